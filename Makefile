@@ -1,0 +1,40 @@
+# `make demo` and `make test` are all a newcomer needs; each builds its own environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint types bench docs build clean
+
+$(STAMP): requirements/all.txt pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -r requirements/all.txt && uv pip install -q --python $(BIN)/python --no-deps -e .; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/all.txt && $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
+	fi
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/latentgram demo --output latentgram-demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+docs: $(STAMP)
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+
+build: $(STAMP)
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) dist build docs/_build latentgram-demo

@@ -1,0 +1,40 @@
+"""latentgram: latent-variable grammars from treebanks, tagged text and n-gram counts, with exact probabilities.
+
+Every public name is here and loads on first use, so that `import latentgram` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Alphabet": "latentgram.data.alphabet",
+    "Tree": "latentgram.data.tree",
+    "DependencyTree": "latentgram.data.dependencies",
+    "Sentence": "latentgram.data.sentence",
+    "Counting": "latentgram.learn.learners",
+    "EM": "latentgram.learn.learners",
+    "Spectral": "latentgram.learn.learners",
+    "Clustering": "latentgram.learn.learners",
+    "fit": "latentgram.learn.fit",
+    "LPCFG": "latentgram.models.lpcfg",
+    "Parse": "latentgram.parser.result",
+    "LatentgramError": "latentgram.errors",
+}
+
+__all__ = ["__version__", *sorted(_PUBLIC)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'latentgram' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

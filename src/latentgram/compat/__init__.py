@@ -1,0 +1,1 @@
+"""Bridges to nltk, scikit-learn and spaCy: the only foreign types."""

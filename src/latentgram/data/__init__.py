@@ -1,0 +1,1 @@
+"""Symbols, sentences, trees and treebanks: knows no probability."""

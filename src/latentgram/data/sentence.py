@@ -1,0 +1,59 @@
+"""`Sentence`: what a parser or tagger is given: words, and tags where they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from latentgram.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words, with fine (XPOS, Penn) and coarse (UPOS) tags where they are given.
+
+    >>> Sentence.of("The cat sleeps").words
+    ('The', 'cat', 'sleeps')
+    >>> Sentence.of([("The", "DT"), ("cat", "NN")]).tags
+    ('DT', 'NN')
+    """
+
+    words: tuple[str, ...]
+    xpos: tuple[str, ...] | None = None
+    upos: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise DataError("the sentence has no words")
+        for name, tags in (("xpos", self.xpos), ("upos", self.upos)):
+            if tags is not None and len(tags) != len(self.words):
+                raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name} tags")
+
+    @classmethod
+    def of(cls, given: SentenceLike) -> Sentence:
+        """A sentence from a string split at blanks, a list of words, or a list of (word, tag) pairs."""
+        if isinstance(given, Sentence):
+            return given
+        if isinstance(given, str):
+            return cls(tuple(given.split()))
+        items = list(given)
+        if items and all(isinstance(item, str) for item in items):
+            return cls(tuple(str(item) for item in items))
+        if all(isinstance(item, tuple) and len(item) == 2 for item in items):
+            return cls(tuple(item[0] for item in items), tuple(item[1] for item in items))
+        raise DataError("a sentence is a string, a list of words, or a list of (word, tag) pairs")
+
+    @property
+    def tags(self) -> tuple[str, ...] | None:
+        """The finest tags there are."""
+        return self.xpos if self.xpos is not None else self.upos
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+
+SentenceLike = Sentence | str | list[str] | tuple[str, ...] | list[tuple[str, str]]
+"""What `Sentence.of` accepts."""

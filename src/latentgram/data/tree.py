@@ -1,0 +1,84 @@
+"""`Tree`: a constituency tree for people; `Forest` (forest.py) is the same for machines.
+
+Nothing here recurses, so a right-branching tree over a thousand words is no harder than a flat one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_CLOSE = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A node: either a label over children, or a tag over one word.
+
+    >>> tree = Tree("S", (Tree("NP", (Tree("NNS", word="Cats"),)), Tree("VBP", word="sleep")))
+    >>> tree.words, tree.tags, str(tree)
+    (('Cats', 'sleep'), ('NNS', 'VBP'), '(S (NP (NNS Cats)) (VBP sleep))')
+    >>> list(tree.spans())
+    [('S', 0, 2), ('NP', 0, 1), ('NNS', 0, 1), ('VBP', 1, 2)]
+    """
+
+    label: str
+    children: tuple[Tree, ...] = ()
+    word: str | None = None
+
+    def nodes(self) -> Iterator[Tree]:
+        """All nodes, parents before children, left before right."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def preterminals(self) -> Iterator[Tree]:
+        """The nodes directly over words, from left to right."""
+        return (node for node in self.nodes() if node.word is not None)
+
+    def spans(self) -> Iterator[tuple[str, int, int]]:
+        """(label, first word, one past the last word) of every node, in the order of `nodes`."""
+        nodes = list(self.nodes())
+        lengths: list[int] = []
+        pending: list[int] = []
+        for node in reversed(nodes):
+            length = 1
+            if node.word is None:
+                length = sum(pending[len(pending) - len(node.children) :])
+                del pending[len(pending) - len(node.children) :]
+            pending.append(length)
+            lengths.append(length)
+        start = 0
+        for node, length in zip(nodes, reversed(lengths), strict=True):
+            yield node.label, start, start + length
+            start += node.word is not None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the sentence."""
+        return tuple(node.word or "" for node in self.preterminals())
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The labels directly over the words."""
+        return tuple(node.label for node in self.preterminals())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.preterminals())
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        stack: list[Tree | None] = [self]
+        while stack:
+            node = stack.pop()
+            if node is _CLOSE:
+                parts.append(")")
+            elif node.word is not None:
+                parts.append(f" ({node.label} {node.word})")
+            else:
+                parts.append(f" ({node.label}")
+                stack.append(_CLOSE)
+                stack.extend(reversed(node.children))
+        return "".join(parts)[1:]

@@ -1,0 +1,1 @@
+"""Dynamic programs: numba kernels, arrays in, arrays out, no classes."""

@@ -1,0 +1,60 @@
+"""Every error this library raises on purpose: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import os
+
+
+class LatentgramError(Exception):
+    """Base of all errors raised on purpose; the command line prints it as one line and exits with 1."""
+
+
+class DataError(LatentgramError):
+    """Input that cannot be read or makes no sense, with its place.
+
+    >>> str(DataError("a bracket is never closed", path="a.mrg", line=3, column=7))
+    'a.mrg:3:7: a bracket is never closed'
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.message = message
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        self.column = column
+        place = ":".join(str(part) for part in (self.path, line, column) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from a worker process."""
+        return (_rebuild_data_error, (self.message, self.path, self.line, self.column))
+
+
+def _rebuild_data_error(message: str, path: str | None, line: int | None, column: int | None) -> DataError:
+    return DataError(message, path=path, line=line, column=column)
+
+
+class ModelFileError(LatentgramError):
+    """A model file that is damaged, foreign, newer than this library, or of another kind than asked for."""
+
+
+class SettingError(LatentgramError, ValueError):
+    """A hyper-parameter out of its range, unknown, or without meaning for the model."""
+
+
+class RankError(LatentgramError):
+    """A statistic has too small a rank for the number of hidden states asked for."""
+
+
+class NoParse(LatentgramError):
+    """A sentence has no parse and the caller asked for an error in place of the fallback tree."""
+
+
+class UnsupportedPair(LatentgramError):
+    """There is no recipe for this model and learner."""

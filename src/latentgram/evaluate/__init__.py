@@ -1,0 +1,1 @@
+"""Scores that add, compare and print themselves."""

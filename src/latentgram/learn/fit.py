@@ -1,0 +1,49 @@
+"""`fit`: the one door to learning."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from latentgram.data.provenance import Provenance
+from latentgram.learn.recipes import Context, recipe_of
+from latentgram.learn.settings import Settings
+from latentgram.parallel import Engine, engine_for
+from latentgram.progress import Progress, Silent
+
+Model = TypeVar("Model")
+
+
+def fit(
+    model: type[Model],
+    data: Any,
+    *,
+    by: Settings,
+    dev_score: Callable[[Model], float] | None = None,
+    n_jobs: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Model:
+    """Learn a model of the given class from data.
+
+    `by` is the learner with its settings; `dev_score` rates candidates for learners that choose among them
+    (see `latentgram.accuracy_on`).
+    """
+    recipe = recipe_of(model.__name__, type(by).__name__)
+    learner = by.resolved(recipe.defaults, f"{model.__name__} by {type(by).__name__}")
+    context = Context(engine or engine_for(n_jobs), progress or Silent(), dev_score)
+    started = time.perf_counter()
+    learned = recipe.load()(data, learner, context)
+    known: Provenance = learned.provenance
+    provenance = dataclasses.replace(
+        known,
+        learner=type(by).__name__,
+        fields={name: getattr(learner, name) for name in recipe.defaults},
+        data_digest=getattr(data, "digest", ""),
+        data_size=len(data),
+        seconds=time.perf_counter() - started,
+    )
+    fitted: Model = dataclasses.replace(learned, provenance=provenance)
+    return fitted

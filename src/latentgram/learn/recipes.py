@@ -1,0 +1,60 @@
+"""`RECIPES`: which learner can make which model, and with which settings.
+
+One table feeds `fit`, its error message, the command line's choices and flags, the docs' table and the law
+tests. A recipe names its function as "module:function", so that nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from latentgram.errors import UnsupportedPair
+from latentgram.parallel import Engine, InProcess
+from latentgram.progress import Progress, Silent
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a recipe is given besides data and learner.
+
+    `dev_score` rates a candidate model (higher is better); learners that can stop early use it.
+    """
+
+    engine: Engine = field(default_factory=InProcess)
+    progress: Progress = field(default_factory=Silent)
+    dev_score: Callable[[Any], float] | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one learner makes one model: `function(data, learner, context) -> model`, and the settings it knows."""
+
+    function: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Callable[[Any, Any, Context], Any]:
+        """The function itself."""
+        module, name = self.function.split(":")
+        loaded: Callable[[Any, Any, Context], Any] = getattr(importlib.import_module(module), name)
+        return loaded
+
+
+RECIPES: dict[tuple[str, str], Recipe] = {}
+
+
+def recipe_of(model: str, learner: str) -> Recipe:
+    """The recipe of a pair, or an error that lists what there is.
+
+    >>> recipe_of("LPCFG", "Magic")
+    Traceback (most recent call last):
+    latentgram.errors.UnsupportedPair: there is no recipe for LPCFG by Magic; ...
+    """
+    try:
+        return RECIPES[model, learner]
+    except KeyError:
+        learners = [other for name, other in RECIPES if name == model]
+        known = f"{model} can be learned by {', '.join(learners)}" if learners else f"nothing learns {model}"
+        raise UnsupportedPair(f"there is no recipe for {model} by {learner}; {known}") from None

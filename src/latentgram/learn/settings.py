@@ -1,0 +1,71 @@
+"""Hyper-parameters: frozen dataclasses whose fields say their range and meaning, checked in this one place.
+
+A learner serves several models, and a field left at None means "the model's default". The recipe of a pair
+(recipes.py) lists the fields it understands with their defaults; any other field that is set is an error, so
+nothing is ever ignored silently. The command line makes its flags from the same fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Self
+
+from latentgram.errors import SettingError
+
+
+def setting(
+    help: str,
+    *,
+    default: Any = None,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """A field of a `Settings` class with its meaning and range."""
+    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices}
+    return dataclasses.field(default=default, metadata={"help": help, **limits})
+
+
+def _complaint(value: Any, limits: Mapping[str, Any]) -> str | None:
+    """What is wrong with a value, or None."""
+    choices = limits.get("choices")
+    if choices is not None:
+        return None if value in choices else f"one of {', '.join(choices)}"
+    bounds = {name: limits[name] for name in ("at_least", "above", "at_most") if limits.get(name) is not None}
+    if not bounds:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "a number"
+    holds = {
+        "at_least": lambda bound: value >= bound,
+        "above": lambda bound: value > bound,
+        "at_most": lambda bound: value <= bound,
+    }
+    if all(holds[name](bound) for name, bound in bounds.items()):
+        return None
+    return " and ".join(f"{name.replace('_', ' ')} {bound}" for name, bound in bounds.items())
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Base of everything with hyper-parameters: checks the ranges its fields declare."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            wrong = None if value is None else _complaint(value, field.metadata)
+            if wrong is not None:
+                raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
+
+    def resolved(self, defaults: Mapping[str, Any], use: str) -> Self:
+        """These settings with the defaults of a use filled in; a set field that the use lacks is an error."""
+        for field in dataclasses.fields(self):
+            if field.name not in defaults and getattr(self, field.name) != field.default:
+                known = ", ".join(sorted(defaults)) or "none"
+                raise SettingError(
+                    f"{type(self).__name__}.{field.name} has no meaning for {use}; its settings are: {known}"
+                )
+        unset = {name: value for name, value in defaults.items() if getattr(self, name) is None}
+        return dataclasses.replace(self, **unset)

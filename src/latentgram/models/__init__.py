@@ -1,0 +1,1 @@
+"""Models: frozen bags of arrays with a meaning."""

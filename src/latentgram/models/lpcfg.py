@@ -1,0 +1,52 @@
+"""`LPCFG`: a latent-variable PCFG in tensor form (003 §4–5). A plain PCFG is one with a single state a symbol.
+
+A grammar over binarised trees: interminals a (numbered 0 … I-1) rewrite to pairs of symbols, preterminals
+(numbered I … I+P-1) to words. Symbol s has `states[s]` hidden states. With t(a→b c) an m_a × m_b × m_c tensor,
+q(a→x) a vector of m_a and π(a) a vector of m_a,
+
+    p(tree) = π(root)ᵀ v(root),   v(a→b c) = t(a→b c)(·, v(b), v(c)),   v(a→x) = q(a→x).
+
+The vectors of a spectral grammar live in a rotated space and may be negative; only whole contractions mean
+something. All arrays are flat and sorted, so that equal grammars are equal files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.provenance import Provenance
+from latentgram.data.rarewords import RareWords
+from latentgram.data.transforms import Binarisation
+
+
+@dataclass(frozen=True)
+class LPCFG:
+    """A latent-variable PCFG; see the module's text for the meaning of the arrays."""
+
+    interminals: Alphabet
+    preterminals: Alphabet
+    words: Alphabet
+    states: NDArray[np.int32]
+    """[I+P] hidden states of each symbol."""
+    rules: NDArray[np.int32]
+    """[R, 3] parent, left child, right child; sorted."""
+    rule_offset: NDArray[np.int64]
+    """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
+    rule_tensor: NDArray[np.float64]
+    lexicon: NDArray[np.int32]
+    """[L, 2] preterminal symbol, word; sorted by (word, symbol)."""
+    lexicon_offset: NDArray[np.int64]
+    """[L+1] where the vector of each entry begins in `lexicon_vector`."""
+    lexicon_vector: NDArray[np.float64]
+    root_offset: NDArray[np.int64]
+    """[I+P+1] where the root vector of each symbol begins in `root_vector`."""
+    root_vector: NDArray[np.float64]
+    rare_words: RareWords
+    binarisation: Binarisation
+    nonnegative: bool = True
+    """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
+    provenance: Provenance = field(default_factory=Provenance)

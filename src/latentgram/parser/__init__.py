@@ -1,0 +1,1 @@
+"""Parser: a model with its decoder, pruner and tagger."""

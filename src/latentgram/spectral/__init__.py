@@ -1,0 +1,1 @@
+"""Linear algebra: knows no words and no trees."""

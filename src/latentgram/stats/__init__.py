@@ -1,0 +1,1 @@
+"""What is counted: additive, savable, no linear algebra."""

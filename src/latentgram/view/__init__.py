@@ -1,0 +1,1 @@
+"""Pictures of trees, automata, spectra and curves."""

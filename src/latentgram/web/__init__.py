@@ -1,0 +1,1 @@
+"""The browser page and its JSON API."""
