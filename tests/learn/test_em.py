@@ -1,5 +1,7 @@
 """The EM loop on a mixture of two coins, whose statistics and bound are easily written down."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ START = np.array([0.5, 0.6, 0.5])
 def test_the_bound_rises_and_the_truth_is_found() -> None:
     found = ascend(START, expect, maximise, iterations=100)
     bounds = [record["bound"] for record in found.trace]
-    assert all(later >= earlier - 1e-12 for earlier, later in zip(bounds, bounds[1:], strict=False))
+    assert all(later >= earlier - 1e-12 for earlier, later in itertools.pairwise(bounds))
     assert found.model == pytest.approx([0.5, 0.825, 0.1], abs=0.01)
     assert found.round == 100
 
