@@ -1,0 +1,64 @@
+"""The command `latentgram`: puts the commands together and turns errors into one line and an exit status.
+
+Exit status: 0, 1 for bad input (one line on standard error that names file and line), 2 for bad usage, 130 when
+interrupted. The modules of commands import nothing heavy at the top, so that a warm start stays short.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from latentgram import __version__
+from latentgram.cli import train
+from latentgram.errors import LatentgramError
+
+app = typer.Typer(
+    name="latentgram",
+    help="Latent-variable grammars from treebanks, tagged text and n-gram counts, with exact probabilities.",
+    epilog="A first look: 'latentgram demo'. Help on a command: 'latentgram COMMAND --help'.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+)
+app.add_typer(train.app, name="train")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"latentgram {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    del version
+
+
+def _fail(message: str, status: int = 1) -> NoReturn:
+    print(f"latentgram: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except LatentgramError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))

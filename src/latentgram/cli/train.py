@@ -1,0 +1,122 @@
+"""`latentgram train KIND FILE… --by LEARNER -o MODEL.lg`: one subcommand a kind of model.
+
+The flags are made from the fields of the learners that `RECIPES` knows for the kind, with their help texts and
+defaults, so a new recipe needs no line here but its row in `KINDS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from latentgram.learn import learners
+from latentgram.learn.recipes import RECIPES
+from latentgram.learn.settings import Settings
+
+app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a subcommand trains, what it reads, and whether the result is stored as a parser."""
+
+    model: str
+    help: str
+    reads: str
+    parses: bool = True
+
+
+KINDS = {
+    "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
+}
+
+
+def _learners_of(model: str) -> dict[str, str]:
+    """Command-line names of the learners of a model, and their classes, the first being the default."""
+    return {learner.lower(): learner for name, learner in RECIPES if name == model}
+
+
+def _flags_of(model: str) -> dict[str, inspect.Parameter]:
+    """One optional flag for each field that some learner of the model knows."""
+    flags: dict[str, inspect.Parameter] = {}
+    for short, learner in _learners_of(model).items():
+        settings = getattr(learners, learner)
+        hints = typing.get_type_hints(settings)
+        for name, default in RECIPES[model, learner].defaults.items():
+            field = settings.__dataclass_fields__[name]
+            note = f"[{short}: {default}]"
+            if name in flags:
+                option = typing.get_args(flags[name].annotation)[1]
+                option.help = f"{option.help} {note}"
+                continue
+            option = typer.Option(help=f"{field.metadata['help']} {note}", show_default=False)
+            kind = _flag_type(hints[name], field.metadata.get("choices"))
+            flags[name] = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
+            )
+    return flags
+
+
+def _flag_type(hint: Any, choices: tuple[str, ...] | None) -> Any:
+    """The type of a flag: the field's own, or a choice."""
+    if choices is not None:
+        return Literal[choices] | None
+    return hint if isinstance(hint, types.UnionType) else hint | None
+
+
+def _command(kind: Kind) -> Callable[..., None]:
+    """The function behind one subcommand, with a signature made from the recipes."""
+    known = _learners_of(kind.model)
+    flags = _flags_of(kind.model)
+
+    def run(files: list[Path], **options: Any) -> None:
+        fields = {name: options[name] for name in flags if options[name] is not None}
+        learner = getattr(learners, known[options["by"]])(**fields)
+        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"])
+
+    def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    choices: Any = Literal[tuple(known)]
+    out = typer.Option("-o", "--output", help="File to write the model to.")
+    parameters = [
+        parameter("files", Annotated[list[Path], typer.Argument(help=f"Files or folders with {kind.reads}.")]),
+        parameter("output", Annotated[Path, out]),
+        parameter("by", Annotated[choices, typer.Option(help="The learner.")], next(iter(known), None)),
+        parameter("dev", Annotated[Path | None, typer.Option(help="Held-out data to choose by.")], None),
+        parameter("n_jobs", Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")], 1),
+        *flags.values(),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def train(kind: Kind, files: list[Path], learner: Settings, output: Path, dev: Path | None, n_jobs: int) -> None:
+    """Read, learn, write, and say what was done."""
+    import latentgram
+    from latentgram.cli.console import progress, say
+
+    started = time.perf_counter()
+    data = latentgram.Treebank.read(files)
+    say(f"read {len(data):,} sentences in {time.perf_counter() - started:.1f} s")
+    score = None if dev is None else latentgram.accuracy_on(latentgram.Treebank.read(dev))
+    with progress() as shown:
+        model = latentgram.fit(
+            getattr(latentgram, kind.model), data, by=learner, dev_score=score, n_jobs=n_jobs, progress=shown
+        )
+    latentgram.save(latentgram.Parser(model) if kind.parses else model, output)
+    say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
+    say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
+
+
+for _name, _kind in KINDS.items():
+    app.command(_name, help=_kind.help, no_args_is_help=True)(_command(_kind))
