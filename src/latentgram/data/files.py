@@ -1,0 +1,205 @@
+"""Opening and writing files: plain, `.gz`, `.xz` or `-` (the standard streams), UTF-8, faults with their line.
+
+Readers get text in blocks of about a megabyte cut at a separator (a newline, a blank line), so that a file of any
+size streams through constant memory and is still decoded and split at full speed. Writers write under a temporary
+name and rename, so that nothing half-written is ever left behind.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from latentgram.errors import DataError
+
+PathLike = str | os.PathLike[str]
+"""What names a file; `-` is standard input or output."""
+
+STANDARD = "-"
+BLOCK_BYTES = 1 << 20
+
+
+def plain_suffix(path: PathLike) -> str:
+    """The last suffix of a name in lower case, not counting that of a compression.
+
+    >>> plain_suffix("wsj/train.MRG.gz"), plain_suffix("-")
+    ('.mrg', '')
+    """
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix.lower() in (".gz", ".xz") else name).suffix.lower()
+
+
+def expand(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = ()) -> list[str]:
+    """The files meant by a path or paths: a folder means the files below it, sorted by name.
+
+    `suffixes` limits which files of a folder count (compressed ones too); files named one by one always count.
+    """
+    files: list[str] = []
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        if os.fspath(path) == STANDARD or not os.path.isdir(path):
+            files.append(os.fspath(path))
+            continue
+        below = sorted(str(file) for file in Path(path).rglob("[!.]*") if file.is_file())
+        found = [file for file in below if not suffixes or plain_suffix(file) in suffixes]
+        if not found:
+            kinds = f" ending in {', '.join(suffixes)}" if suffixes else ""
+            raise DataError(f"the folder has no files{kinds}", path=path)
+        files.extend(found)
+    return files
+
+
+@contextmanager
+def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
+    """A file opened for reading and uncompressed by its name; what is missing or damaged gives a `DataError`."""
+    name = os.fspath(path)
+    try:
+        if name == STANDARD:
+            yield sys.stdin.buffer
+        elif name.lower().endswith(".gz"):
+            with gzip.open(name, "rb") as file:
+                yield cast(BinaryIO, file)
+        elif name.lower().endswith(".xz"):
+            with lzma.open(name, "rb") as file:
+                yield cast(BinaryIO, file)
+        else:
+            with open(name, "rb") as file:
+                yield file
+    except FileNotFoundError as error:
+        raise DataError("there is no such file", path=name) from error
+    except IsADirectoryError as error:
+        raise DataError("this is a folder, not a file", path=name) from error
+    except EOFError as error:
+        raise DataError("the compressed file is cut short", path=name) from error
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise DataError(
+            f"the compressed file is damaged or not what its name says ({error})", path=name
+        ) from error
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror or error})", path=name) from error
+
+
+def read_blocks(path: PathLike, separator: str = "\n") -> Iterator[tuple[int, str]]:
+    """The text in blocks that end with `separator` (the last one perhaps not), each with its first line number.
+
+    Lines may end in `\\n` or `\\r\\n`; the latter come out as the former. A byte-order mark is dropped.
+    """
+    cut = separator.encode()
+    line = 1
+    with open_bytes(path) as file:
+        rest = b""
+        for raw in _chunks(file):
+            whole = rest + raw
+            end = whole.rfind(cut) + len(cut)
+            if end < len(cut):
+                rest = whole
+                continue
+            yield line, _decode(whole[:end], path, line)
+            line += whole.count(b"\n", 0, end)
+            rest = whole[end:]
+        if rest:
+            yield line, _decode(rest, path, line)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Pieces of about a megabyte without byte-order mark and carriage returns; a piece never ends in one."""
+    first = True
+    held = b""
+    while raw := file.read(BLOCK_BYTES):
+        if first:
+            raw, first = raw.removeprefix(codecs.BOM_UTF8), False
+        raw = held + raw
+        held = b"\r" if raw.endswith(b"\r") else b""
+        if b"\r" in raw:
+            raw = raw[: len(raw) - len(held)].replace(b"\r\n", b"\n")
+        yield raw
+    if held:
+        yield held
+
+
+def _decode(raw: bytes, path: PathLike, line: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
+        raise DataError(
+            f"byte 0x{raw[error.start]:02x} is not UTF-8 text; convert the file to UTF-8",
+            path=path,
+            line=line + before.count(b"\n"),
+            column=column,
+        ) from error
+
+
+def read_text(path: PathLike) -> str:
+    """A whole file as text."""
+    return "".join(text for _, text in read_blocks(path))
+
+
+def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """Numbered lines without their newlines, streaming."""
+    for first, text in read_blocks(path):
+        yield from enumerate(text.removesuffix("\n").split("\n"), first)
+
+
+@contextmanager
+def write_bytes(path: PathLike) -> Iterator[BinaryIO]:
+    """A file to write, compressed by its name, that appears whole when the block ends and not at all if it fails.
+
+    Parent folders are made; `-` is standard output.
+    """
+    name = os.fspath(path)
+    if name == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.flush()
+        return
+    target = Path(os.path.realpath(name))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise DataError(f"the file cannot be written ({error.strerror or error})", path=name) from error
+    try:
+        with os.fdopen(handle, "wb") as plain:
+            if name.lower().endswith(".gz"):
+                # No name and no time inside: same content, same bytes.
+                with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
+                    yield cast(BinaryIO, packed)
+            elif name.lower().endswith(".xz"):
+                with lzma.open(plain, "wb") as packed_xz:
+                    yield cast(BinaryIO, packed_xz)
+            else:
+                yield plain
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def write_text(path: PathLike) -> Iterator[TextIO]:
+    """`write_bytes` for text: UTF-8, newlines as they are."""
+    with write_bytes(path) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+        try:
+            yield text
+        finally:
+            # Else the wrapper would close what it wraps, standard output included.
+            text.detach()
