@@ -45,6 +45,19 @@ class LPCFG:
     root_offset: NDArray[np.int64]
     """[I+P+1] where the root vector of each symbol begins in `root_vector`."""
     root_vector: NDArray[np.float64]
+    mean_inside: NDArray[np.float64]
+    """[Σ states] laid out as `root_vector`: the inside vector averaged over all trees below a symbol. A vector of
+    ones where all numbers are probabilities; the mean of Z (004 §3.2: H) where they are coordinates."""
+    mean_outside: NDArray[np.float64]
+    """[Σ states] the outside vector averaged over all nodes of a symbol: the distribution of its states where all
+    numbers are probabilities; the mean of Y (004 §3.2: F) where they are coordinates."""
+    rule_count: NDArray[np.float64]
+    """[R] how often each rule was counted in the treebank; with the next two, the grammar's one-state projection,
+    by which parsers prune and from which unseen rules are smoothed."""
+    lexicon_count: NDArray[np.float64]
+    """[L] how often each word was counted below each preterminal."""
+    root_count: NDArray[np.float64]
+    """[I+P] how often each symbol was counted at the root."""
     rare_words: RareWords
     binarisation: Binarisation
     nonnegative: bool = True
