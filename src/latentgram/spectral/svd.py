@@ -76,7 +76,8 @@ def truncated_svd(matrix: Any, rank: int, *, smallest: float = 1e-9) -> Decompos
 
 
 def _as_dense(matrix: Any) -> Floats:
-    return np.asarray(matrix.toarray() if scipy.sparse.issparse(matrix) else matrix, np.float64)
+    dense: Any = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return np.asarray(dense, np.float64)
 
 
 def _dense(matrix: Floats) -> Decomposition:
@@ -90,7 +91,7 @@ def _by_gram(matrix: Any) -> Decomposition:
         turned = _by_gram(matrix.T.tocsr())
         return Decomposition(turned.right, turned.values, turned.left)
     squares, vectors = np.linalg.eigh(_as_dense(matrix @ matrix.T))
-    values = np.sqrt(np.maximum(squares[::-1], 0.0))
+    values = np.asarray(np.sqrt(np.maximum(squares[::-1], 0.0)), np.float64)
     left = vectors[:, ::-1]
     # Squaring halves the digits: values below 1e-7 of the largest are noise.
     kept = max(1, int(np.sum(values > 1e-7 * values[0])))
@@ -101,7 +102,7 @@ def _by_arpack(matrix: Any, rank: int) -> Decomposition:
     start = np.random.default_rng(0).standard_normal(min(matrix.shape))
     left, values, right = scipy.sparse.linalg.svds(matrix, k=rank, v0=start)
     order = np.argsort(-values, kind="stable")
-    return Decomposition(left[:, order], values[order], right[order].T)
+    return Decomposition(left[:, order], np.asarray(values[order], np.float64), right[order].T)
 
 
 def _signed(found: Decomposition) -> Decomposition:
