@@ -7,7 +7,7 @@ import pytest
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.view.svg import colour
-from latentgram.view.trees import draw, outline
+from latentgram.view.trees import _arc_heights, draw, outline
 
 SVG = "{http://www.w3.org/2000/svg}"
 SENTENCE = Tree(
@@ -21,8 +21,8 @@ ARCS = DependencyTree(("a", "b", "c", "d"), (3, 3, 0, 3), deprels=("det", "amod"
 
 
 def texts(drawing: str) -> list[tuple[str, float, float]]:
-    root = ElementTree.fromstring(drawing)
-    return [(node.text or "", float(node.get("x", 0)), float(node.get("y", 0))) for node in root.iter(f"{SVG}text")]
+    found = ElementTree.fromstring(drawing).iter(f"{SVG}text")
+    return [(node.text or "", float(node.get("x", 0)), float(node.get("y", 0))) for node in found]
 
 
 def test_every_word_and_label_is_drawn_once_escaped() -> None:
@@ -38,17 +38,13 @@ def test_words_stand_from_left_to_right_and_children_below() -> None:
 
 
 def test_confidence_colours_its_own_node() -> None:
-    drawing = draw(SENTENCE, [1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
-    unsure = [
-        node.text for node in ElementTree.fromstring(drawing).iter(f"{SVG}text") if colour(0.0) in node.get("style", "")
-    ]
+    drawn = ElementTree.fromstring(draw(SENTENCE, [1.0, 0.0, 1.0, 1.0, 1.0, 1.0]))
+    unsure = [node.text for node in drawn.iter(f"{SVG}text") if colour(0.0) in node.get("style", "")]
     assert unsure == ["NP"]
 
 
 def test_arcs_never_share_a_level_with_what_they_enclose() -> None:
     tree = DependencyTree(("a", "b", "c", "d"), (2, 4, 2, 0))
-    from latentgram.view.trees import _arc_heights
-
     heights = _arc_heights(tree.heads)
     assert heights[1] > heights[2]
     assert "root" in [content for content, _, _ in texts(draw(ARCS, [0.1] * 4))]

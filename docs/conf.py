@@ -1,0 +1,17 @@
+"""How the documentation is built: `make docs`."""
+
+from importlib.metadata import version as installed_version
+
+project = "latentgram"
+author = "The latentgram authors"
+release = installed_version("latentgram")
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "latentgram"
+exclude_patterns = ["_build"]
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+default_role = "code"
+nitpicky = False
