@@ -22,6 +22,8 @@ _PUBLIC = {
     "fit": "latentgram.learn.fit",
     "LPCFG": "latentgram.models.lpcfg",
     "Parse": "latentgram.parser.result",
+    "load": "latentgram.store",
+    "save": "latentgram.store",
     "LatentgramError": "latentgram.errors",
 }
 

@@ -1,0 +1,256 @@
+"""Model files: any frozen dataclass of arrays, symbols, numbers and other such dataclasses, in one `.lg` file.
+
+A file is a safetensors file. Its arrays are the arrays of the value, named by the fields that lead to them; its
+metadata hold one JSON document with the format's version, the library's, the class, and the value itself with
+references in place of its arrays. Long tuples of strings (alphabets) are packed as UTF-8 bytes and offsets, so
+the document stays small and `read_header` is quick whatever the size of the model. A digest over document and
+arrays is checked on loading, which therefore reads each byte once: O(size of the file).
+
+No code ever comes out of a file: a class is found by its name in the table `STORABLE`, and nothing else is
+imported. Writing is atomic: a temporary name in the same folder, flushed to the disk, then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast, overload
+
+import numpy as np
+
+import latentgram
+from latentgram.data.provenance import Provenance
+from latentgram.errors import LatentgramError, ModelFileError
+from latentgram.store.codec import FormatError, decode, encode, find
+
+FORMAT = 1
+"""The version of the format; a file with a greater one is refused."""
+
+STORABLE: dict[str, str] = {
+    "Alphabet": "latentgram.data.alphabet:Alphabet",
+    "Binarisation": "latentgram.data.transforms:Binarisation",
+    "LPCFG": "latentgram.models.lpcfg:LPCFG",
+    "Provenance": "latentgram.data.provenance:Provenance",
+    "RareWords": "latentgram.data.rarewords:RareWords",
+}
+"""Every class that may stand in a model file, as "module:Class", imported when it is met."""
+
+_KEY = "latentgram"
+_REGISTERED: dict[str, type] = {}
+Value = TypeVar("Value")
+
+
+def storable(cls: type[Value]) -> type[Value]:
+    """Let a dataclass of one's own be stored: a class decorator for code outside this library.
+
+    >>> @storable
+    ... @dataclasses.dataclass(frozen=True)
+    ... class Threshold:
+    ...     value: float
+    """
+    if not dataclasses.is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} is not a dataclass")
+    if cls.__name__ in STORABLE:
+        raise TypeError(f"there is a storable class {cls.__name__} already")
+    _REGISTERED[cls.__name__] = cls
+    return cls
+
+
+def _class_named(name: str) -> type:
+    """The class with this name, by the table only."""
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    if name not in STORABLE:
+        raise FormatError(f"holds {_a(name)}, which latentgram {latentgram.__version__} does not know")
+    module, attribute = STORABLE[name].split(":")
+    return cast(type, getattr(importlib.import_module(module), attribute))
+
+
+@dataclasses.dataclass(frozen=True)
+class Header:
+    """What a model file says of itself; see `read_header`."""
+
+    kind: str
+    format: int
+    library: str
+    digest: str
+    bytes: int
+    arrays: Mapping[str, tuple[str, tuple[int, ...]]]
+    """Type and shape of every array, by its name."""
+    provenance: Provenance | None
+
+    def to_json(self) -> dict[str, object]:
+        """All of it as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+def save(value: object, path: str | os.PathLike[str]) -> None:
+    """Write a model, parser or other storable value to a file; the file is whole or not there at all.
+
+    >>> import tempfile
+    >>> from latentgram.data.alphabet import Alphabet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Alphabet.of(["NN", "DT"]), f"{folder}/tags.lg")
+    ...     load(f"{folder}/tags.lg")
+    Alphabet(2: DT, NN)
+    """
+    from safetensors.numpy import save as to_bytes
+
+    name = os.fspath(path)
+    if name == "-":
+        raise ModelFileError("a model is written to a named file, not to standard output")
+    try:
+        document, arrays = encode(value, _class_named)
+    except FormatError as error:
+        raise ModelFileError(f"{name} was not written: the {type(value).__name__} {error}") from None
+    header = {"format": FORMAT, "library": latentgram.__version__, "kind": type(value).__name__, "value": document}
+    header["digest"] = _digest(header, arrays)
+    _write(Path(os.path.realpath(name)), name, to_bytes(arrays, {_KEY: json.dumps(header)}))
+
+
+@overload
+def load(path: str | os.PathLike[str], kind: type[Value]) -> Value: ...
+@overload
+def load(path: str | os.PathLike[str], kind: str | None = None) -> Any: ...
+def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
+    """Read back what `save` wrote; `kind` is the class, or its name, that is expected.
+
+    Arrays of the result are read-only.
+    """
+    name = os.fspath(path)
+    with _opened(name) as (file, header):
+        expected = kind.__name__ if isinstance(kind, type) else kind
+        if expected is not None and header["kind"] != expected:
+            raise ModelFileError(f"{name} is {_a(header['kind'])}, not {_a(expected)}")
+        arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
+        digest = header.pop("digest")
+        if digest != _digest(header, arrays):
+            raise ModelFileError(f"{name} is damaged: its contents do not agree with its digest")
+        for array in arrays.values():
+            array.flags.writeable = False
+        value = decode(header["value"], arrays, _class_named)
+        if type(value).__name__ != header["kind"]:
+            raise FormatError("does not hold the kind of value that its header says")
+        return value
+
+
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """What a model file is, without reading its arrays (and so without checking its digest)."""
+    name = os.fspath(path)
+    with _opened(name) as (file, header):
+        slices = {key: file.get_slice(key) for key in sorted(file.keys())}
+        origin = find(header["value"], "Provenance")
+        return Header(
+            header["kind"],
+            header["format"],
+            header["library"],
+            header["digest"],
+            os.path.getsize(name),
+            {key: (part.get_dtype(), tuple(part.get_shape())) for key, part in slices.items()},
+            None if origin is None else cast(Provenance, decode(origin, {}, _class_named)),
+        )
+
+
+def _a(kind: str) -> str:
+    """The kind with its article, by how the word or abbreviation is spoken.
+
+    >>> _a("SHAG"), _a("LPCFG"), _a("Tagger"), _a("Alphabet")
+    ('a SHAG', 'an LPCFG', 'a Tagger', 'an Alphabet')
+    """
+    spelled = len(kind) > 1 and kind[:2].isupper() and not set(kind[:3]) & set("AEIOU")
+    return f"{'an' if kind[:1] in 'AEIO' or (spelled and kind[0] in 'FHLMNRSX') else 'a'} {kind}"
+
+
+def _digest(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 of the document (without its digest) and of every array with its name, type and shape."""
+    state = hashlib.sha256(json.dumps({key: header[key] for key in sorted(header)}).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        state.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        state.update(np.ravel(array).view(np.uint8).data)
+    return state.hexdigest()
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The open safetensors file and its checked header; whatever goes wrong inside becomes a `ModelFileError`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        if not stat.S_ISREG(os.stat(name).st_mode):
+            raise FormatError("is not a regular file")
+        if os.path.getsize(name) == 0:
+            raise FormatError("is empty")
+        with safe_open(name, "numpy") as file:
+            yield file, _checked(file.metadata())
+    except ModelFileError:
+        raise
+    except FormatError as error:
+        raise ModelFileError(f"{name} {error}") from None
+    except OSError as error:
+        raise ModelFileError(f"{name} cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, UnicodeError) as error:
+        raise ModelFileError(
+            f"{name} is not a latentgram model file, or is cut short or damaged ({error})"
+        ) from None
+    except (LatentgramError, LookupError, TypeError, ValueError, RecursionError, MemoryError) as error:
+        raise ModelFileError(f"{name} is damaged ({type(error).__name__}: {error})") from error
+
+
+def _checked(metadata: Mapping[str, str] | None) -> dict[str, Any]:
+    """The JSON document of a file, if this library wrote it and understands it."""
+    if not metadata or _KEY not in metadata:
+        raise FormatError("is a safetensors file, but not one of latentgram's")
+    header = json.loads(metadata[_KEY])
+    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+        raise FormatError("is damaged: its header makes no sense")
+    if header["format"] > FORMAT:
+        raise FormatError(
+            f"was written by a newer latentgram ({header.get('library')}, format {header['format']}); "
+            f"this is {latentgram.__version__} (format {FORMAT})"
+        )
+    expected = {"format": int, "library": str, "kind": str, "digest": str, "value": dict}
+    if set(header) != set(expected) or not all(isinstance(header[key], kind) for key, kind in expected.items()):
+        raise FormatError("is damaged: its header makes no sense")
+    return header
+
+
+def _write(target: Path, name: str, contents: bytes) -> None:
+    """Put the contents where `name` points, all or nothing."""
+    temporary = target.with_name(f".{secrets.token_hex(8)}.lg.tmp")
+    try:
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            target.write_bytes(contents)  # a device or a pipe: there is nothing to rename
+            return
+        if mode is not None and not os.access(target, os.W_OK):
+            raise ModelFileError(f"{name} is write-protected")
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+                file.write(contents)
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ModelFileError(f"{name} cannot be written: {error.strerror or error}") from None
+    with contextlib.suppress(
+        OSError
+    ):  # the rename itself reaches the disk where the system lets folders be flushed
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

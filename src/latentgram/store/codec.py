@@ -1,0 +1,264 @@
+"""Values to JSON and named arrays, and back: the part of storage that knows nothing of files.
+
+| value                                  | in the document                                        |
+|----------------------------------------|--------------------------------------------------------|
+| None, bool, int, str, finite float     | itself                                                 |
+| nan and the infinities                 | {"$float": "nan"}                                      |
+| array                                  | {"$array": name}                                       |
+| tuple                                  | {"$tuple": [...]}                                      |
+| tuple of more than `INLINE` strings    | {"$strings": name}: arrays `name.bytes`, `name.offsets` |
+| list                                   | [...]                                                  |
+| dict with names for keys               | {...}                                                  |
+| any other dict                         | {"$items": [[key, value], ...]}                        |
+| dataclass                              | {"$class": name, "fields": {...}}                      |
+
+Values are held against the annotations of their fields when they are stored and when they are read, so that a
+file never makes an object that the class itself would not make.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INLINE = 32
+"""Tuples of at most so many strings stand in the document itself."""
+
+Named = Callable[[str], type]
+"""Finds a class by its name, or raises `FormatError`."""
+
+_ARRAY_KINDS = "biuf"
+
+
+class FormatError(Exception):
+    """A value that cannot be stored, or a document that is no value; the text continues a sentence."""
+
+
+def encode(value: object, named: Named) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The document and the arrays of a value.
+
+    >>> from latentgram.data.alphabet import Alphabet
+    >>> encode(Alphabet(("a", "b")), {"Alphabet": Alphabet}.__getitem__)
+    ({'$class': 'Alphabet', 'fields': {'symbols': {'$tuple': ['a', 'b']}}}, {})
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    return _encode(value, "", arrays, named), arrays
+
+
+def _encode(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": str(value)}
+    if isinstance(value, np.ndarray):
+        arrays[path] = _plain(value, path)
+        return {"$array": path}
+    if isinstance(value, tuple) and type(value) is tuple:
+        if len(value) > INLINE and all(isinstance(item, str) for item in value):
+            arrays[f"{path}.bytes"], arrays[f"{path}.offsets"] = _pack(value)
+            return {"$strings": path}
+        return {"$tuple": [_encode(item, _join(path, i), arrays, named) for i, item in enumerate(value)]}
+    if isinstance(value, list):
+        return [_encode(item, _join(path, i), arrays, named) for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {key: _encode(item, _join(path, key), arrays, named) for key, item in value.items()}
+        pairs = enumerate(value.items())
+        return {
+            "$items": [
+                [
+                    _encode(key, _join(path, f"{i}.key"), arrays, named),
+                    _encode(item, _join(path, i), arrays, named),
+                ]
+                for i, (key, item) in pairs
+            ]
+        }
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _encode_class(value, path, arrays, named)
+    raise FormatError(f"cannot be stored: {path or 'it'} is a {type(value).__name__}")
+
+
+def _encode_class(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named) -> Any:
+    name = type(value).__name__
+    try:
+        listed = named(name) is type(value)
+    except (FormatError, LookupError):
+        listed = False
+    if not listed:
+        raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
+    content = {}
+    for field, hint in _fields(named(name)).items():
+        item = getattr(value, field)
+        if not _fits(item, hint):
+            raise FormatError(f"cannot be stored: {_join(path, field)} is {_described(item)}, not {_spoken(hint)}")
+        content[field] = _encode(item, _join(path, field), arrays, named)
+    return {"$class": name, "fields": content}
+
+
+def decode(document: object, arrays: Mapping[str, NDArray[Any]], named: Named) -> object:
+    """The value of a document; every array must be used."""
+    unused = set(arrays)
+    value = _Decoder(arrays, named, unused).value(document)
+    if unused:
+        raise FormatError(f"is damaged: nothing refers to its array {min(unused)}")
+    return value
+
+
+@dataclasses.dataclass
+class _Decoder:
+    arrays: Mapping[str, NDArray[Any]]
+    named: Named
+    unused: set[str]
+
+    def value(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.value(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        form = next(iter(node), "")
+        if not form.startswith("$"):
+            return {key: self.value(item) for key, item in node.items()}
+        if form == "$class":
+            return self.instance(node)
+        if len(node) != 1:
+            raise FormatError(f"is damaged: {form} does not stand alone")
+        content = node[form]
+        match form:
+            case "$float":
+                return float(content)
+            case "$array":
+                return self.array(content)
+            case "$strings":
+                return _unpack(self.array(f"{content}.bytes"), self.array(f"{content}.offsets"))
+            case "$tuple":
+                return tuple(self.value(item) for item in content)
+            case "$items":
+                return {self.value(key): self.value(item) for key, item in content}
+        raise FormatError(f"is damaged, or made by another version: it speaks of {form}")
+
+    def array(self, name: str) -> NDArray[Any]:
+        if name not in self.arrays:
+            raise FormatError(f"is damaged: the array {name} is missing")
+        self.unused.discard(name)
+        return self.arrays[name]
+
+    def instance(self, node: dict[str, Any]) -> Any:
+        name, content = node["$class"], node.get("fields")
+        if not isinstance(name, str) or not isinstance(content, dict) or len(node) != 2:
+            raise FormatError("is damaged: a class in it makes no sense")
+        cls = self.named(name)
+        hints = _fields(cls)
+        missing, extra = sorted(set(hints) - set(content)), sorted(set(content) - set(hints))
+        if missing or extra:
+            difference = f"lacks {missing[0]}" if missing else f"has {extra[0]}"
+            raise FormatError(f"was made by another version of latentgram, or is damaged: its {name} {difference}")
+        values = {field: self.value(item) for field, item in content.items()}
+        for field, item in values.items():
+            if not _fits(item, hints[field]):
+                raise FormatError(f"is damaged: {name}.{field} is {_described(item)}, not {_spoken(hints[field])}")
+        return cls(**values)
+
+
+def find(document: object, name: str) -> Any:
+    """The first part of a document that stands for an instance of the named class, or None."""
+    pending = [document]
+    for node in pending:
+        if isinstance(node, dict) and node.get("$class") == name:
+            return node
+        pending.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+    return None
+
+
+def _join(path: str, step: object) -> str:
+    return f"{path}.{step}" if path else str(step)
+
+
+def _plain(array: NDArray[Any], path: str) -> NDArray[Any]:
+    """The array as the format wants it: numbers, C order, little-endian."""
+    if array.dtype.kind not in _ARRAY_KINDS or array.dtype.itemsize > 8:
+        raise FormatError(f"cannot be stored: {path} is an array of {array.dtype}")
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+
+
+def _pack(strings: tuple[str, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Strings as one run of UTF-8 bytes and where each begins and ends."""
+    coded = [text.encode("utf-8", "surrogatepass") for text in strings]
+    offsets = np.zeros(len(coded) + 1, np.int64)
+    np.cumsum([len(text) for text in coded], out=offsets[1:])
+    return np.frombuffer(b"".join(coded), np.uint8), offsets
+
+
+def _unpack(packed: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
+    ends = offsets.tolist()
+    if not ends or ends[0] != 0 or ends[-1] != len(packed) or bool(np.any(np.diff(offsets) < 0)):
+        raise FormatError("is damaged: its symbols make no sense")
+    run = packed.tobytes()
+    pairs = itertools.pairwise(ends)
+    return tuple(run[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs)
+
+
+@lru_cache
+def _fields(cls: type) -> dict[str, Any]:
+    """The fields of a dataclass with their annotations."""
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is what an annotation says, as far as that can be told."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint in (Any, object) or isinstance(hint, typing.TypeVar):
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, option) for option in arguments)
+    if origin is typing.Literal:
+        return value in arguments
+    if origin is np.ndarray:
+        (kind,) = typing.get_args(arguments[1]) or (Any,)
+        plain = isinstance(kind, type) and issubclass(kind, np.generic)
+        return isinstance(value, np.ndarray) and (not plain or np.issubdtype(value.dtype, kind))
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return all(_fits(item, arguments[0]) for item in value)
+        return len(value) == len(arguments) and all(map(_fits, value, arguments))
+    if origin is list:
+        return isinstance(value, list) and all(_fits(item, arguments[0]) for item in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(
+            _fits(key, arguments[0]) and _fits(item, arguments[1]) for key, item in value.items()
+        )
+    if hint is float:
+        return isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if hint is bool:
+        return isinstance(value, bool | np.bool_)
+    expected = origin or hint
+    return not isinstance(expected, type) or isinstance(value, expected)
+
+
+def _described(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def _spoken(hint: Any) -> str:
+    """An annotation as people say it."""
+    if typing.get_origin(hint) is np.ndarray:
+        kinds = typing.get_args(typing.get_args(hint)[1])
+        return f"an array of {getattr(kinds[0], '__name__', 'numbers') if kinds else 'numbers'}"
+    return getattr(hint, "__name__", None) or str(hint)
