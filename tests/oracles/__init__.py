@@ -1,0 +1,1 @@
+"""Brute force: every structure, one by one."""
