@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from oracles.projective import ROOT, modifiers, projective_trees
 
 from latentgram.dp.head_automata import LEFT, RIGHT, log_partition, marginals
+from oracles.projective import ROOT, modifiers, projective_trees
 
 
 def random_grammar(rng, n_words, n_states, n_classes):

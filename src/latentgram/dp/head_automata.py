@@ -122,9 +122,7 @@ def inside(start, stop, operators, step, arc, halt, memory, root):
     closed = np.empty((2, n_words, n_words))
     balance = 1.0
     for _ in range(n_words):
-        length, size = _fill(
-            start, stop, operators, step, arc, halt, memory, balance, triangle, trapezoid, closed
-        )
+        length, size = _fill(start, stop, operators, step, arc, halt, memory, balance, triangle, trapezoid, closed)
         if length == 0:
             break
         balance *= size ** (-1.0 / length)
@@ -226,16 +224,25 @@ def marginals(start, stop, operators, step, arc, halt, memory, root):
     n_words = step.shape[0]
     marginal = np.zeros((n_words, n_words))
     root_marginal = np.zeros(n_words)
-    triangle, trapezoid, closed, balance, total = inside(
-        start, stop, operators, step, arc, halt, memory, root
-    )
+    triangle, trapezoid, closed, balance, total = inside(start, stop, operators, step, arc, halt, memory, root)
     if total == 0.0 or not np.isfinite(total):
         return marginal, root_marginal, -np.inf, 0.0
     for r in range(n_words):
-        root_marginal[r] = (
-            root[r] * closed[LEFT, r, 0] * closed[RIGHT, r, n_words - 1] * (balance / total)
-        )
+        root_marginal[r] = root[r] * closed[LEFT, r, 0] * closed[RIGHT, r, n_words - 1] * (balance / total)
     _pull(
-        start, stop, operators, step, arc, halt, memory, root, balance, total, triangle, trapezoid, closed, marginal
+        start,
+        stop,
+        operators,
+        step,
+        arc,
+        halt,
+        memory,
+        root,
+        balance,
+        total,
+        triangle,
+        trapezoid,
+        closed,
+        marginal,
     )
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)

@@ -44,7 +44,9 @@ class SequenceCounts:
     """[V] how many sequences are equal to the prefix."""
 
     @classmethod
-    def of(cls, sources: list[int], sequences: list[list[int]], *, n_sources: int, n_symbols: int) -> SequenceCounts:
+    def of(
+        cls, sources: list[int], sequences: list[list[int]], *, n_sources: int, n_symbols: int
+    ) -> SequenceCounts:
         """Count given sequences."""
         lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
         offset = np.concatenate([[0], np.cumsum(lengths)])
