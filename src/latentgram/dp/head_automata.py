@@ -36,7 +36,7 @@ REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(cache=True, fastmath=REORDER)
 def _fill(start, stop, operators, step, arc, halt, memory, balance, triangle, trapezoid, closed):
-    """Fill the inside charts; returns 0, or the span length at which numbers left the safe range, and their size."""
+    """Fill the inside charts; returns 0, or the span length at which numbers grow unsafe, and their size."""
     n_words = step.shape[0]
     n_states = start.shape[2]
     n_classes = arc.shape[2] - 1
