@@ -6,10 +6,10 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from oracles.binary_trees import SmallGrammar
 
 from latentgram.dp.cky import at_start, inside, outside, pair_index, root_value
 from latentgram.dp.semiring import Expectation, Log, Max, Real
+from oracles.binary_trees import SmallGrammar
 
 CASES = [(seed, words) for seed in range(6) for words in (1, 2, 3, 4, 6)]
 
