@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import stat
+import typing
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,26 +66,23 @@ class Unlisted:
 
 
 def grammar(seed: int = 0) -> LPCFG:
-    """A grammar with random numbers, two nonterminals, three tags and forty words."""
+    """A grammar whose arrays are filled at random, of the types that its fields say."""
     random = np.random.default_rng(seed)
-    words = Alphabet.of(f"wörd{i}" for i in range(40))
-    return LPCFG(
-        interminals=Alphabet(("S", "NP")),
-        preterminals=Alphabet(("DT", "NN", "''")),
-        words=words,
-        states=np.full(5, 2, np.int32),
-        rules=np.array([[0, 1, 3], [1, 2, 3]], np.int32),
-        rule_offset=np.array([0, 8, 16]),
-        rule_tensor=random.random(16),
-        lexicon=np.array([[2, 0], [3, 1]], np.int32),
-        lexicon_offset=np.array([0, 2, 4]),
-        lexicon_vector=random.random(4),
-        root_offset=np.arange(0, 12, 2),
-        root_vector=random.random(10),
-        rare_words=RareWords(),
-        binarisation=Binarisation(),
-        provenance=Provenance("Spectral", {"states": 2}, "ab12", 40, 1.5, ({"loss": float("inf")}, {"loss": 0.1})),
-    )
+    values: dict[str, Any] = {
+        "interminals": Alphabet(("S", "NP")),
+        "preterminals": Alphabet(("DT", "NN", "''")),
+        "words": Alphabet.of(f"wörd{i}" for i in range(40)),
+        "rare_words": RareWords(),
+        "binarisation": Binarisation(),
+        "provenance": Provenance(
+            "Spectral", {"states": 2}, "ab12", 40, 1.5, ({"loss": float("inf")}, {"loss": 0.1})
+        ),
+    }
+    for name, hint in typing.get_type_hints(LPCFG).items():
+        if typing.get_origin(hint) is np.ndarray:
+            (kind,) = typing.get_args(typing.get_args(hint)[1])
+            values[name] = (random.random((4, 3)) * 100).astype(kind)
+    return LPCFG(**values)
 
 
 def everything() -> Everything:
@@ -142,7 +140,7 @@ def test_header_without_arrays(tmp_path: Path) -> None:
     assert header.format == 1
     assert header.bytes == path.stat().st_size
     assert header.provenance == grammar().provenance
-    assert header.arrays["rules"] == ("I32", (2, 3))
+    assert header.arrays["rules"] == ("I32", (4, 3))
     json.dumps(header.to_json())
 
 

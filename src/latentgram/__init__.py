@@ -22,6 +22,7 @@ _PUBLIC = {
     "fit": "latentgram.learn.fit",
     "LPCFG": "latentgram.models.lpcfg",
     "Parse": "latentgram.parser.result",
+    "score_brackets": "latentgram.evaluate.bracketing",
     "load": "latentgram.store",
     "save": "latentgram.store",
     "LatentgramError": "latentgram.errors",

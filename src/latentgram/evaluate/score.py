@@ -1,0 +1,100 @@
+"""`Score`: the base of all scores. A score is a frozen bag of counts; rates come out of the counts when asked for.
+
+Counts add, so the score of a corpus is the sum of the scores of its parts, in any grouping; rates do not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+
+def percent(part: float, whole: float) -> float:
+    """A rate in percent; 0 of 0 is 0.
+
+    >>> percent(1, 4), percent(0, 0)
+    (25.0, 0.0)
+    """
+    return 100.0 * part / whole if whole else 0.0
+
+
+def harmonic(left: float, right: float) -> float:
+    """The harmonic mean, the F of recall and precision.
+
+    >>> harmonic(100, 50), harmonic(0, 0)
+    (66.66666666666667, 0.0)
+    """
+    return 2 * left * right / (left + right) if left + right else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """Counts that add field by field; compared by the figure named `HEADLINE`, equal when all counts are.
+
+    Fields marked with `metadata={"same": True}` are conditions (a length limit, a punctuation rule): they must
+    agree between two scores that are added.
+    """
+
+    HEADLINE: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures by name; rates in percent."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        raise NotImplementedError
+
+    def table(self) -> str:
+        """The figures, one a line."""
+        return table(self.to_json())
+
+    @property
+    def headline(self) -> float:
+        """The figure by which scores of this kind are compared; more is better."""
+        return float(getattr(self, self.HEADLINE))
+
+    def __add__(self, other: object) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        added = {}
+        for field in dataclasses.fields(self):
+            left, right = getattr(self, field.name), getattr(other, field.name)
+            if field.metadata.get("same"):
+                if left != right:
+                    raise ValueError(f"scores with different {field.name} do not add: {left!r} and {right!r}")
+                added[field.name] = left
+            elif isinstance(left, Mapping):
+                added[field.name] = {key: left.get(key, 0) + right.get(key, 0) for key in sorted({*left, *right})}
+            else:
+                added[field.name] = left + right
+        return type(self)(**added)
+
+    def __radd__(self, other: object) -> Self:
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __lt__(self, other: Self) -> bool:
+        return self.headline < other.headline
+
+    def __le__(self, other: Self) -> bool:
+        return self.headline <= other.headline
+
+    def __gt__(self, other: Self) -> bool:
+        return self.headline > other.headline
+
+    def __ge__(self, other: Self) -> bool:
+        return self.headline >= other.headline
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """Names and figures in two columns: rates with two decimals, counts without.
+
+    >>> print(table({"f1": 84.04132, "no_parse": 2}))
+    f1        84.04
+    no parse      2
+    """
+    names = [name.replace("_", " ") for name in figures]
+    width = max(map(len, names), default=0)
+    shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in figures.values()]
+    wide = max(map(len, shown), default=0)
+    return "\n".join(f"{name:{width}}  {value:>{wide}}" for name, value in zip(names, shown, strict=True))
