@@ -38,6 +38,9 @@ STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
     "Binarisation": "latentgram.data.transforms:Binarisation",
     "LPCFG": "latentgram.models.lpcfg:LPCFG",
+    "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",
+    "NGramTrie": "latentgram.data.ngram_trie:NGramTrie",
+    "OperatorAutomaton": "latentgram.models.automaton:OperatorAutomaton",
     "Provenance": "latentgram.data.provenance:Provenance",
     "RareWords": "latentgram.data.rarewords:RareWords",
 }

@@ -1,0 +1,102 @@
+"""Counting n-grams of one order after another: hash tables in compiled code.
+
+An n-gram of order k is the pair (row of its first k-1 words, last word). One pass an order gives every position
+the number of the n-gram that ends there; by the a-priori rule only positions whose two parts of order k-1 were
+seen often enough are looked up. Cost: one probe a position and order; 16 bytes a slot, at most half filled.
+
+A probe is a cache miss, so positions are taken in small blocks: the first loop over a block touches the slots,
+which the processor fetches side by side, and the second does the work.
+"""
+
+import numpy as np
+from numba import njit
+
+EMPTY = -1
+BLOCK = 64
+LOW = 0xFFFFFFFF
+
+
+@njit(cache=True)
+def _place(key, mask):
+    """Fibonacci hashing: the high bits of the product are well mixed."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+
+
+@njit(cache=True)
+def _probe(slots, key, mask):
+    """The place of a key, or the free place where it belongs."""
+    place = _place(key, mask)
+    while slots[place, 0] != EMPTY and slots[place, 0] != key:
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True)
+def _doubled(slots):
+    """The same table with twice the slots."""
+    grown = np.full((2 * slots.shape[0], 2), EMPTY, np.int64)
+    for old in range(slots.shape[0]):
+        if slots[old, 0] != EMPTY:
+            grown[_probe(grown, slots[old, 0], grown.shape[0] - 1)] = slots[old]
+    return grown
+
+
+@njit(cache=True)
+def _longer(array, used):
+    """The same array with room for twice as many."""
+    grown = np.empty(2 * array.size, array.dtype)
+    grown[:used] = array[:used]
+    return grown
+
+
+@njit(cache=True)
+def count_extensions(tokens, shorter, shorter_count, least, bigrams):
+    """Number and count the n-grams one longer than those of `shorter` (the n-gram ending at each position).
+
+    `least` is the count both parts must have; `bigrams` says that bigrams are counted, the only n-grams whose
+    first part may be a boundary. Returns the number at each position (-1: none), and for each number its prefix,
+    word, suffix and count, in order of first sight. A slot is the key and `number << 32 | count`.
+    """
+    slots = np.full((1 << 12, 2), EMPTY, np.int64)
+    mask = slots.shape[0] - 1
+    prefix = np.empty(1 << 11, np.int32)
+    word = np.empty(1 << 11, np.int32)
+    suffix = np.empty(1 << 11, np.int32)
+    used = 0
+    longer = np.full(tokens.size, EMPTY, np.int32)
+    position = np.empty(BLOCK, np.int64)
+    touched = np.empty(BLOCK, np.int64)
+    for begin in range(1, tokens.size, BLOCK):
+        size = 0
+        for i in range(begin, min(begin + BLOCK, tokens.size)):
+            before, after = shorter[i - 1], shorter[i]
+            if before < 0 or after < 0 or (tokens[i - 1] == 0 and not bigrams):
+                continue
+            if shorter_count[before] < least or shorter_count[after] < least:
+                continue
+            position[size] = i
+            touched[size] = slots[_place((np.int64(before) << 32) | np.int64(tokens[i]), mask), 0]
+            size += 1
+        for k in range(size):
+            i = position[k]
+            key = (np.int64(shorter[i - 1]) << 32) | np.int64(tokens[i])
+            place = _probe(slots, key, mask)
+            if slots[place, 0] == EMPTY:
+                if used == prefix.size:
+                    prefix, word, suffix = _longer(prefix, used), _longer(word, used), _longer(suffix, used)
+                prefix[used], word[used], suffix[used] = shorter[i - 1], tokens[i], shorter[i]
+                slots[place, 0] = key
+                slots[place, 1] = np.int64(used) << 32
+                used += 1
+                if 2 * used > slots.shape[0]:
+                    slots = _doubled(slots)
+                    mask = slots.shape[0] - 1
+                    place = _probe(slots, key, mask)
+            slots[place, 1] += 1
+            longer[i] = slots[place, 1] >> 32
+    count = np.empty(used, np.int64)
+    for place in range(slots.shape[0]):
+        if slots[place, 0] != EMPTY:
+            count[slots[place, 1] >> 32] = slots[place, 1] & LOW
+    return longer, prefix[:used].copy(), word[:used].copy(), suffix[:used].copy(), count

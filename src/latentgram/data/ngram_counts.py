@@ -1,0 +1,206 @@
+"""`NGramCounts`: how often each n-gram of a text occurs, up to an order, the rare ones left out.
+
+Sentences are counted with the boundary symbol at both ends; no n-gram has a boundary inside. The cut-off of an
+order is the least count kept. An n-gram is kept only with all its parts, which is automatic when cut-offs do not
+fall with the order; where they fall, the missing parts are kept beyond their cut-off and counted in `repairs`.
+Words below the cut-off of order 1 become `<unk>` before counting.
+
+Cost: a few hash probes a token (see `counting`); memory about 20 bytes for each kept n-gram, and while counting
+24 for each n-gram whose parts reach the cut-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.counting import count_extensions
+from latentgram.data.files import PathLike
+from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.provenance import Provenance
+from latentgram.data.text import BEGIN, BOUNDARY, END, Text
+from latentgram.errors import SettingError
+
+UNKNOWN = "<unk>"
+MOST_ORDERS = 5
+
+
+@dataclass(frozen=True)
+class NGramCounts:
+    """N-grams and their counts.
+
+    >>> counts = NGramCounts.of(Text.of(["a rose is a rose", "a rose"]), order=3, cutoff=2)
+    >>> [(" ".join(gram), count) for gram, count in counts.items()][:6]
+    [('</s>', 2), ('a', 3), ('is', 1), ('rose', 3), ('<s> a', 2), ('a rose', 3)]
+    >>> counts["a", "rose", END], counts["is", "a", "rose"], counts.sentences
+    (2, 0, 2)
+    """
+
+    words: Alphabet
+    trie: NGramTrie
+    count: NDArray[np.int64]
+    """[rows of the trie]"""
+    cutoffs: tuple[int, ...]
+    repairs: dict[str, int] = field(default_factory=dict)
+    """What was mended on the way, and how often."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @classmethod
+    def read(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        order: int = 3,
+        cutoff: int | Sequence[int] = 1,
+        all_bigrams: bool = True,
+    ) -> NGramCounts:
+        """Count the text of files or folders: one sentence a line, words between blanks."""
+        return cls.of(Text.read(paths), order=order, cutoff=cutoff, all_bigrams=all_bigrams)
+
+    @classmethod
+    def of(
+        cls, text: Text, *, order: int = 3, cutoff: int | Sequence[int] = 1, all_bigrams: bool = True
+    ) -> NGramCounts:
+        """Count a text.
+
+        A single `cutoff` is for the orders from 3 on, and for bigrams too unless `all_bigrams`; a sequence gives
+        one for each order and is taken as it is.
+        """
+        cutoffs = _cutoffs(order, cutoff, all_bigrams)
+        words, tokens = _without_rare(text, cutoffs[0])
+        single = np.bincount(tokens[1:], minlength=len(words)).astype(np.int64)
+        levels = [_Level(_minus(len(words)), np.arange(len(words), dtype=np.int32), _minus(len(words)), single)]
+        at = tokens
+        for k in range(2, order + 1):
+            at, *columns = count_extensions(tokens, at, levels[-1].count, min(cutoffs[k - 1 :]), k == 2)
+            levels.append(_Level(*columns))
+        kept, repaired = _kept(levels, cutoffs)
+        trie, count = _sorted(levels, kept, len(words))
+        repairs = {"parts kept below their cut-off": repaired} if repaired else {}
+        return cls(words, trie, count, cutoffs, repairs, Provenance(data_digest=text.digest, data_size=text.size))
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return self.trie.order
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences were counted: the boundary ends each once."""
+        return int(self.count[BOUNDARY])
+
+    @property
+    def tokens(self) -> int:
+        """How many words were counted, ends of sentences not included."""
+        return int(self.count[: self.trie.words].sum()) - self.sentences
+
+    @cached_property
+    def digest(self) -> str:
+        """The fingerprint of the text they were counted from."""
+        return self.provenance.data_digest
+
+    def __len__(self) -> int:
+        return len(self.trie)
+
+    def __getitem__(self, gram: Sequence[str]) -> int:
+        """The count of an n-gram; `<s>` and `</s>` both mean the boundary."""
+        if not 1 <= len(gram) <= self.order:
+            return 0
+        numbers = self.words.encode([END if word == BEGIN else word for word in gram])
+        row = int(self.trie.find(numbers[None, :])[0]) if numbers.min() >= 0 else -1
+        return int(self.count[row]) if row >= 0 else 0
+
+    def items(self) -> Iterable[tuple[tuple[str, ...], int]]:
+        """All n-grams with their counts, short before long, in the order of their words' numbers."""
+        for order in range(1, self.order + 1):
+            rows = slice(self.trie.level[order - 1], self.trie.level[order])
+            for gram, count in zip(self.trie.grams(order).tolist(), self.count[rows].tolist(), strict=True):
+                yield self.spelled(gram), count
+
+    def spelled(self, gram: Sequence[int]) -> tuple[str, ...]:
+        """The words of an n-gram, a boundary at its beginning written `<s>`."""
+        first = BEGIN if gram[0] == BOUNDARY and len(gram) > 1 else self.words[gram[0]]
+        return (first, *self.words.decode(gram[1:]))
+
+    def summary(self) -> str:
+        """One line about the size."""
+        orders = ", ".join(f"{size:,}" for size in np.diff(self.trie.level))
+        return f"n-gram counts of {self.tokens:,} tokens: {len(self):,} n-grams kept ({orders} of orders 1 on)"
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The n-grams of one order in order of first sight; parts are numbers of the level below."""
+
+    prefix: NDArray[np.int32]
+    word: NDArray[np.int32]
+    suffix: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+def _minus(size: int) -> NDArray[np.int32]:
+    return np.full(size, -1, np.int32)
+
+
+def _cutoffs(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
+    """One cut-off an order, checked."""
+    if not 1 <= order <= MOST_ORDERS:
+        raise SettingError(f"the order of n-gram counts must be from 1 to {MOST_ORDERS}, got {order}")
+    if isinstance(cutoff, int):
+        cutoffs = (1, 1 if all_bigrams else cutoff, *(cutoff,) * MOST_ORDERS)[:order]
+    else:
+        cutoffs = tuple(int(least) for least in cutoff)
+    if len(cutoffs) != order or min(cutoffs) < 1:
+        raise SettingError(f"cut-offs must be {order} numbers from 1 on, one for each order, got {cutoffs}")
+    return cutoffs
+
+
+def _without_rare(text: Text, least: int) -> tuple[Alphabet, NDArray[np.int32]]:
+    """The text with words below the cut-off of unigrams made `<unk>`."""
+    if least == 1:
+        return text.words, text.tokens
+    often = np.bincount(text.tokens, minlength=len(text.words)) >= least
+    often[BOUNDARY] = True
+    names = {UNKNOWN, *text.words.decode(np.flatnonzero(often)[1:].tolist())}
+    words = Alphabet((END, *sorted(names)))
+    return words, text.encoded_by(words, unknown=words.index(UNKNOWN))
+
+
+def _kept(levels: Sequence[_Level], cutoffs: Sequence[int]) -> tuple[list[NDArray[np.bool_]], int]:
+    """Which n-grams reach their cut-off or are part of one that is kept; and how many are kept only as parts."""
+    kept = [np.ones(len(levels[0].count), np.bool_)]
+    kept += [level.count >= least for level, least in zip(levels[1:], cutoffs[1:], strict=True)]
+    before = sum(int(flags.sum()) for flags in kept)
+    for level, flags, parts in zip(levels[:0:-1], kept[:0:-1], kept[-2::-1], strict=True):
+        parts[level.prefix[flags]] = True
+        parts[level.suffix[flags]] = True
+    return kept, sum(int(flags.sum()) for flags in kept) - before
+
+
+def _sorted(
+    levels: Sequence[_Level], kept: Sequence[NDArray[np.bool_]], words: int
+) -> tuple[NGramTrie, NDArray[np.int64]]:
+    """The kept n-grams as a trie, and their counts."""
+    rows = np.arange(words, dtype=np.int32)
+    bounds, columns = [0, words], [_Level(_minus(words), rows, _minus(words), levels[0].count)]
+    for level, flags in zip(levels[1:], kept[1:], strict=True):
+        chosen = np.flatnonzero(flags)
+        prefix = rows[level.prefix[chosen]]
+        order = np.argsort(prefix.astype(np.int64) * words + level.word[chosen])
+        chosen, prefix = chosen[order], prefix[order]
+        columns.append(_Level(prefix, level.word[chosen], rows[level.suffix[chosen]], level.count[chosen]))
+        rows = _minus(len(flags))
+        rows[chosen] = np.arange(bounds[-1], bounds[-1] + len(chosen), dtype=np.int32)
+        bounds.append(bounds[-1] + len(chosen))
+    trie = NGramTrie(
+        np.array(bounds, np.int64),
+        np.concatenate([level.word for level in columns]),
+        np.concatenate([level.prefix for level in columns]),
+        np.concatenate([level.suffix for level in columns]),
+    )
+    return trie, np.concatenate([level.count for level in columns])

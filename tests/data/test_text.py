@@ -1,0 +1,38 @@
+"""`Text`: words to numbers and back."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.text import Text
+from latentgram.errors import DataError
+
+
+def test_reading_gives_the_sentences_back(tmp_path: Path) -> None:
+    lines = ["the cat sat", "", "a cat", "  the   dog  "]
+    (tmp_path / "a.txt").write_text("\n".join(lines[:2]))
+    (tmp_path / "b.txt").write_text("\n".join(lines[2:]) + "\n\n")
+    text = Text.read(tmp_path)
+    assert [" ".join(sentence) for sentence in text] == ["the cat sat", "a cat", "the dog"]
+    assert text.size == 7
+    assert text.words.symbols == ("</s>", "a", "cat", "dog", "sat", "the")
+    assert text.digest == Text.of(["the cat sat", "a cat", "the dog"]).digest
+
+
+def test_order_of_sight_does_not_change_the_numbers() -> None:
+    assert Text.of(["b a", "c"]).words == Text.of(["c", "a b"]).words
+
+
+@pytest.mark.parametrize("line", ["<s> a b </s>", "a </s> b"])
+def test_boundaries_in_the_text_are_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"fine\n{line}\n")
+    with pytest.raises(DataError, match=r"a\.txt:2: word \d is </?s>, which is reserved"):
+        Text.read(path)
+
+
+def test_other_alphabets() -> None:
+    text = Text.of(["a b", "c"])
+    np.testing.assert_array_equal(text.encoded_by(Alphabet(("</s>", "c", "a")), unknown=7), [0, 2, 7, 0, 1, 0])
