@@ -37,12 +37,16 @@ FORMAT = 1
 STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
     "Binarisation": "latentgram.data.transforms:Binarisation",
+    "Goodman": "latentgram.decode.goodman:Goodman",
     "LPCFG": "latentgram.models.lpcfg:LPCFG",
+    "MaxRule": "latentgram.decode.maxrule:MaxRule",
     "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",
     "NGramTrie": "latentgram.data.ngram_trie:NGramTrie",
     "OperatorAutomaton": "latentgram.models.automaton:OperatorAutomaton",
+    "Parser": "latentgram.parser.parser:Parser",
     "Provenance": "latentgram.data.provenance:Provenance",
     "RareWords": "latentgram.data.rarewords:RareWords",
+    "Viterbi": "latentgram.decode.viterbi:Viterbi",
 }
 """Every class that may stand in a model file, as "module:Class", imported when it is met."""
 

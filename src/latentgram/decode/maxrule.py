@@ -1,0 +1,26 @@
+"""Max-rule decoding: the tree whose rules are most probably all right, taken one by one (Petrov & Klein 2007).
+
+    best = argmax_tree ∏_{(a→b c,i,k,j) in tree} μ(a→b c,i,k,j)
+
+Posteriors of rules sum over hidden states, which makes this the way to get one tree out of a latent grammar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True)
+class MaxRule:
+    """Greatest product of the posteriors of rules."""
+
+    def gains(
+        self, items: NDArray[np.float64], edges: NDArray[np.float64], intermediate: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What each item and each edge adds to the objective, from their posteriors."""
+        return np.zeros_like(items), np.log(np.maximum(np.abs(edges), _LEAST))

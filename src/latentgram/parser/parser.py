@@ -1,0 +1,145 @@
+"""`Parser`: a model and a decoder, behind one interface for every kind of model.
+
+What a parser does with a sentence depends on the model, and is done by a *backend*, found by the model's class in
+`BACKENDS`. Backends work on batches of sentences, so that what is vectorised over a batch (making trees out of
+arrays) is, and keep no state but indices made from the model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Protocol, cast
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.tree import Tree
+from latentgram.errors import SettingError, UnsupportedPair
+from latentgram.parallel import Engine, engine_for
+from latentgram.parser.result import Parse
+
+BACKENDS: dict[str, str] = {
+    "LPCFG": "latentgram.parser.constituency:ConstituencyBackend",
+}
+"""The backend of each class of model, as "module:Class"; it is made by Class(model, decoder)."""
+
+BATCH = 64
+"""Sentences that are parsed together."""
+
+AnyTree = Tree | DependencyTree
+
+
+class Backend(Protocol):
+    """What a kind of model must be able to do."""
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """The best structure of each sentence; never fails on a sentence."""
+
+    def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
+        """The best structures, best first."""
+
+    def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
+        """Independent draws from the posterior."""
+
+    def score(self, tree: AnyTree) -> Parse:
+        """A given structure with its probabilities."""
+
+    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
+        """What the parser is to be given when it is tested on this tree."""
+
+    def compare(self, gold: Any, parses: Sequence[Parse]) -> Any:
+        """The score of parses against a treebank."""
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A model with a way to decode.
+
+    `decoder` is one of the classes of `latentgram.decode`; None is the model's own default.
+    """
+
+    model: Any
+    decoder: Any = None
+
+    def __post_init__(self) -> None:
+        kind = type(self.model).__name__
+        if kind not in BACKENDS:
+            raise UnsupportedPair(f"there is no parser for a {kind}; there is one for {', '.join(BACKENDS)}")
+
+    @cached_property
+    def backend(self) -> Backend:
+        """What does the work."""
+        module, name = BACKENDS[type(self.model).__name__].split(":")
+        return cast(Backend, getattr(importlib.import_module(module), name)(self.model, self.decoder))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to a worker without the backend's indices."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def parse(self, sentence: SentenceLike) -> Parse:
+        """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
+        return self.backend.parse([Sentence.of(sentence)])[0]
+
+    def parse_many(
+        self, sentences: Iterable[SentenceLike], *, n_jobs: int = 1, engine: Engine | None = None
+    ) -> Iterator[Parse]:
+        """Parse sentences one after the other, keeping their order; memory is that of a batch."""
+        batches = _batches((Sentence.of(sentence) for sentence in sentences), BATCH)
+        for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
+            yield from parses
+
+    def nbest(self, sentence: SentenceLike, count: int) -> list[Parse]:
+        """The `count` best structures, best first; fewer where there are fewer."""
+        if count < 1:
+            raise SettingError(f"the number of parses must be at least 1, got {count}")
+        return self.backend.nbest(Sentence.of(sentence), count)
+
+    def sample(self, sentence: SentenceLike, count: int, seed: int = 0) -> list[Parse]:
+        """`count` independent draws from the posterior over structures."""
+        if count < 1:
+            raise SettingError(f"the number of samples must be at least 1, got {count}")
+        return self.backend.sample(Sentence.of(sentence), count, seed)
+
+    def score(self, tree: AnyTree) -> Parse:
+        """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
+        return self.backend.score(tree)
+
+    def evaluate(
+        self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    ) -> Any:
+        """Parse the sentences of a treebank, with or without its tags, and score the result against it."""
+        questions = (self.backend.question(tree, gold_tags) for tree in treebank)
+        return self.backend.compare(treebank, list(self.parse_many(questions, n_jobs=n_jobs, engine=engine)))
+
+
+@dataclass(frozen=True)
+class _BatchParser:
+    """Parses a batch; a class, so that worker processes can be sent it."""
+
+    parser: Parser
+
+    def __call__(self, batch: list[Sentence]) -> list[Parse]:
+        return self.parser.backend.parse(batch)
+
+
+def _batches(items: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def accuracy_on(treebank: Any, *, gold_tags: bool = False, decoder: Any = None) -> Callable[[Any], float]:
+    """A function that rates a model by the headline figure of its parses of a treebank.
+
+    It is what `fit` takes as `dev_score`.
+    """
+
+    def rate(model: Any) -> float:
+        score = Parser(model, decoder).evaluate(treebank, gold_tags=gold_tags)
+        return float(getattr(score, score.HEADLINE))
+
+    return rate
