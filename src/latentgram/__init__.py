@@ -13,6 +13,10 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Alphabet": "latentgram.data.alphabet",
     "Tree": "latentgram.data.tree",
+    "parse_tree": "latentgram.data.brackets",
+    "Forest": "latentgram.data.forest",
+    "Binarisation": "latentgram.data.transforms",
+    "RareWords": "latentgram.data.rarewords",
     "DependencyTree": "latentgram.data.dependencies",
     "Sentence": "latentgram.data.sentence",
     "Text": "latentgram.data.text",

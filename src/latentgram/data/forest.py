@@ -8,17 +8,21 @@ the arrays. A forest takes 12 bytes a node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.kernels import forest as kernel
 from latentgram.data.tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forest:
     """Trees in preorder: `label[v]`, `size[v]` (nodes of the subtree at v), `word[v]` (-1 unless v is a tag).
 
@@ -93,8 +97,143 @@ class Forest:
     def __iter__(self) -> Iterator[Tree]:
         return (self[i] for i in range(len(self)))
 
-    @property
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same trees in the same order, however their alphabets are ordered."""
+        return isinstance(other, Forest) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Forest({len(self)} trees, {int(self.is_tag.sum())} words, {len(self.label)} nodes)"
+
+    @cached_property
+    def is_tag(self) -> NDArray[np.bool_]:
+        """Whether each node stands directly over a word."""
+        return np.asarray(self.word != ABSENT)
+
+    @cached_property
+    def is_unary(self) -> NDArray[np.bool_]:
+        """Whether each node has exactly one child."""
+        below = np.append(self.size[1:], np.int32(0))
+        return np.asarray((self.size > 1) & (below == self.size - 1))
+
+    @cached_property
+    def parent(self) -> NDArray[np.int32]:
+        """The parent of each node, `ABSENT` at the roots."""
+        return np.asarray(kernel.parents(self.size))
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """The number of ancestors of each node."""
+        return np.asarray(kernel.depths(self.parent))
+
+    @cached_property
+    def arity(self) -> NDArray[np.int32]:
+        """The number of children of each node."""
+        below = self.parent[self.parent != ABSENT]
+        return np.bincount(below, minlength=len(self.size)).astype(np.int32)
+
+    @cached_property
+    def tree_of(self) -> NDArray[np.int32]:
+        """The number of the tree that each node is in."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
+
+    @cached_property
+    def _words_before(self) -> NDArray[np.int64]:
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.is_tag)))
+
+    @cached_property
+    def begin(self) -> NDArray[np.int32]:
+        """The first word of each node, counted from 0 in its sentence."""
+        before = self._words_before
+        return np.asarray(before[:-1] - before[self.start[:-1]][self.tree_of], np.int32)
+
+    @cached_property
+    def end(self) -> NDArray[np.int32]:
+        """One past the last word of each node."""
+        before = self._words_before
+        here = np.arange(len(self.size))
+        return np.asarray(self.begin + (before[here + self.size] - before[here]), np.int32)
+
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """The number of words of each tree."""
-        before = np.concatenate(([0], np.cumsum(self.word != ABSENT)))
-        return np.asarray(np.diff(before[self.start]), np.int64)
+        return np.diff(self._words_before[self.start])
+
+    @cached_property
+    def digest(self) -> str:
+        """A name of the content: equal for equal trees in equal order, whatever the order of the alphabets."""
+        plain = self.compact()
+        content = hashlib.sha256()
+        for alphabet in (plain.labels, plain.words):
+            content.update(json.dumps(alphabet.symbols).encode())
+        for array in (plain.label, plain.size, plain.word, plain.start):
+            content.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+        return content.hexdigest()
+
+    def compact(self) -> Forest:
+        """The same trees with sorted alphabets that hold only symbols in use."""
+        labels, label = _sorted_symbols(self.labels, self.label)
+        words, word = _sorted_symbols(self.words, self.word)
+        return Forest(labels, words, label, self.size, word, self.start)
+
+    def with_labels(self, labels: Alphabet, label: NDArray[np.integer]) -> Forest:
+        """The same structure and words under other labels."""
+        return Forest(labels, self.words, np.asarray(label, np.int32), self.size, self.word, self.start).compact()
+
+    def rename(self, name: Callable[[str], str]) -> Forest:
+        """Every label changed by a function, which is called once a symbol and not once a node."""
+        labels = [name(symbol) for symbol in self.labels]
+        alphabet = Alphabet.of(labels)
+        return self.with_labels(alphabet, alphabet.encode(labels)[self.label] if labels else self.label)
+
+    def select(self, trees: NDArray[np.integer] | Iterable[int]) -> Forest:
+        """The trees with these numbers, in this order; repeats are allowed, the alphabets stay.
+
+        >>> forest = Forest.of([Tree("A", word="a"), Tree("B", word="b")])
+        >>> [str(tree) for tree in forest.select([1, 0, 1])]
+        ['(B b)', '(A a)', '(B b)']
+        """
+        chosen = np.asarray(trees if isinstance(trees, np.ndarray) else list(trees), np.int64)
+        if len(chosen) and not (chosen.min() >= -len(self) and chosen.max() < len(self)):
+            raise IndexError(f"trees outside of a forest of {len(self)}")
+        chosen = chosen % max(len(self), 1)
+        nodes = np.diff(self.start)[chosen]
+        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(nodes)))
+        here = np.repeat(self.start[chosen] - start[:-1], nodes) + np.arange(start[-1])
+        return Forest(self.labels, self.words, self.label[here], self.size[here], self.word[here], start)
+
+    @classmethod
+    def concatenate(cls, forests: Sequence[Forest]) -> Forest:
+        """The trees of several forests, one after the other."""
+        if len(forests) == 1:
+            return forests[0]
+        labels = Alphabet.of(symbol for forest in forests for symbol in forest.labels)
+        words = Alphabet.of(symbol for forest in forests for symbol in forest.words)
+        starts = np.cumsum([0, *(len(forest.label) for forest in forests)])
+        return cls(
+            labels,
+            words,
+            _joined([labels.encode(forest.labels)[forest.label] for forest in forests]),
+            _joined([forest.size for forest in forests]),
+            _joined([np.append(words.encode(forest.words), ABSENT)[forest.word] for forest in forests]),
+            np.concatenate(
+                [np.zeros(1, np.int64)]
+                + [forest.start[1:] + before for forest, before in zip(forests, starts, strict=False)]
+            ),
+        )
+
+
+def _joined(arrays: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    return np.concatenate([np.zeros(0, np.int32), *arrays]).astype(np.int32)
+
+
+def _sorted_symbols(alphabet: Alphabet, number: NDArray[np.int32]) -> tuple[Alphabet, NDArray[np.int32]]:
+    used = np.flatnonzero(np.bincount(number + 1, minlength=len(alphabet) + 1)[1:]).tolist()
+    order = sorted(used, key=alphabet.symbols.__getitem__)
+    if len(order) == len(alphabet) and order == used:
+        return alphabet, number
+    position = np.full(len(alphabet) + 1, ABSENT, np.int32)  # the last one is for ABSENT itself
+    position[order] = np.arange(len(order), dtype=np.int32)
+    return Alphabet(tuple(alphabet[i] for i in order)), position[number]

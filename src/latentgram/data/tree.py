@@ -5,10 +5,23 @@ Nothing here recurses, so a right-branching tree over a thousand words is no har
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 _CLOSE = None
+_UNSAFE = re.compile(r"[()\s]")
+
+
+def bracket_safe(token: str) -> str:
+    """A word or label as it may stand between brackets: no brackets, no blanks.
+
+    >>> bracket_safe("("), bracket_safe("New York") == "New\\u00a0York"
+    ('-LRB-', True)
+    """
+    if _UNSAFE.search(token) is None:
+        return token
+    return re.sub(r"[^\S\u00a0]", "\u00a0", token.replace("(", "-LRB-").replace(")", "-RRB-"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +89,9 @@ class Tree:
             if node is _CLOSE:
                 parts.append(")")
             elif node.word is not None:
-                parts.append(f" ({node.label} {node.word})")
+                parts.append(f" ({bracket_safe(node.label)} {bracket_safe(node.word)})")
             else:
-                parts.append(f" ({node.label}")
+                parts.append(f" ({bracket_safe(node.label)}")
                 stack.append(_CLOSE)
                 stack.extend(reversed(node.children))
         return "".join(parts)[1:]

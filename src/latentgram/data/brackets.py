@@ -1,0 +1,225 @@
+"""Penn brackets: `(S (NP (NNS Cats)) (VP (VBP sleep)))`, read into a `Forest` and written again.
+
+**What is read.** Trees follow one another, one a line or each over many lines; blanks and line ends between
+brackets, labels and words mean nothing. The outermost label may be missing, as in Penn's `( (S …))`; it is then
+the empty string. Files may be gzip or xz by their names, folders are read in sorted order, `-` is standard input.
+Between two trees (never inside one, where `#` is a tag and a word) a line is a comment when it begins with `%`,
+`#` or `*x*`.
+
+**Words stay as they are written**, so `-LRB-` is read as `-LRB-`, and what is read is written back the same.
+`unescape` gives `(` for it, `escape` the other way. On writing, a bare bracket in a word or label becomes
+`-LRB-`/`-RRB-` and a blank a no-break space: whatever is written can be read again.
+
+**Cost.** O(bytes) in one compiled pass; memory is the text plus 12 bytes a node. `stream_forests` holds only a
+block of the file at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike, expand, open_bytes, write_bytes
+from latentgram.data.forest import Forest
+from latentgram.data.kernels import brackets as kernel
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError
+
+BLOCK_BYTES = 1 << 24
+"""How much of a file `stream_forests` reads at a time."""
+
+MESSAGES = {
+    kernel.NEVER_CLOSED: "the tree that begins here is never closed",
+    kernel.NEVER_OPENED: "this closing bracket closes nothing",
+    kernel.OUTSIDE: "there is text outside of all brackets",
+    kernel.NO_LABEL: "this bracket has no label (only the outermost one may lack it)",
+    kernel.EMPTY: "this bracket has neither words nor brackets in it",
+    kernel.WORD_BESIDE_NODE: "a word stands beside a bracket: a node has either subtrees or one word",
+    kernel.NODE_BESIDE_WORD: "a bracket stands beside a word: a node has either subtrees or one word",
+    kernel.TWO_WORDS: "a second word under one tag: each word needs a bracket of its own",
+}
+_NOT_UTF8 = "this is not UTF-8"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_BRACKETS = {name: bracket for bracket, name in _NAMES.items()}
+
+
+def escape(word: str) -> str:
+    """A word as Penn writes it: a bracket by its name.
+
+    >>> escape("("), escape("["), escape("a(b)")
+    ('-LRB-', '-LSB-', 'a-LRB-b-RRB-')
+    """
+    for bracket, name in _NAMES.items():
+        word = word.replace(bracket, name)
+    return word
+
+
+def unescape(word: str) -> str:
+    r"""A word as people write it: `-LRB-` is a bracket again, and `\/` and `\*` lose their backslash.
+
+    >>> unescape("-LRB-"), unescape("1\\/2"), unescape("Anti-Ro-LRB-SSA-RRB-")
+    ('(', '1/2', 'Anti-Ro(SSA)')
+    """
+    if "-" in word:
+        for name, bracket in _BRACKETS.items():
+            word = word.replace(name, bracket)
+    return word.replace("\\/", "/").replace("\\*", "*")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was left out on reading with `skip_bad`: one error a place, in the order of the files."""
+
+    errors: tuple[DataError, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    def __str__(self) -> str:
+        return f"skipped {len(self)} bad trees" + "".join(f"\n  {error}" for error in self.errors)
+
+
+def parse_tree(text: str) -> Tree:
+    """The one tree in a string.
+
+    >>> print(parse_tree("(S (NP (NNS Cats)) (VP (VBP sleep)))").words)
+    ('Cats', 'sleep')
+    >>> parse_tree("(S (NP (NNS Cats)")
+    Traceback (most recent call last):
+    latentgram.errors.DataError: 1:1: the tree that begins here is never closed
+    """
+    forest = parse_forest(text)
+    if len(forest) != 1:
+        raise DataError(f"one tree was wanted, but the text has {len(forest)}")
+    return forest[0]
+
+
+def parse_forest(text: str) -> Forest:
+    """All trees in a string.
+
+    >>> len(parse_forest("(X a) (X b)"))
+    2
+    """
+    return Forest.concatenate(list(_scan_blocks(iter([text.encode("utf-8")]), None, False, [])))
+
+
+def read_brackets(paths: PathLike | Iterable[PathLike]) -> Forest:
+    """The trees of a file, of a folder, or of several of them; the first fault is a `DataError`."""
+    forest, _ = _read(paths, skip_bad=False)
+    return forest
+
+
+def read_brackets_skipping(paths: PathLike | Iterable[PathLike]) -> tuple[Forest, Skipped]:
+    """The good trees, and where the bad ones were.
+
+    Reading goes on at the next line that has a bracket in its first column. A file without faults gives the
+    same trees as `read_brackets`; files that cannot be opened or unpacked are errors still.
+    """
+    return _read(paths, skip_bad=True)
+
+
+def _read(paths: PathLike | Iterable[PathLike], *, skip_bad: bool) -> tuple[Forest, Skipped]:
+    skipped: list[DataError] = []
+    forests: list[Forest] = []
+    for path in expand(paths):
+        with open_bytes(path) as stream:
+            forests.extend(_scan_blocks(iter([stream.read()]), path, skip_bad, skipped))
+    return Forest.concatenate(forests), Skipped(tuple(skipped))
+
+
+def stream_forests(paths: PathLike | Iterable[PathLike], *, block_bytes: int = BLOCK_BYTES) -> Iterator[Forest]:
+    """The trees of files that need not fit into memory, some at a time; each forest has alphabets of its own."""
+    for path in expand(paths):
+        with open_bytes(path) as stream:
+            blocks = iter(lambda: stream.read(block_bytes), b"")
+            yield from _scan_blocks(blocks, path, False, [])
+
+
+def stream_trees(paths: PathLike | Iterable[PathLike], *, block_bytes: int = BLOCK_BYTES) -> Iterator[Tree]:
+    """The trees of files that need not fit into memory, one after the other."""
+    for forest in stream_forests(paths, block_bytes=block_bytes):
+        yield from forest
+
+
+def _scan_blocks(
+    blocks: Iterator[bytes], path: str | None, skip_bad: bool, skipped: list[DataError]
+) -> Iterator[Forest]:
+    """Scan blocks of one file; what the end of a block cuts off is scanned with the next one."""
+    place = _Place(path)
+    rest = next(blocks, b"").removeprefix(_BYTE_ORDER_MARK)
+    following: bytes | None = b""
+    while following is not None:
+        following = next(blocks, None)
+        text = np.frombuffer(rest, np.uint8)
+        fault, consumed, nodes, trees, label_table, word_table, bad = kernel.scan(
+            text, place.column == 1, following is None, skip_bad
+        )
+        if fault[0] != kernel.GOOD:
+            raise place.error(MESSAGES[fault[0]], rest, fault[1])
+        errors = [(int(at), MESSAGES[int(status)]) for status, at in zip(*bad, strict=True)]
+        labels, bad_labels = _decode(rest[:consumed], *label_table)
+        words, bad_words = _decode(rest[:consumed], *word_table)
+        if not skip_bad:
+            for at in (*bad_labels.values(), *bad_words.values()):
+                raise place.error(_NOT_UTF8, rest, at)
+        label, size, word = nodes
+        start = np.concatenate((np.zeros(1, np.int64), trees[0]))
+        forest = Forest(labels, words, label, size, word, start)
+        if bad_labels or bad_words:
+            foul = np.isin(label, list(bad_labels)) | np.isin(word, list(bad_words))
+            foul_tree = np.unique(np.searchsorted(start, np.flatnonzero(foul), side="right") - 1)
+            errors += [(int(at), _NOT_UTF8) for at in trees[1][foul_tree]]
+            forest = forest.select(np.setdiff1d(np.arange(len(forest)), foul_tree))
+        skipped.extend(place.error(message, rest, at) for at, message in sorted(errors))
+        if len(forest):
+            yield forest.compact()
+        place.advance(rest, consumed)
+        rest = rest[consumed:] + (following or b"")
+
+
+def _decode(text: bytes, place: NDArray[np.int64], length: NDArray[np.int64]) -> tuple[Alphabet, dict[int, int]]:
+    """The tokens that the scanner numbered, and where those are that are not UTF-8, by their numbers.
+
+    Tokens beyond the end of `text` are of a tree that is not whole yet, and nobody uses them.
+    """
+    symbols, foul = [], {}
+    for number, (begin, size) in enumerate(zip(place.tolist(), length.tolist(), strict=True)):
+        try:
+            symbols.append(text[begin : begin + size].decode("utf-8"))
+        except UnicodeDecodeError as error:
+            foul[number] = begin + error.start
+            symbols.append(f"\ufffd{number}")
+    return Alphabet(tuple(symbols)), foul
+
+
+class _Place:
+    """Lines and columns in a file that is read in blocks."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path, self.line, self.column = path, 1, 1
+
+    def error(self, message: str, text: bytes, at: int) -> DataError:
+        line, column = self._of(text, at)
+        return DataError(message, path=self.path, line=line, column=column)
+
+    def advance(self, text: bytes, consumed: int) -> None:
+        self.line, self.column = self._of(text, consumed)
+
+    def _of(self, text: bytes, at: int) -> tuple[int, int]:
+        newline = text.rfind(b"\n", 0, at)
+        characters = len(text[newline + 1 : at].decode("utf-8", "replace"))
+        if newline < 0:
+            return self.line, self.column + characters
+        return self.line + text.count(b"\n", 0, at), characters + 1
+
+
+def write_brackets(trees: Forest | Iterable[Tree], path: PathLike) -> None:
+    """Write trees, one a line; packed when the name ends in .gz or .xz. The file appears whole or not at all."""
+    with write_bytes(path) as stream:
+        for tree in trees:
+            stream.write(f"{tree}\n".encode())
