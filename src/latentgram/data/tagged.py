@@ -1,0 +1,111 @@
+"""Sentences as plain text: one word a line with its tags, one sentence a line, or `word/tag` pairs.
+
+All stream in constant memory, take compressed files and folders, and name the line of a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from sys import intern
+
+from latentgram.data.files import PathLike, expand, read_blocks, read_lines, write_text
+from latentgram.data.sentence import Sentence
+from latentgram.errors import DataError, SettingError
+
+TAGGED_SUFFIXES = (".tsv", ".tagged", ".pos")
+TEXT_SUFFIXES = (".txt", ".text")
+
+
+def read_tagged(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    column: int = 1,
+    coarse: int | None = None,
+    bad: list[DataError] | None = None,
+) -> Iterator[Sentence]:
+    """Stream sentences of `word<TAB>tag[<TAB>tag…]` lines with blank lines between.
+
+    `column` counts from the word at 0 and is the one taken as tags (`xpos`); `coarse` is one for `upos`. A faulty
+    sentence raises, unless `bad` is given: then it is left out and its error appended there.
+    """
+    if column < 1 or (coarse is not None and coarse < 1):
+        raise SettingError("a tag column is 1 or more: the word itself is column 0")
+    for path in expand(paths, TAGGED_SUFFIXES):
+        for first, text in read_blocks(path, "\n\n"):
+            line = first
+            for part in text.split("\n\n"):
+                body = part.strip("\n")
+                start = line + len(part) - len(part.lstrip("\n"))
+                line += part.count("\n") + 2
+                if not body:
+                    continue
+                try:
+                    yield _read_rows(body.split("\n"), start, path, column, coarse)
+                except DataError as error:
+                    if bad is None:
+                        raise
+                    bad.append(error)
+
+
+def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse: int | None) -> Sentence:
+    rows = [line.split("\t") for line in lines]
+    needed = max(column, coarse or 0) + 1
+    for number, row in enumerate(rows, start):
+        if len(row) < needed:
+            raise DataError(
+                f"the line has {len(row)} columns parted by tabs, but column {needed} is asked for",
+                path=path,
+                line=number,
+            )
+        if not row[0] or not row[column]:
+            raise DataError(
+                "the line has no word" if not row[0] else "the line has no tag", path=path, line=number
+            )
+    return Sentence(
+        tuple([intern(row[0]) for row in rows]),
+        tuple([intern(row[column]) for row in rows]),
+        None if coarse is None else tuple([intern(row[coarse]) for row in rows]),
+    )
+
+
+def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[Sentence]:
+    """Stream one sentence a line, words parted by blanks; empty lines are passed over."""
+    for path in expand(paths, TEXT_SUFFIXES):
+        for _, line in read_lines(path):
+            if words := line.split():
+                yield Sentence(tuple(words))
+
+
+def read_word_tag(
+    paths: PathLike | Iterable[PathLike], *, separator: str = "/", bad: list[DataError] | None = None
+) -> Iterator[Sentence]:
+    """Stream one sentence a line of `word/tag` pairs; the last separator of a pair counts, so `1/2/CD` is fine."""
+    for path in expand(paths, TEXT_SUFFIXES + TAGGED_SUFFIXES):
+        for number, line in read_lines(path):
+            pairs = [pair.rpartition(separator) for pair in line.split()]
+            faulty = next((i for i, (word, _, tag) in enumerate(pairs) if not word or not tag), None)
+            if faulty is not None:
+                error = DataError(f"{''.join(pairs[faulty])!r} is not word{separator}tag", path=path, line=number)
+                if bad is None:
+                    raise error
+                bad.append(error)
+            elif pairs:
+                yield Sentence(tuple(word for word, _, _ in pairs), tuple(tag for _, _, tag in pairs))
+
+
+def to_tagged(sentence: Sentence) -> str:
+    """A sentence as lines of word and tags, the blank line included; one without tags as one line of text.
+
+    >>> to_tagged(Sentence.of([("The", "DT"), ("cat", "NN")]))
+    'The\\tDT\\ncat\\tNN\\n\\n'
+    """
+    columns = [column for column in (sentence.words, sentence.xpos, sentence.upos) if column is not None]
+    if len(columns) == 1:
+        return " ".join(sentence.words) + "\n"
+    return "\n".join("\t".join(row) for row in zip(*columns, strict=True)) + "\n\n"
+
+
+def write_sentences(path: PathLike, sentences: Iterable[Sentence]) -> None:
+    """Write tagged or plain sentences; the file appears whole or not at all."""
+    with write_text(path) as out:
+        out.writelines(map(to_tagged, sentences))
