@@ -22,6 +22,7 @@ _PUBLIC = {
     "Text": "latentgram.data.text",
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
+    "Treebank": "latentgram.data.treebank",
     "Counting": "latentgram.learn.learners",
     "EM": "latentgram.learn.learners",
     "Spectral": "latentgram.learn.learners",

@@ -1,0 +1,71 @@
+"""Which format a file is in: told by its name, else by its first lines."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable
+
+from latentgram.data import conllu, tagged
+from latentgram.data.files import STANDARD, PathLike, expand, open_bytes, plain_suffix
+from latentgram.errors import DataError, SettingError
+
+BRACKETS, CONLLU, TAGGED, TEXT = "brackets", "conllu", "tagged", "text"
+SUFFIXES = {
+    BRACKETS: (".mrg", ".ptb", ".psd", ".prd", ".tree", ".trees", ".brackets"),
+    CONLLU: conllu.SUFFIXES,
+    TAGGED: tagged.TAGGED_SUFFIXES,
+    TEXT: tagged.TEXT_SUFFIXES,
+}
+_FORMAT_OF = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+_PEEK_BYTES = 1 << 14
+
+
+def find_files(paths: PathLike | Iterable[PathLike], format: str | None = None) -> tuple[list[str], str]:
+    """The files meant by paths and the one format they are in.
+
+    Of a folder those files count whose suffix belongs to the format, or to any known one.
+    """
+    if format is not None and format not in SUFFIXES:
+        raise SettingError(f"there is no format {format!r}; known are {', '.join(SUFFIXES)}")
+    files = expand(paths, tuple(_FORMAT_OF) if format is None else SUFFIXES[format])
+    if not files:
+        raise DataError("no file was named")
+    if format is not None:
+        return files, format
+    first = format_of(files[0])
+    for file in files[1:]:
+        if (other := format_of(file)) != first:
+            raise DataError(f"{files[0]} is {first} but this is {other}: name one format", path=file)
+    return files, first
+
+
+def format_of(path: PathLike) -> str:
+    """The format of one file.
+
+    >>> format_of("wsj.mrg.gz"), format_of("train.conllu"), format_of("brown.tsv")
+    ('brackets', 'conllu', 'tagged')
+    """
+    if known := _FORMAT_OF.get(plain_suffix(path)):
+        return known
+    lines = [line for line in _first_bytes(path).decode("utf-8", "replace").splitlines() if line.strip()]
+    content = [line for line in lines if not line.startswith("#")]
+    if not content:
+        raise DataError("the file is empty: its format cannot be told", path=path)
+    if content[0].lstrip().startswith("("):
+        return BRACKETS
+    columns = content[0].count("\t") + 1
+    if columns == conllu.COLUMNS:
+        return CONLLU
+    return TAGGED if columns > 1 else TEXT
+
+
+def _first_bytes(path: PathLike) -> bytes:
+    """The beginning of a file; standard input is only looked at and not used up."""
+    if os.fspath(path) != STANDARD:
+        with open_bytes(path) as file:
+            return file.read(_PEEK_BYTES)
+    if isinstance(sys.stdin.buffer, io.BufferedReader):
+        return sys.stdin.buffer.peek(_PEEK_BYTES)
+    raise DataError("the format of standard input cannot be told here: name it", path=path)

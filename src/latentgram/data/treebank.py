@@ -1,0 +1,287 @@
+"""`Treebank`: many trees or sentences of one kind, read from files, chosen from, divided and counted.
+
+A constituency treebank holds a `Forest` (12 bytes a node) and builds a `Tree` when asked for one; a dependency
+treebank holds `DependencyTree`s and, on demand, their heads as flat arrays; a tagged one holds `Sentence`s.
+Choosing and dividing keep the order of the files, so that parts can be compared with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data import brackets, formats
+from latentgram.data.conllu import read_conllu, to_conllu, write_conllu
+from latentgram.data.dependencies import DependencyArrays, DependencyTree, Lifting, projectivise
+from latentgram.data.files import PathLike
+from latentgram.data.forest import Forest
+from latentgram.data.sentence import Sentence
+from latentgram.data.tagged import read_sentences, read_tagged, to_tagged, write_sentences
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError, SettingError
+
+Item = TypeVar("Item", bound=Tree | DependencyTree | Sentence)
+
+CONSTITUENCY, DEPENDENCY, TAGGED = "constituency", "dependency", "tagged"
+_KIND_OF_ITEM: dict[type, str] = {Tree: CONSTITUENCY, DependencyTree: DEPENDENCY, Sentence: TAGGED}
+_KIND_OF_FORMAT = {formats.CONLLU: DEPENDENCY, formats.TAGGED: TAGGED, formats.TEXT: TAGGED}
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long the sentences of a treebank are; it prints itself.
+
+    >>> print(Lengths.of(np.array([3, 5, 10, 50])))
+    4 sentences, 68 words, 3 to 50 words a sentence (mean 17.0, median 7.5), 3 of up to 40 words
+    """
+
+    sentences: int
+    words: int
+    shortest: int
+    longest: int
+    mean: float
+    median: float
+    up_to_40: int
+
+    @classmethod
+    def of(cls, lengths: NDArray[np.int64]) -> Lengths:
+        """Summarise the numbers of words."""
+        if not len(lengths):
+            return cls(0, 0, 0, 0, 0.0, 0.0, 0)
+        return cls(
+            len(lengths),
+            int(lengths.sum()),
+            int(lengths.min()),
+            int(lengths.max()),
+            float(lengths.mean()),
+            float(np.median(lengths)),
+            int((lengths <= 40).sum()),
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sentences} sentences, {self.words} words, {self.shortest} to {self.longest} words a sentence "
+            f"(mean {self.mean:.1f}, median {self.median:.1f}), {self.up_to_40} of up to 40 words"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Treebank(Sequence[Item], Generic[Item]):
+    """Trees or sentences of one kind (constituency, dependency or tagged).
+
+    `skipped` are the errors of those left out on reading.
+
+    >>> bank = Treebank.of([Tree("S", (Tree("NN", word=w), Tree("VB", word="go"))) for w in "abcd"])
+    >>> bank, str(bank[1]), len(bank[1:])
+    (Treebank(4 constituency trees, 8 words), '(S (NN b) (VB go))', 3)
+    >>> train, test = bank.split((3, 1), seed=0)
+    >>> len(train), len(test)
+    (3, 1)
+    """
+
+    items: Forest | tuple[Item, ...]
+    kind: str
+    skipped: tuple[DataError, ...] = ()
+
+    @classmethod
+    def of(cls, items: Iterable[Item] | Forest) -> Treebank[Item]:
+        """A treebank of trees or sentences that are all of one kind, or of a forest."""
+        if isinstance(items, Forest):
+            return cls(items, CONSTITUENCY)
+        held = tuple(items)
+        kinds = {_KIND_OF_ITEM.get(type(item), type(item).__name__) for item in held}
+        if len(kinds) != 1 or not kinds <= {*_KIND_OF_ITEM.values()}:
+            raise DataError(f"a treebank holds trees or sentences of one kind, not {sorted(kinds) or 'nothing'}")
+        kind = kinds.pop()
+        return cls(Forest.of(cast(tuple[Tree, ...], held)) if kind == CONSTITUENCY else held, kind)
+
+    @classmethod
+    def read(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        format: str | None = None,
+        *,
+        skip_bad: bool = False,
+        tag_column: int = 1,
+    ) -> Treebank[Any]:
+        """Read files or folders; the format (brackets, conllu, tagged, text) is told by name or content.
+
+        With `skip_bad`, faulty sentences are left out and their errors kept in `skipped`; else the first raises.
+        `tag_column` is for tagged text.
+        """
+        files, kind = formats.find_files(paths, format)
+        if kind == formats.BRACKETS:
+            if skip_bad:
+                forest, bad_trees = brackets.read_brackets_skipping(files)
+                return Treebank(forest, CONSTITUENCY, bad_trees.errors)
+            return Treebank(brackets.read_brackets(files), CONSTITUENCY)
+        bad: list[DataError] | None = [] if skip_bad else None
+        items = tuple(_stream(files, kind, bad, tag_column))
+        return Treebank(items, _KIND_OF_FORMAT[kind], tuple(bad or ()))
+
+    @classmethod
+    def stream(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        format: str | None = None,
+        *,
+        bad: list[DataError] | None = None,
+        tag_column: int = 1,
+    ) -> Iterator[Any]:
+        """The trees or sentences one by one, for files that do not fit into memory.
+
+        Faulty ones raise, or are left out and their errors appended to `bad` if it is given.
+        """
+        files, kind = formats.find_files(paths, format)
+        return _stream(files, kind, bad, tag_column)
+
+    def write(self, path: PathLike) -> None:
+        """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""
+        if isinstance(self.items, Forest):
+            brackets.write_brackets(self.items, path)
+        elif self.kind == DEPENDENCY:
+            write_conllu(path, cast(tuple[DependencyTree, ...], self.items))
+        else:
+            write_sentences(path, cast(tuple[Sentence, ...], self.items))
+
+    @property
+    def forest(self) -> Forest:
+        """The constituency trees as flat arrays."""
+        if not isinstance(self.items, Forest):
+            raise DataError(f"a constituency treebank is needed, this one is {self.kind}")
+        return self.items
+
+    @cached_property
+    def arrays(self) -> DependencyArrays:
+        """The heads of the dependency trees as flat arrays."""
+        if self.kind != DEPENDENCY:
+            raise DataError(f"a dependency treebank is needed, this one is {self.kind}")
+        return DependencyArrays.of(cast(tuple[DependencyTree, ...], self.items))
+
+    def projectivise(self) -> tuple[Treebank[DependencyTree], Lifting]:
+        """The dependency trees made projective, and how much that changed."""
+        if self.arrays.projective.all():
+            words = len(self.arrays.heads)
+            return cast(Treebank[DependencyTree], self), Lifting(sentences=len(self), words=words)
+        trees, report = projectivise(cast(tuple[DependencyTree, ...], self.items))
+        return Treebank(tuple(trees), DEPENDENCY, self.skipped), report
+
+    def sentences(self) -> list[Sentence]:
+        """The words and tags without the trees."""
+        if not isinstance(self.items, Forest):
+            return [item.sentence if isinstance(item, DependencyTree) else cast(Sentence, item) for item in self]
+        forest = self.items
+        tags = np.flatnonzero(forest.word >= 0)
+        words = forest.words.decode(forest.word[tags])
+        labels = forest.labels.decode(forest.label[tags])
+        ends: list[int] = np.cumsum(forest.lengths).tolist()
+        return [
+            Sentence(tuple(words[begin:end]), tuple(labels[begin:end]))
+            for begin, end in zip([0, *ends], ends, strict=False)
+        ]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of words of each sentence."""
+        if isinstance(self.items, Forest):
+            return self.items.lengths
+        return np.array([len(item) for item in self.items], np.int64)
+
+    @property
+    def summary(self) -> Lengths:
+        """Sentences, words and lengths."""
+        return Lengths.of(self.lengths)
+
+    @cached_property
+    def digest(self) -> str:
+        """A name of the content: equal for equal trees in equal order, on every machine."""
+        if isinstance(self.items, Forest):
+            return self.items.digest
+        content = hashlib.sha256()
+        for item in self:
+            written = to_conllu(item) if isinstance(item, DependencyTree) else to_tagged(cast(Sentence, item))
+            content.update(written.encode("utf-8", "surrogatepass"))
+        return content.hexdigest()
+
+    def select(self, numbers: Iterable[int] | NDArray[np.integer]) -> Treebank[Item]:
+        """The items with these numbers, in this order."""
+        if isinstance(self.items, Forest):
+            return Treebank(self.items.select(numbers), self.kind)
+        return Treebank(tuple(self.items[number] for number in numbers), self.kind)
+
+    def where(self, predicate: Callable[[Item], bool]) -> Treebank[Item]:
+        """The items for which the predicate holds."""
+        return self.select([number for number, item in enumerate(self) if predicate(item)])
+
+    def up_to(self, words: int) -> Treebank[Item]:
+        """The items of at most so many words."""
+        return self.select(np.flatnonzero(self.lengths <= words))
+
+    def sample(self, size: int, seed: int) -> Treebank[Item]:
+        """So many items drawn without replacement, in the order of the treebank."""
+        if not 0 <= size <= len(self):
+            raise SettingError(f"{size} items cannot be drawn from a treebank of {len(self)}")
+        return self.select(np.sort(np.random.default_rng(seed).permutation(len(self))[:size]))
+
+    def split(
+        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), seed: int | None = None
+    ) -> tuple[Treebank[Item], ...]:
+        """Parts in these ratios (train, dev, test), drawn with the seed, or one after the other without.
+
+        Every item is in exactly one part.
+        """
+        shares = np.asarray(ratios, float)
+        if not len(shares) or not np.isfinite(shares).all() or (shares <= 0).any():
+            raise SettingError(f"the ratios of a split are positive numbers, not {tuple(ratios)}")
+        bounds = np.round(np.cumsum(shares) / shares.sum() * len(self)).astype(np.int64)
+        order = np.arange(len(self)) if seed is None else np.random.default_rng(seed).permutation(len(self))
+        return tuple(self.select(np.sort(part)) for part in np.split(order, bounds[:-1]))
+
+    def __add__(self, other: Treebank[Item]) -> Treebank[Item]:
+        if self.kind != other.kind:
+            raise DataError(f"a {self.kind} and a {other.kind} treebank cannot be joined")
+        skipped = self.skipped + other.skipped
+        if isinstance(self.items, Forest) or isinstance(other.items, Forest):
+            return Treebank(Forest.concatenate([self.forest, other.forest]), self.kind, skipped)
+        return Treebank(self.items + other.items, self.kind, skipped)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, number: int) -> Item: ...
+    @overload
+    def __getitem__(self, number: slice) -> Treebank[Item]: ...
+    def __getitem__(self, number: int | slice) -> Item | Treebank[Item]:
+        if isinstance(number, slice):
+            return self.select(range(len(self))[number])
+        return cast(Item, self.items[number])
+
+    def __iter__(self) -> Iterator[Item]:
+        return cast(Iterator[Item], iter(self.items))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Treebank) and self.kind == other.kind and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        noun = "sentences" if self.kind == TAGGED else "trees"
+        return f"Treebank({len(self)} {self.kind} {noun}, {int(self.lengths.sum())} words)"
+
+
+def _stream(files: list[str], kind: str, bad: list[DataError] | None, tag_column: int) -> Iterator[Any]:
+    if kind == formats.BRACKETS:
+        return brackets.stream_trees(files)
+    if kind == formats.CONLLU:
+        return read_conllu(files, bad=bad)
+    if kind == formats.TAGGED:
+        return read_tagged(files, column=tag_column, bad=bad)
+    return read_sentences(files)
