@@ -1,7 +1,7 @@
 """`DependencyTree`: a sentence whose words point to their heads; the ten columns of CoNLL-U, kept whole.
 
 `DependencyArrays` is the same for machines: the heads of many sentences end to end, checked, tested for
-projectivity and projectivised in linear time (kernels in arcs.py).
+projectivity and projectivised in linear time (kernels/arcs.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data import arcs
+from latentgram.data.kernels import arcs
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
 
