@@ -1,16 +1,39 @@
 """One map-reduce over shards. This is the one place that knows where work runs.
 
-An engine maps a function over items and yields the results in the order of the items, so a fold over them is
-the same sum in the same order whatever the number of workers: results are equal to the last bit.
+An engine maps a function over items and yields the results in the order of the items, so a fold over them is the
+same sum in the same order whatever the number of workers. Three more things make results equal to the last bit:
+where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread of
+BLAS, in workers and in process alike (threadpoolctl; workers also start with OMP_NUM_THREADS and its like and
+NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
+
+An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
+A cluster is one more class with `n_jobs` and `map`.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
+import os
+import signal
+import tempfile
+import uuid
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
+
+from latentgram.errors import LatentgramError, SettingError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
+_LOOK_AHEAD = 2
+"""Items under way for each worker: one in work, one waiting, so that no worker starves."""
+_IDLE_SECONDS = 60
 
 
 class Engine(Protocol):
@@ -23,17 +46,147 @@ class Engine(Protocol):
 
 
 class InProcess:
-    """Work in this process."""
+    """Work in this process.
+
+    >>> list(InProcess().map(len, ["a", "bc"]))
+    [1, 2]
+    """
 
     n_jobs = 1
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item."""
-        return map(function, items)
+        return (_pinned(function, item) for item in items)
+
+
+class LocalProcesses:
+    """Work in processes of this machine.
+
+    Function, items and results travel as pickles (cloudpickle: closures are fine), the function once to each
+    worker and call of `map`. Workers stay for a minute after the last work, so that the next `map` starts at once.
+    What a worker raises is raised here as it is. Ctrl-C kills the workers.
+    """
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        from joblib.externals.loky import get_reusable_executor
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        executor = get_reusable_executor(
+            self.n_jobs, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=_ignore_interrupts
+        )
+        pending: deque[Any] = deque()
+        source = iter(items)
+        try:
+            with _published(function) as (token, path):
+                for item in itertools.islice(source, _LOOK_AHEAD * self.n_jobs):
+                    pending.append(executor.submit(_call, token, path, item))
+                while pending:
+                    result = pending.popleft().result()
+                    for item in itertools.islice(source, 1):
+                        pending.append(executor.submit(_call, token, path, item))
+                    yield result
+        except TerminatedWorkerError:
+            raise LatentgramError(
+                "a worker process was ended from outside, perhaps for want of memory; try a smaller n_jobs"
+            ) from None
+        except (KeyboardInterrupt, SystemExit):
+            executor.shutdown(kill_workers=True)
+            raise
+        finally:
+            for future in pending:
+                future.cancel()
 
 
 def engine_for(n_jobs: int) -> Engine:
-    """The engine for a number of local workers."""
-    if n_jobs == 1:
-        return InProcess()
-    raise NotImplementedError
+    """The engine for a number of local workers; -1 means one for each processor.
+
+    >>> engine_for(1).n_jobs, engine_for(3).n_jobs
+    (1, 3)
+    """
+    if n_jobs == -1:
+        import joblib
+
+        n_jobs = joblib.cpu_count()
+    if n_jobs < 1:
+        raise SettingError(f"n_jobs must be at least 1, or -1 for all processors, got {n_jobs}")
+    return InProcess() if n_jobs == 1 else LocalProcesses(n_jobs)
+
+
+def shards(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Runs of `size` items, the last one perhaps shorter.
+
+    >>> list(shards("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    if size < 1:
+        raise SettingError(f"the size of a shard must be at least 1, got {size}")
+    source = iter(items)
+    return iter(lambda: list(itertools.islice(source, size)), [])
+
+
+def map_reduce(
+    function: Callable[[Item], Result],
+    parts: Iterable[Item],
+    engine: Engine | None = None,
+    *,
+    add: Callable[[Result, Result], Result] = operator.add,
+    start: Result | None = None,
+) -> Result:
+    """The sum of a function over parts, added from left to right.
+
+    `start` is what is added to, and the result when there are no parts.
+
+    >>> map_reduce(sum, shards(range(10), 3))
+    45
+    """
+    results: Iterator[Result] = (engine or InProcess()).map(function, parts)
+    if start is None:
+        try:
+            start = next(results)
+        except StopIteration:
+            raise LatentgramError("there is nothing to sum over: the data are empty") from None
+    return functools.reduce(add, results, start)
+
+
+def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
+    """A call with one thread of BLAS."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return function(item)
+
+
+@contextmanager
+def _published(function: Callable[..., object]) -> Iterator[tuple[str, str]]:
+    """The function as a file that workers read once: a model inside it is not sent with every item."""
+    import cloudpickle
+
+    with tempfile.TemporaryDirectory(prefix="latentgram-") as folder:
+        path = os.path.join(folder, "function")
+        with open(path, "wb") as file:
+            cloudpickle.dump(function, file)
+        yield uuid.uuid4().hex, path
+
+
+@functools.lru_cache(maxsize=1)
+def _function(token: str, path: str) -> Callable[[Any], Any]:
+    """In a worker: the published function, read when first needed."""
+    import pickle
+
+    with open(path, "rb") as file:
+        function: Callable[[Any], Any] = pickle.load(file)
+        return function
+
+
+def _call(token: str, path: str, item: Any) -> Any:
+    """In a worker: one item."""
+    return _pinned(_function(token, path), item)
+
+
+def _ignore_interrupts() -> None:
+    """In a worker: Ctrl-C reaches the whole group of processes, but it is the parent who ends the workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
