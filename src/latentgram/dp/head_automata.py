@@ -246,3 +246,34 @@ def marginals(start, stop, operators, step, arc, halt, memory, root):
         marginal,
     )
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)
+
+
+@njit(cache=True)
+def gather(symbols, start, stop, pair, pair_weight, root, frequency):
+    """The per-word arguments of a grammar over symbols, for a sentence of symbols.
+
+    IN   start, stop [2, l, n]; pair [2, l, l] operator of (direction, head, modifier) and its weight; root,
+         frequency [l].
+    OUT  start, stop [2, N, n], step [N, N], arc [N, N, 2], root [N]. Arcs are divided by the frequency of their
+         modifier: Z is divided by the product of all frequencies, which is returned as a logarithm.
+    """
+    n_words = len(symbols)
+    n_states = start.shape[2]
+    start_here = np.empty((2, n_words, n_states))
+    stop_here = np.empty((2, n_words, n_states))
+    step = np.zeros((n_words, n_words), np.int32)
+    arc = np.empty((n_words, n_words, 2))
+    root_here = np.empty(n_words)
+    log_scale = 0.0
+    for i in range(n_words):
+        head = symbols[i]
+        root_here[i] = root[head] / frequency[head]
+        log_scale += np.log(frequency[head])
+        for d in range(2):
+            start_here[d, i] = start[d, head]
+            stop_here[d, i] = stop[d, head]
+        for j in range(n_words):
+            direction = RIGHT if j > i else LEFT
+            step[i, j] = pair[direction, head, symbols[j]]
+            arc[i, j] = pair_weight[direction, head, symbols[j]] / frequency[symbols[j]]
+    return start_here, stop_here, step, arc, root_here, log_scale
