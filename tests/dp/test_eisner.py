@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from oracles.projective import ROOT, projective_trees
 
 from latentgram.dp.eisner import best_heads, k_best_heads, marginals
 from latentgram.dp.semiring import Log
+from oracles.projective import ROOT, projective_trees
 
 
 def scored(arc, root):

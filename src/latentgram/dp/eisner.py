@@ -182,9 +182,7 @@ def k_best_heads(arc, root, k):
     whole = np.full((n_words, k), -np.inf)
     to_whole = np.zeros((n_words, k, 3), np.int32)
     for r in range(n_words):
-        _merge(
-            triangle[LEFT, r, 0:1], triangle[RIGHT, r, n_words - 1 : n_words], root[r], whole[r], to_whole[r]
-        )
+        _merge(triangle[LEFT, r, 0:1], triangle[RIGHT, r, n_words - 1 : n_words], root[r], whole[r], to_whole[r])
     scores = np.full(k, -np.inf)
     choice = np.zeros((k, 3), np.int32)
     nothing = np.full((n_words, k), -np.inf)
