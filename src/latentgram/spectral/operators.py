@@ -154,7 +154,7 @@ def _histories(prefixes: Prefixes, longest: int) -> tuple[Ints, Ints, Floats]:
 
 
 def _futures(prefixes: Prefixes, longest: int) -> tuple[Ints, Ints, Floats]:
-    """(node, key, count) of the beginnings of all that follows every prefix; STOP at the end counts as a symbol."""
+    """(node, key, count) of the beginnings of what follows every prefix; STOP at the end counts as a symbol."""
     base = prefixes.n_symbols + 2
     nodes, keys, counts = [], [], []
     for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
