@@ -1,0 +1,131 @@
+"""`WordSymbols`: the rule that turns the words of a sentence into the symbols a dependency grammar is made of.
+
+| kind     | symbol of a word                                                                                 |
+|----------|--------------------------------------------------------------------------------------------------|
+| `joined` | UPOS and XPOS, `NOUN|NN`; only one of them where the other is missing                            |
+| `upos`   | UPOS                                                                                             |
+| `xpos`   | XPOS                                                                                             |
+| `words`  | like `joined`, with the word in front for words seen at least `threshold` times, `of^ADP|IN`     |
+
+A symbol that training never saw becomes the most frequent known one with the same UPOS, else with the same XPOS,
+else the most frequent one of all: a parser never fails on a new tag.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.sentence import Sentence
+from latentgram.errors import DataError
+
+KINDS = ("joined", "upos", "xpos", "words")
+MISSING = "_"
+
+
+@dataclass(frozen=True, eq=False)
+class WordSymbols:
+    """Symbols, how often training saw each, and the rule that gives them.
+
+    >>> sentence = Sentence(("The", "cat"), xpos=("DT", "NN"), upos=("DET", "NOUN"))
+    >>> symbols = WordSymbols.of([sentence])
+    >>> symbols.alphabet.symbols, symbols.encode(sentence)
+    (('DET|DT', 'NOUN|NN'), array([0, 1], dtype=int32))
+    >>> symbols.encode(Sentence(("cats",), xpos=("NNS",), upos=("NOUN",)))
+    array([1], dtype=int32)
+    >>> symbols.find("NN")
+    1
+    """
+
+    kind: str
+    alphabet: Alphabet
+    counts: NDArray[np.int64]
+    frequent: Alphabet
+    """The words that stand in front of their tags (kind `words` only)."""
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100) -> WordSymbols:
+        """The symbols of sentences."""
+        if kind not in KINDS:
+            raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
+        given = list(sentences)
+        seen: Counter[str] = Counter()
+        if kind == "words":
+            seen = Counter(word.lower() for sentence in given for word in sentence.words)
+        frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
+        rule = cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
+        counts: Counter[str] = Counter()
+        for sentence in given:
+            counts.update(rule.names(sentence))
+        alphabet = Alphabet.of(counts)
+        return cls(kind, alphabet, np.array([counts[symbol] for symbol in alphabet], np.int64), frequent)
+
+    @property
+    def frequency(self) -> NDArray[np.float64]:
+        """The relative frequency of every symbol in training."""
+        return np.asarray(self.counts / max(int(self.counts.sum()), 1), np.float64)
+
+    def names(self, sentence: Sentence) -> list[str]:
+        """The symbols of a sentence as they are, known or not."""
+        upos, xpos = sentence.upos, sentence.xpos
+        if self.kind == "upos":
+            xpos = None
+        elif self.kind == "xpos":
+            upos = None
+        if upos is None and xpos is None:
+            wanted = "UPOS or XPOS" if self.kind in ("joined", "words") else self.kind.upper()
+            raise DataError(f"the grammar works on tags: the sentence needs {wanted} tags")
+        if upos is None or xpos is None:
+            tags = list(upos or xpos or ())
+        else:
+            tags = [
+                x if u == MISSING else u if x == MISSING else f"{u}|{x}" for u, x in zip(upos, xpos, strict=True)
+            ]
+        if self.kind != "words":
+            return tags
+        words = (word.lower() for word in sentence.words)
+        return [f"{word}^{tag}" if word in self.frequent else tag for word, tag in zip(words, tags, strict=True)]
+
+    def encode(self, sentence: Sentence) -> NDArray[np.int32]:
+        """The numbers of the symbols of a sentence, the nearest known one for those never seen."""
+        known = self._known
+        return np.array([known.get(name) or self._learn(name) for name in self.names(sentence)], np.int32) - 1
+
+    def find(self, name: str) -> int:
+        """The number of a symbol by its name or by its UPOS or XPOS alone (the most frequent one)."""
+        number = self.alphabet.index(name)
+        if number != ABSENT:
+            return number
+        matching = [i for i, symbol in enumerate(self.alphabet) if name in _parts(symbol)]
+        if not matching:
+            raise DataError(f"there is no symbol {name!r}; there are {', '.join(self.alphabet)}")
+        return max(matching, key=lambda i: (self.counts[i], -i))
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """Number + 1 of every name met so far."""
+        return {symbol: i + 1 for i, symbol in enumerate(self.alphabet)}
+
+    @cached_property
+    def _by_part(self) -> dict[str, int]:
+        """The most frequent symbol with each part."""
+        order = np.argsort(self.counts, kind="stable")
+        return {part: int(i) for i in order for part in _parts(self.alphabet[i])}
+
+    def _learn(self, name: str) -> int:
+        """The nearest known symbol of a new one; remembered, so that it is looked for once."""
+        candidates = (self._by_part[part] for part in _parts(name) if part in self._by_part)
+        self._known[name] = next(candidates, int(np.argmax(self.counts))) + 1
+        return self._known[name]
+
+
+def _parts(symbol: str) -> list[str]:
+    """What a symbol can be known by: its tags, without the word in front; UPOS before XPOS."""
+    tags = symbol.rsplit("^", 1)[-1]
+    return [tags, *tags.split("|")]
