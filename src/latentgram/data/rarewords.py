@@ -1,12 +1,270 @@
-"""Rare and unknown words: a word seen too seldom is replaced by a signature of its form."""
+"""Rare and unknown words: a word seen too seldom is replaced by a signature of its form, or by its tag.
+
+A grammar cannot learn from a word that it has seen once, and must say something of words that it has never seen.
+So words seen at most `threshold` times become symbols that stand for their kind, in training and in parsing
+alike; the grammar then has p(symbol | tag) for every word there can be. Only what the grammar sees changes:
+whoever holds the sentence keeps its words.
+
+A signature, from fine to coarse (`‹Aa-d-ing›`):
+
+- the case: `a` lower, `Aa` capital inside the sentence, `^Aa` capital on the first word, where it says little,
+  `AA` capitals only, `aA` mixed, `.` no letters;
+- `d` if it has a digit, `-` if it has a hyphen inside, `/` if it has a slash or point inside;
+- the last three, two or one letters in lower case.
+
+A signature is kept if rare words showed it at least `support` times; otherwise the next coarser one is used. A
+word that shows none of the kept ones takes the commonest of its case, or of all. So every word maps to a symbol
+that has been seen in training, as long as training had a rare word. The first word of a
+sentence is read in lower case when it is rare as it stands but that form is not.
+
+Cost: one dictionary look-up a word; the form of a word is looked at once.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.forest import Forest
+from latentgram.errors import DataError, SettingError
+
+_MARK = "‹"
+"""What every symbol begins with that is not a word; words that begin so are rare however often they come."""
+
+_CASE = re.compile(_MARK + r"(\^?(?:Aa|AA|aA|a|\.))")
 
 
 @dataclass(frozen=True)
 class RareWords:
-    """The rule by which rare and unknown words become signatures; stored with the model."""
+    """The rule by which rare and unknown words become symbols; stored with the model.
 
+    >>> rule = RareWords.learn([["The", "cat", "sleeps"], ["The", "dog", "barks"]], threshold=1, support=1)
+    >>> rule.symbols(["The", "cow", "sleeps"])
+    ('The', '‹a-at›', '‹a-eps›')
+    """
+
+    known: Alphabet = field(default_factory=lambda: Alphabet(()))
+    """The words that stand for themselves."""
+    signatures: Alphabet = field(default_factory=lambda: Alphabet(()))
+    """The signatures that may come out, the commonest first."""
     threshold: int = 5
+    mode: Literal["signature", "tag"] = "signature"
+    """Whether a rare word becomes a signature of its form or, as in 003 and 004, its tag."""
+
+    def __post_init__(self) -> None:
+        if self.threshold < 0:
+            raise SettingError(f"the threshold of rare words must be at least 0, not {self.threshold}")
+        if self.mode not in ("signature", "tag"):
+            raise SettingError(f"rare words become a signature or a tag, not {self.mode!r}")
+
+    @classmethod
+    def learn(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        *,
+        threshold: int = 5,
+        support: int = 10,
+        mode: Literal["signature", "tag"] = "signature",
+    ) -> RareWords:
+        """The rule for the words of these sentences."""
+        first: Counter[str] = Counter()
+        later: Counter[str] = Counter()
+        for words in sentences:
+            first.update(words[:1])
+            later.update(words[1:])
+        return cls._of_counts(first, later, threshold, support, mode)
+
+    @classmethod
+    def of_forest(
+        cls,
+        forest: Forest,
+        *,
+        threshold: int = 5,
+        support: int = 10,
+        mode: Literal["signature", "tag"] = "signature",
+    ) -> RareWords:
+        """The rule for the words of these trees."""
+        word, first = forest.word[forest.is_tag], forest.begin[forest.is_tag] == 0
+        first_counts, later_counts = (
+            np.bincount(word[chosen], minlength=len(forest.words)).tolist() for chosen in (first, ~first)
+        )
+        return cls._of_counts(
+            Counter(dict(zip(forest.words, first_counts, strict=True))),
+            Counter(dict(zip(forest.words, later_counts, strict=True))),
+            threshold,
+            support,
+            mode,
+        )
+
+    @classmethod
+    def _of_counts(
+        cls,
+        first: Counter[str],
+        later: Counter[str],
+        threshold: int,
+        support: int,
+        mode: Literal["signature", "tag"],
+    ) -> RareWords:
+        known = Alphabet.of(
+            word for word, count in (first + later).items() if count > threshold and not word.startswith(_MARK)
+        )
+        if mode == "tag":
+            return cls(known, threshold=threshold, mode=mode)
+        rare = [
+            (_signatures(word, is_first), count)
+            for is_first, counts in ((True, first), (False, later))
+            for word, count in counts.items()
+            if count and word not in known and not (is_first and word.lower() in known)
+        ]
+        # What a signature too rare to keep has seen counts for the next coarser one; the coarsest is always kept.
+        seen: Counter[str] = Counter()
+        for level in range(_LEVELS):
+            here: Counter[str | None] = Counter()
+            for signatures, count in rare:
+                here[signatures[level]] += count
+            kept = {name: n for name, n in here.items() if name and (n >= support or level == _LEVELS - 1)}
+            seen.update(kept)
+            rare = [(signatures, count) for signatures, count in rare if signatures[level] not in kept]
+        commonest_first = sorted(seen, key=lambda signature: (-seen[signature], signature))
+        return cls(known, Alphabet(tuple(commonest_first)), threshold, mode)
+
+    def symbols(self, words: Sequence[str], tags: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The symbols of a sentence's words."""
+        if self.mode == "tag":
+            if tags is None:
+                raise DataError("this model knows rare words by their tags: give it tagged sentences")
+            known = self.known
+            return tuple(word if word in known else tag_symbol(tag) for word, tag in zip(words, tags, strict=True))
+        return tuple(self.symbol(word, first=i == 0) for i, word in enumerate(words))
+
+    def symbol(self, word: str, *, first: bool = False) -> str:
+        """The word itself or its signature, as the first word of a sentence or as a later one."""
+        key = (word, first)
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = self._look(word, first)
+        return found
+
+    def _look(self, word: str, first: bool) -> str:
+        if word in self.known:
+            return word
+        if first and word.lower() in self.known:
+            return word.lower()
+        for signature in _signatures(word, first):
+            if signature in self.signatures:
+                return str(signature)
+        case = _case(word, first)
+        return self._of_case.get(case) or self._of_case.get(case.removeprefix("^")) or self._of_case[""]
+
+    @cached_property
+    def _of_case(self) -> dict[str, str]:
+        """The commonest signature of each case; under "" the commonest of all."""
+        found = {"": next(iter(self.signatures), f"{_MARK}›")}
+        for signature in self.signatures:
+            match = _CASE.match(signature)
+            if match is not None:
+                found.setdefault(match[1], signature)
+        return found
+
+    @cached_property
+    def _cache(self) -> dict[tuple[str, bool], str]:
+        return {}
+
+    def apply(self, forest: Forest, tags: Sequence[str] | None = None) -> Forest:
+        """The trees with symbols in place of words.
+
+        `tags` are the tags of the forest's labels, where these are not tags themselves (mode `tag` only).
+        """
+        over_word = forest.is_tag
+        if self.mode == "tag":
+            second = forest.label[over_word].astype(np.int64)
+            names = list(forest.labels) if tags is None else list(tags)
+        else:
+            second = (forest.begin[over_word] == 0).astype(np.int64)
+            names = []
+        width = max(len(names), 2)
+        pairs, number = np.unique(forest.word[over_word] * width + second, return_inverse=True)
+        symbols = []
+        for pair in pairs.tolist():
+            word = forest.words[pair // width]
+            if self.mode == "signature":
+                symbols.append(self.symbol(word, first=bool(pair % width)))
+            else:
+                symbols.append(word if word in self.known else tag_symbol(names[pair % width]))
+        alphabet = Alphabet.of(symbols)
+        word_number = np.full(len(forest.word), ABSENT, np.int32)
+        word_number[over_word] = alphabet.encode(symbols)[number]
+        return Forest(forest.labels, alphabet, forest.label, forest.size, word_number, forest.start)
+
+
+def tag_symbol(tag: str) -> str:
+    """The symbol of a rare word in mode `tag`.
+
+    >>> tag_symbol("NN")
+    '‹NN›'
+    """
+    return f"{_MARK}{tag}›"
+
+
+_LEVELS = 5
+
+
+def _signatures(word: str, first: bool) -> tuple[str | None, ...]:
+    """From fine to coarse; None where a word is too short to have a signature of this kind."""
+    shape = _case(word, first)
+    inside = word[1:-1]
+    digit = "d" if any(map(str.isdigit, word)) else ""
+    hyphen = "-" if "-" in inside else ""
+    slash = "/" if "/" in inside or "." in inside else ""
+    kind = shape + digit + hyphen + slash
+    low = word.lower()
+    endings = (low[-n:] if len(low) > n and low[-n:].isalpha() else None for n in (3, 2, 1))
+    fine = (None if ending is None else f"{_MARK}{kind}-{ending}›" for ending in endings)
+    return (*fine, None if kind == shape else f"{_MARK}{kind}›", f"{_MARK}{shape}›")
+
+
+def _case(word: str, first: bool) -> str:
+    if not any(map(str.isalpha, word)):
+        return "."
+    if word == word.lower():
+        return "a"
+    if word[0].isupper() and word[1:] == word[1:].lower():
+        return "^Aa" if first else "Aa"
+    return "AA" if word == word.upper() else "aA"
+
+
+def choose_threshold(forest: Forest, candidates: Sequence[int] = (1, 2, 3, 5, 8, 12)) -> int:
+    """The threshold under which one half of the trees best foretells the tags of the other half's words.
+
+    The rule: for each candidate learn symbols and smoothed p(tag | symbol) from every second tree, sum
+    log p(tag | symbol) over the other trees, and the same with the halves exchanged; the largest sum wins, the
+    smaller threshold on a tie.
+    """
+    halves = [forest.select(np.arange(len(forest))[parity::2]) for parity in (0, 1)]
+    best, best_score = candidates[0], -np.inf
+    for threshold in sorted(candidates):
+        score = sum(_foretold(halves[i], halves[1 - i], threshold) for i in (0, 1))
+        if score > best_score:
+            best, best_score = threshold, score
+    return best
+
+
+def _foretold(known: Forest, new: Forest, threshold: int) -> float:
+    """Σ log p(tag | symbol) over the words of new trees, p smoothed by the tags of all words."""
+    rule = RareWords.of_forest(known, threshold=threshold)
+    train, test = rule.apply(known), rule.apply(new)
+    words = Alphabet.of((*train.words, *test.words))
+    pairs = np.zeros((len(words), len(known.labels)))
+    symbol = words.encode(train.words)[train.word[train.is_tag]]
+    np.add.at(pairs, (symbol, train.label[train.is_tag]), 1.0)
+    tags = pairs.sum(0) + 1e-3
+    probability = (pairs + tags / tags.sum()) / (pairs.sum(1, keepdims=True) + 1.0)
+    tested = words.encode(test.words)[test.word[test.is_tag]]
+    return float(np.log(probability[tested, test.label[test.is_tag]]).sum())
