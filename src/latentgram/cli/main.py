@@ -14,6 +14,10 @@ import typer
 
 from latentgram import __version__
 from latentgram.cli import train
+from latentgram.cli.eval import evaluate
+from latentgram.cli.info import info
+from latentgram.cli.parse import parse
+from latentgram.cli.show import show
 from latentgram.errors import LatentgramError
 
 app = typer.Typer(
@@ -27,6 +31,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(train.app, name="train")
+app.command("parse", no_args_is_help=True)(parse)
+app.command("eval", no_args_is_help=True)(evaluate)
+app.command("show", no_args_is_help=True)(show)
+app.command("info", no_args_is_help=True)(info)
 
 
 def _print_version(wanted: bool) -> None:

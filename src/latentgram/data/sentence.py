@@ -48,6 +48,15 @@ class Sentence:
         """The finest tags there are."""
         return self.xpos if self.xpos is not None else self.upos
 
+    @property
+    def sentence(self) -> Sentence:
+        """Itself, so that sentences and trees can be treated alike."""
+        return self
+
+    def without_tags(self) -> Sentence:
+        """The words alone."""
+        return Sentence(self.words)
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from latentgram.data.sentence import Sentence
+
 _CLOSE = None
 _UNSAFE = re.compile(r"[()\s]")
 
@@ -77,6 +79,11 @@ class Tree:
     def tags(self) -> tuple[str, ...]:
         """The labels directly over the words."""
         return tuple(node.label for node in self.preterminals())
+
+    @property
+    def sentence(self) -> Sentence:
+        """The words and tags without the tree."""
+        return Sentence(self.words, self.tags)
 
     def __len__(self) -> int:
         return sum(1 for _ in self.preterminals())

@@ -1,0 +1,74 @@
+"""`latentgram eval`: a model against gold trees, or the output of any parser against gold trees."""
+
+from __future__ import annotations
+
+import json as codec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from latentgram.data.treebank import Treebank
+
+
+def evaluate(
+    first: Annotated[Path, typer.Argument(metavar="MODEL.lg|GOLD", help="A model, or the gold trees.")],
+    second: Annotated[Path, typer.Argument(metavar="GOLD|OUTPUT", help="The gold trees, or a parser's output.")],
+    against: Annotated[
+        Path | None, typer.Option(help="Another output for the same gold trees: is it better, or is it chance?")
+    ] = None,
+    gold_tags: Annotated[
+        bool, typer.Option("--gold-tags", help="Give the model the tags of the gold trees.")
+    ] = False,
+    punctuation: Annotated[
+        Literal["none", "upos", "ptb"],
+        typer.Option(help="Dependents left out: none, by UPOS, or by the Penn tag list."),
+    ] = "none",
+    rules: Annotated[
+        Path | None, typer.Option(help="EVALB parameter file for brackets, in place of COLLINS.prm.")
+    ] = None,
+    collapse_unaries: Annotated[
+        bool, typer.Option("--collapse-unaries", help="Count X over X once, in gold and output (GENIA).")
+    ] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="One row a sentence first, as EVALB prints it.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print figures, in percent, as JSON.")] = False,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+) -> None:
+    """Score trees: labelled brackets as EVALB does, attachment of heads, or tags."""
+    import dataclasses
+
+    import latentgram
+    from latentgram.evaluate.bracketing import bracket_rows
+    from latentgram.evaluate.evalb_parameters import COLLINS, read_rules
+    from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
+
+    scoring = dataclasses.replace(
+        COLLINS if rules is None else read_rules(rules), collapse_unaries=collapse_unaries
+    )
+    fallback: list[bool] = []
+    if first.suffix == ".lg":
+        gold = latentgram.Treebank.read(second)
+        output, fallback = _parsed(first, gold, gold_tags, n_jobs)
+    else:
+        gold, output = latentgram.Treebank.read(first), latentgram.Treebank.read(second)
+    if rows and gold.kind == "constituency":
+        typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
+    score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
+    if against is None:
+        typer.echo(codec.dumps(score.to_json()) if json else score.table())
+        return
+    other = latentgram.Treebank.read(against)
+    result = compare_treebanks(gold, output, other, rules=scoring, punctuation=punctuation)
+    typer.echo(codec.dumps({**score.to_json(), "against": result.to_json()}) if json else f"{score}\n{result}")
+
+
+def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, n_jobs: int) -> tuple[Treebank[Any], list[bool]]:
+    """The model's trees for the sentences of a treebank, and which of them are fallbacks."""
+    import latentgram
+    from latentgram.cli.console import counted
+
+    parser = latentgram.load(model, latentgram.Parser)
+    questions = (parser.backend.question(tree, gold_tags) for tree in gold)
+    parses = list(counted(parser.parse_many(questions, n_jobs=n_jobs), "parsing", len(gold)))
+    return latentgram.Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]

@@ -1,0 +1,103 @@
+"""Parses as text: brackets, CoNLL-U, JSON lines, or an outline; with probabilities where asked for.
+
+Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `TagProb=`),
+JSON in its own fields. A fallback tree is flagged in each of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from latentgram.data.conllu import to_conllu
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.tree import Tree
+from latentgram.errors import SettingError
+from latentgram.parser.result import Parse
+from latentgram.view.trees import outline
+
+FORMATS = ("brackets", "conllu", "json", "outline")
+"""The names of the output formats."""
+
+
+def render(parse: Parse, form: str | None = None, probabilities: bool = False) -> str:
+    """A parse in one of `FORMATS`, with its line ends; by default brackets or CoNLL-U, as fits the tree."""
+    constituency = isinstance(parse.tree, Tree)
+    form = form or ("brackets" if constituency else "conllu")
+    if form == "json":
+        return json.dumps(as_json(parse), ensure_ascii=False) + "\n"
+    if form == "outline":
+        return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
+    if form == "brackets" and isinstance(parse.tree, Tree):
+        return f"{as_brackets(parse) if probabilities else parse.tree}\n"
+    if form == "conllu" and isinstance(parse.tree, DependencyTree):
+        return to_conllu(as_dependencies(parse) if probabilities else parse.tree)
+    raise SettingError(
+        f"this parser gives {'constituents' if constituency else 'dependencies'}, which have no {form} form"
+    )
+
+
+def as_brackets(parse: Parse) -> str:
+    """Penn brackets with the posterior of every node."""
+    if not isinstance(parse.tree, Tree):
+        raise SettingError("a dependency tree has no brackets")
+    return str(_relabelled(parse.tree, [f"@{_shown(p)}" for p in parse.confidence]))
+
+
+def _relabelled(tree: Tree, endings: list[str]) -> Tree:
+    """A tree whose labels, in the order of `nodes`, got endings."""
+    pending: list[Tree] = []
+    for node, ending in zip(reversed(list(tree.nodes())), reversed(endings), strict=True):
+        children = tuple(reversed(pending[len(pending) - len(node.children) :]))
+        del pending[len(pending) - len(node.children) :]
+        pending.append(Tree(node.label + ending, children, node.word))
+    return pending[0]
+
+
+def as_dependencies(parse: Parse) -> DependencyTree:
+    """The dependency tree with the posteriors in MISC and the log-probability in a comment."""
+    if not isinstance(parse.tree, DependencyTree):
+        raise SettingError("a constituency tree has no CoNLL-U form")
+    tree = parse.tree
+    misc = []
+    for given, head, tag in zip(tree.misc, parse.confidence, parse.tag_confidence, strict=True):
+        parts = [] if given == "_" else [given]
+        parts += [f"HeadProb={_shown(head)}"] if not math.isnan(head) else []
+        parts += [f"TagProb={_shown(tag)}"] if not math.isnan(tag) else []
+        misc.append("|".join(parts) or "_")
+    notes = [] if math.isnan(parse.logprob) else [f"# logprob = {parse.logprob:.6f}"]
+    notes += ["# fallback = yes"] if parse.fallback else []
+    return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
+
+
+def as_json(parse: Parse) -> dict[str, Any]:
+    """A parse as plain values: numbers that are not known are null."""
+    result: dict[str, Any] = {
+        "words": list(parse.sentence.words),
+        "logprob": _finite(parse.logprob),
+        "tree_logprob": _finite(parse.tree_logprob),
+        "fallback": parse.fallback,
+        "confidence": [_finite(p) for p in parse.confidence],
+        "tag_confidence": [_finite(p) for p in parse.tag_confidence],
+    }
+    if isinstance(parse.tree, Tree):
+        result["tree"] = str(parse.tree)
+        result["tags"] = list(parse.tree.tags)
+        result["spans"] = [list(span) for span in parse.tree.spans()]
+    else:
+        result["heads"] = list(parse.tree.heads)
+        result["deprels"] = list(parse.tree.deprels)
+        result["tags"] = list(parse.tree.sentence.tags or ())
+    return result
+
+
+def _shown(probability: float) -> str:
+    return f"{probability:.4g}"
+
+
+def _finite(number: float | np.floating[Any]) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None
