@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import stat
+import threading
 import typing
 import zipfile
 from dataclasses import dataclass, field
@@ -311,7 +312,7 @@ def test_writing_keeps_links_modes_and_old_files(tmp_path: Path, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ModelFileError, match=r"real\.lg cannot be written: No space left on device"):
+    with pytest.raises(ModelFileError, match=r"real\.lg: the file cannot be written \(No space left on device\)"):
         save(grammar(2), real)
     monkeypatch.undo()
     assert same(load(real), grammar(1))
@@ -319,12 +320,27 @@ def test_writing_keeps_links_modes_and_old_files(tmp_path: Path, monkeypatch: py
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     for path, complaint in [
         ("-", "not to standard output"),
         (tmp_path, "cannot be written"),
-        (tmp_path / "no" / "a.lg", "cannot be written: No such file or directory"),
+        (tmp_path / "file" / "a.lg", "cannot be written"),
     ]:
         with pytest.raises(ModelFileError, match=complaint):
             save(grammar(), path)
     save(grammar(), os.devnull)
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    save(grammar(), tmp_path / "new" / "folder" / "a.lg")
+    assert os.listdir(tmp_path / "new" / "folder") == ["a.lg"]
+
+
+def test_a_pipe_is_written_straight(tmp_path: Path) -> None:
+    pipe, whole = tmp_path / "pipe", tmp_path / "a.lg"
+    os.mkfifo(pipe)
+    save(grammar(), whole)
+    reader = threading.Thread(target=lambda: (tmp_path / "copy.lg").write_bytes(pipe.read_bytes()))
+    reader.start()
+    save(grammar(), pipe)
+    reader.join()
+    assert (tmp_path / "copy.lg").read_bytes() == whole.read_bytes()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -12,8 +12,9 @@ import gzip
 import io
 import lzma
 import os
+import secrets
+import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ PathLike = str | os.PathLike[str]
 
 STANDARD = "-"
 BLOCK_BYTES = 1 << 20
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 def plain_suffix(path: PathLike) -> str:
@@ -155,42 +157,64 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
 def write_bytes(path: PathLike) -> Iterator[BinaryIO]:
     """A file to write, compressed by its name, that appears whole when the block ends and not at all if it fails.
 
-    Parent folders are made; `-` is standard output.
+    `-` is standard output.
     """
     name = os.fspath(path)
     if name == STANDARD:
         yield sys.stdout.buffer
         sys.stdout.flush()
         return
-    target = Path(os.path.realpath(name))
+    with replacing(name) as plain:
+        if name.lower().endswith(".gz"):
+            # No name and no time inside: same content, same bytes.
+            with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        elif name.lower().endswith(".xz"):
+            with lzma.open(plain, "wb") as packed_xz:
+                yield cast(BinaryIO, packed_xz)
+        else:
+            yield plain
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` when the block ends; if the block fails, all is as it was.
+
+    The contents reach the disk before the name does. Parent folders are made, a link stays a link, an old file's
+    mode is kept, and into a device or a pipe it is written straight.
+    """
+    name = os.fspath(path)
     try:
+        mode = os.stat(name).st_mode if os.path.exists(name) else None
+        if mode is not None and not stat.S_ISREG(mode):
+            with open(name, "wb") as file:
+                yield file
+            return
+        if mode is not None and not os.access(name, os.W_OK):
+            raise DataError("the file is write-protected", path=name)
+        target = Path(os.path.realpath(name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+        try:
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666), "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise DataError(f"the file cannot be written ({error.strerror or error})", path=name) from error
-    try:
-        with os.fdopen(handle, "wb") as plain:
-            if name.lower().endswith(".gz"):
-                # No name and no time inside: same content, same bytes.
-                with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            elif name.lower().endswith(".xz"):
-                with lzma.open(plain, "wb") as packed_xz:
-                    yield cast(BinaryIO, packed_xz)
-            else:
-                yield plain
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with suppress(OSError):  # where the system lets folders be flushed, the new name reaches the disk too
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager

@@ -18,17 +18,16 @@ import hashlib
 import importlib
 import json
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
 import latentgram
+from latentgram.data.files import replacing
 from latentgram.data.provenance import Provenance
-from latentgram.errors import LatentgramError, ModelFileError
+from latentgram.errors import DataError, LatentgramError, ModelFileError
 from latentgram.store.codec import FormatError, decode, encode, find
 
 FORMAT = 1
@@ -120,7 +119,11 @@ def save(value: object, path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{name} was not written: the {type(value).__name__} {error}") from None
     header = {"format": FORMAT, "library": latentgram.__version__, "kind": type(value).__name__, "value": document}
     header["digest"] = _digest(header, arrays)
-    _write(Path(os.path.realpath(name)), name, to_bytes(arrays, {_KEY: json.dumps(header)}))
+    try:
+        with replacing(name) as file:
+            file.write(to_bytes(arrays, {_KEY: json.dumps(header)}))
+    except DataError as error:
+        raise ModelFileError(str(error)) from None
 
 
 @overload
@@ -228,36 +231,3 @@ def _checked(metadata: Mapping[str, str] | None) -> dict[str, Any]:
     if set(header) != set(expected) or not all(isinstance(header[key], kind) for key, kind in expected.items()):
         raise FormatError("is damaged: its header makes no sense")
     return header
-
-
-def _write(target: Path, name: str, contents: bytes) -> None:
-    """Put the contents where `name` points, all or nothing."""
-    temporary = target.with_name(f".{secrets.token_hex(8)}.lg.tmp")
-    try:
-        mode = target.stat().st_mode if target.exists() else None
-        if mode is not None and not stat.S_ISREG(mode):
-            target.write_bytes(contents)  # a device or a pipe: there is nothing to rename
-            return
-        if mode is not None and not os.access(target, os.W_OK):
-            raise ModelFileError(f"{name} is write-protected")
-        try:
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-                file.write(contents)
-                file.flush()
-                os.fsync(file.fileno())
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise ModelFileError(f"{name} cannot be written: {error.strerror or error}") from None
-    with contextlib.suppress(
-        OSError
-    ):  # the rename itself reaches the disk where the system lets folders be flushed
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
