@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from latentgram.data.brackets import parse_forest, parse_tree
 from latentgram.data.forest import Forest
+from latentgram.data.heads import HeadRules
 from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.transforms import Binarisation, root_label, strip_root
 from latentgram.data.tree import Tree
@@ -19,9 +20,10 @@ trees = st.recursive(
     max_leaves=12,
 )
 forests = st.lists(trees, min_size=0, max_size=5).map(Forest.of)
+heads = HeadRules({"S": ("left NP A+B",), "NP": ("rightmost @NP X^Y S",)}, "right", ("~",))
 binarisations = st.builds(
-    Binarisation,
-    st.sampled_from(["left", "right"]),
+    lambda direction, *rest: Binarisation(direction, *rest, heads=heads if direction == "head" else None),
+    st.sampled_from(["left", "right", "head"]),
     st.sampled_from([None, 0, 1, 2]),
     st.integers(1, 3),
     st.none(),
@@ -48,6 +50,7 @@ def test_restore_is_the_inverse(forest: Forest, binarisation: Binarisation) -> N
 def test_the_root_label_comes_back(below: list[Tree], binarisation: Binarisation) -> None:
     forest = Forest.of([Tree("ROOT", (tree,)) for tree in below])
     with_root = Binarisation.of(forest, direction=binarisation.direction, vertical=binarisation.vertical)
+    assert (with_root.heads is not None) == (binarisation.direction == "head")
     assert with_root.root == "ROOT"
     assert with_root.restore_forest(with_root.binarise(forest)) == forest
 
@@ -62,6 +65,11 @@ FLAT = "(TOP (X (A a) (B b) (C c) (D d)))"
         (Binarisation("right"), "(X (A a) (@X (B b) (@X (C c) (D d))))"),
         (Binarisation(horizontal=1), "(X (@X/C (@X/B (A a) (B b)) (C c)) (D d))"),
         (Binarisation("right", horizontal=None), "(X (A a) (@X/B/C/D (B b) (@X/C/D (C c) (D d))))"),
+        (
+            Binarisation("head", horizontal=1, heads=HeadRules({"X": ("left C",)})),
+            "(X (A a) (@X/B (B b) (@X/D (C c) (D d))))",
+        ),
+        (Binarisation("head", heads=HeadRules({"X": ("left B",)})), "(X (A a) (@X (@X (B b) (C c)) (D d)))"),
         (Binarisation(vertical=2), "(X (@X (@X (A a) (B b)) (C c)) (D d))"),
     ],
 )

@@ -37,6 +37,7 @@ STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
     "Binarisation": "latentgram.data.transforms:Binarisation",
     "Goodman": "latentgram.decode.goodman:Goodman",
+    "HeadRules": "latentgram.data.heads:HeadRules",
     "LPCFG": "latentgram.models.lpcfg:LPCFG",
     "MaxRule": "latentgram.decode.maxrule:MaxRule",
     "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",

@@ -18,8 +18,7 @@ def binarise(size, arity, head, memory):
     """Returns for each node of the result its size and its source, and for the new ones what they remember.
 
     `source[p]` is the node that p was, or -1 - X where p is new under X. Row p of `siblings` holds the last
-    `memory` children that the new node p has taken, the latest first, -1 where there are fewer. `place[v]` is
-    where node v went.
+    `memory` children that the new node p has taken, the latest first, -1 where there are fewer.
     """
     nodes = len(size)
     widest = 2
@@ -73,4 +72,4 @@ def binarise(size, arity, head, memory):
             source[p] = -1 - v
             for n in range(min(memory, j - h + 1)):
                 siblings[p, n] = child[j - n]
-    return new_size, source, siblings, place[:nodes]
+    return new_size, source, siblings
