@@ -1,0 +1,265 @@
+"""`FeatureGrammar`: a weighted grammar over symbols with features, from which trees are drawn.
+
+A rule is written as a weight, a symbol, an arrow and its parts::
+
+    4  NP[n,c] -> DT[n]:det JJ:amod $n[c]:*
+
+Features stand in square brackets and are *not* seen in the trees: `NP[NN,person]` and `NP[NNS,thing]` are both
+labelled NP. A name from the list of variables (here n and c) stands for each of its values, the same one
+throughout the rule; `$n` takes the label itself from a variable. `*` marks the head; the other parts name their
+dependency relation, and a relation that ends in `>` joins its part to the head of the next one (a conjunction to
+its conjunct). A variable that stands only on the right shares the weight of the rule among its values.
+
+Written out over all values this is a grammar with hidden states: as many for each label as there are feature
+combinations. Drawing a sentence costs O(nodes).
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError
+
+_PART = re.compile(r"(?P<label>[^\[\]:]+)(\[(?P<features>[^\]]*)\])?(:(?P<relation>\S+))?$")
+HEAD = "*"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word form with its lemma and its universal tag."""
+
+    form: str
+    lemma: str
+    upos: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to rewrite a symbol; `relations[i]` says how part i hangs on the head (`*` at the head)."""
+
+    parts: tuple[str, ...]
+    relations: tuple[str, ...]
+    head: int
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A sentence in both forms, and the symbols with their features in the order of `tree.nodes()`."""
+
+    tree: Tree
+    dependencies: DependencyTree
+    symbols: tuple[str, ...]
+
+    @property
+    def refined(self) -> Tree:
+        """The tree with the hidden features in its labels."""
+        symbols = iter(self.symbols)
+        pending: list[Tree] = []
+        for node, symbol in zip(reversed(list(self.tree.nodes())), reversed(list(symbols)), strict=True):
+            count = len(node.children)
+            children = tuple(reversed(pending[len(pending) - count :])) if count else ()
+            del pending[len(pending) - count :]
+            pending.append(Tree(symbol, children, node.word))
+        return pending[0]
+
+
+@dataclass(frozen=True)
+class FeatureGrammar:
+    """Rules and words by symbol, each list with its weights.
+
+    >>> grammar = FeatureGrammar.parse(
+    ...     "1 S -> NP[n]:nsubj VP[n]:* \\n 1 NP[n] -> $n:* \\n 1 VP[NN] -> VBZ:* \\n 1 VP[NNS] -> VBP:*",
+    ...     variables={"n": ("NN", "NNS")},
+    ...     words={tag: [(1.0, Word(form, form, "X"))]
+    ...            for tag, form in [("NN", "cat"), ("NNS", "cats"), ("VBZ", "runs"), ("VBP", "run")]},
+    ...     start="S",
+    ... )
+    >>> sorted({" ".join(draw.tree.words) for draw in itertools.islice(grammar.draw(seed=0), 20)})
+    ['Cat runs', 'Cats run']
+    """
+
+    rules: Mapping[str, Sequence[tuple[float, Rule]]]
+    words: Mapping[str, Sequence[tuple[float, Word]]]
+    start: str
+    longest: int = 80
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        variables: Mapping[str, Sequence[str]],
+        words: Mapping[str, Sequence[tuple[float, Word]]],
+        start: str,
+        longest: int = 80,
+    ) -> FeatureGrammar:
+        """Read the notation, write the rules out over all values, and check that every symbol can be rewritten."""
+        rules: dict[str, list[tuple[float, Rule]]] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            body = line.split("#")[0].split()
+            if not body:
+                continue
+            if len(body) < 4 or body[2] != "->":
+                raise DataError("a rule is: weight symbol -> part …", path="grammar", line=number)
+            for weight, symbol, rule in _write_out(float(body[0]), body[1], body[3:], variables, number):
+                rules.setdefault(symbol, []).append((weight, rule))
+        used = {start, *(part for choices in rules.values() for _, rule in choices for part in rule.parts)}
+        if lost := sorted(used - rules.keys() - words.keys()):
+            raise DataError(f"the grammar cannot rewrite {', '.join(lost)}")
+        if unused := sorted(rules.keys() - used):
+            raise DataError(f"the grammar never uses {', '.join(unused)}")
+        return cls(rules, {symbol: words[symbol] for symbol in sorted(used & words.keys())}, start, longest)
+
+    @cached_property
+    def _tables(self) -> dict[str, tuple[str, list[float], list[Rule] | None, list[Word]]]:
+        """For each symbol its label, the sums of its weights, and what they stand for."""
+        tables: dict[str, tuple[str, list[float], list[Rule] | None, list[Word]]] = {}
+        for symbol, choices in self.rules.items():
+            sums = list(itertools.accumulate(weight for weight, _ in choices))
+            tables[symbol] = (label_of(symbol), sums, [rule for _, rule in choices], [])
+        for symbol, entries in self.words.items():
+            sums = list(itertools.accumulate(weight for weight, _ in entries))
+            tables[symbol] = (label_of(symbol), sums, None, [word for _, word in entries])
+        return tables
+
+    def draw(self, seed: int) -> Iterator[Draw]:
+        """Sentences without end; the first n are the same however many are drawn.
+
+        Sentences of more than `longest` words are drawn anew.
+        """
+        # random.Random keeps its sequence from one Python version to the next; numpy's does not promise to.
+        source = random.Random(seed).random
+        while True:
+            if (drawn := self._draw_one(source)) is not None:
+                yield drawn
+
+    def _draw_one(self, source: Callable[[], float]) -> Draw | None:
+        """One sentence, or None if it grew too long. Nodes are made in preorder and then joined backwards."""
+        tables = self._tables
+        symbols: list[str] = []
+        chosen: list[Rule | Word] = []
+        stack = [self.start]
+        length = 0
+        while stack:
+            symbol = stack.pop()
+            _, sums, rules, words = tables[symbol]
+            place = bisect(sums, source() * sums[-1], 0, len(sums) - 1)
+            symbols.append(symbol)
+            if rules is None:
+                word = words[place]
+                chosen.append(word)
+                length += 1
+                if length > self.longest:
+                    return None
+            else:
+                rule = rules[place]
+                chosen.append(rule)
+                stack.extend(reversed(rule.parts))
+        return self._assemble(symbols, chosen, length)
+
+    def _assemble(self, symbols: list[str], chosen: list[Rule | Word], length: int) -> Draw:
+        tables = self._tables
+        words: list[Word] = []
+        tags: list[str] = []
+        heads = [0] * (length + 1)
+        relations = ["root"] * (length + 1)
+        pending: list[tuple[Tree, int]] = []
+        number = length
+        for symbol, choice in zip(reversed(symbols), reversed(chosen), strict=True):
+            label = tables[symbol][0]
+            if isinstance(choice, Word):
+                form = choice.form if number > 1 else choice.form[:1].upper() + choice.form[1:]
+                pending.append((Tree(label, (), form), number))
+                words.append(choice)
+                tags.append(label)
+                number -= 1
+                continue
+            parts = pending[: -len(choice.parts) - 1 : -1]
+            del pending[-len(parts) :]
+            head = parts[choice.head][1]
+            for i, relation in enumerate(choice.relations):
+                if relation.endswith(">"):
+                    heads[parts[i][1]], relations[parts[i][1]] = parts[i + 1][1], relation[:-1]
+                elif relation != HEAD:
+                    heads[parts[i][1]], relations[parts[i][1]] = head, relation
+            pending.append((Tree(label, tuple([tree for tree, _ in parts])), head))
+        words.reverse()
+        tags.reverse()
+        tree = pending[0][0]
+        dependencies = DependencyTree(
+            words=tree.words,
+            heads=tuple(heads[1:]),
+            deprels=tuple(relations[1:]),
+            upos=tuple([word.upos for word in words]),
+            xpos=tuple(tags),
+            lemmas=tuple([word.lemma for word in words]),
+        )
+        return Draw(tree, dependencies, tuple(symbols))
+
+    def expected_length(self) -> float:
+        """The mean number of words of a sentence, were none too long: the sum over the tree of what each adds."""
+        length = {symbol: 1.0 if symbol in self.words else 0.0 for symbol in (*self.rules, *self.words)}
+        for _ in range(10_000):
+            change = 0.0
+            for symbol, choices in self.rules.items():
+                total = sum(weight for weight, _ in choices)
+                now = sum(weight * sum(length[part] for part in rule.parts) for weight, rule in choices) / total
+                change = max(change, now - length[symbol])
+                length[symbol] = now
+            if change < 1e-9:
+                return length[self.start]
+            if length[self.start] > 1e9:
+                break
+        raise DataError("the grammar's sentences have no finite mean length")
+
+
+def label_of(symbol: str) -> str:
+    """The part of a symbol that is seen.
+
+    >>> label_of("NP[NN,person]")
+    'NP'
+    """
+    return symbol.partition("[")[0]
+
+
+def _write_out(
+    weight: float, symbol: str, parts: Sequence[str], variables: Mapping[str, Sequence[str]], line: int
+) -> Iterator[tuple[float, str, Rule]]:
+    """A rule for each way to give values to its variables."""
+    read = [_PART.match(part) for part in (symbol, *parts)]
+    if None in read:
+        raise DataError(f"{(symbol, *parts)[read.index(None)]!r} is not a symbol", path="grammar", line=line)
+    pieces = [match.groupdict() for match in read if match is not None]
+    names = [[*_features(piece), piece["label"][1:] if piece["label"].startswith("$") else ""] for piece in pieces]
+    left = sorted({name for name in names[0] if name in variables})
+    free = sorted({name for row in names[1:] for name in row if name in variables} - set(left))
+    share = weight
+    for name in free:
+        share /= len(variables[name])
+    relations = tuple(piece["relation"] or "" for piece in pieces[1:])
+    if relations.count(HEAD) != 1 or "" in relations:
+        raise DataError("a rule has one head (*) and a relation for each other part", path="grammar", line=line)
+    for values in itertools.product(*(variables[name] for name in (*left, *free))):
+        given = dict(zip((*left, *free), values, strict=True))
+        filled = [_fill(piece, given) for piece in pieces]
+        yield share, filled[0], Rule(tuple(filled[1:]), relations, relations.index(HEAD))
+
+
+def _features(piece: Mapping[str, str | None]) -> list[str]:
+    return (piece["features"] or "").split(",")
+
+
+def _fill(piece: Mapping[str, str | None], given: Mapping[str, str]) -> str:
+    label = piece["label"] or ""
+    if label.startswith("$"):
+        label = given[label[1:]]
+    if piece["features"] is None:
+        return label
+    return f"{label}[{','.join(given.get(name, name) for name in _features(piece))}]"
