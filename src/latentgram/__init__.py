@@ -23,6 +23,8 @@ _PUBLIC = {
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
     "Treebank": "latentgram.data.treebank",
+    "demo_treebank": "latentgram.data.demo",
+    "demo_dependencies": "latentgram.data.demo",
     "Counting": "latentgram.learn.learners",
     "EM": "latentgram.learn.learners",
     "Spectral": "latentgram.learn.learners",
