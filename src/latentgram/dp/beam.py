@@ -1,0 +1,208 @@
+"""The first pass of parsing: a PCFG's inside probabilities, grown bottom-up and cut as they grow.
+
+Each cell computes the inside probabilities of its symbols from the items that its parts kept, multiplies them by what
+the contexts on both sides say (decode/boundaries.py gives the equation), and keeps those symbols whose estimated
+posterior passes an absolute and a relative threshold. Cells deep in the chart are mostly empty, so the cost is
+that of the few spans that look like constituents from both sides, not n³ times the grammar.
+
+All numbers are scaled word by word with the probabilities of a bigram model of tags: p(x_i | x_0 … x_{i-1}) = c_i.
+Then the numbers of a span do not shrink with its width. The tag of the sentence boundary is the last, `bigram.shape[0] - 1`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from latentgram.dp.packed_chart import cell_of, grown
+
+
+@njit(cache=True)
+def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
+    """Scaled forward and backward numbers of the tags a bigram model gives to words, and the scales c.
+
+    `leaf_tag` and `leaf_weight` list, word after word, the tags t that a word x may have, and q(t→x). With f the
+    forward and b the backward numbers, f(t) b(t) is the posterior of a tag.
+    """
+    length, edge = leaf_begin.shape[0] - 1, bigram.shape[0] - 1
+    forward, backward = np.zeros(leaf_tag.shape[0]), np.zeros(leaf_tag.shape[0])
+    scale = np.empty(length)
+    for word in range(length):
+        total = 0.0
+        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
+            if word == 0:
+                mass = bigram[edge, leaf_tag[leaf]]
+            else:
+                mass = 0.0
+                for previous in range(leaf_begin[word - 1], leaf_begin[word]):
+                    mass += forward[previous] * bigram[leaf_tag[previous], leaf_tag[leaf]]
+            forward[leaf] = mass * leaf_weight[leaf]
+            total += forward[leaf]
+        scale[word] = total
+        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
+            forward[leaf] /= total
+    total = 0.0
+    for leaf in range(leaf_begin[length - 1], leaf_begin[length]):
+        backward[leaf] = bigram[leaf_tag[leaf], edge]
+        total += forward[leaf] * backward[leaf]
+    for leaf in range(leaf_begin[length - 1], leaf_begin[length]):
+        backward[leaf] /= total
+    for word in range(length - 2, -1, -1):
+        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
+            for following in range(leaf_begin[word + 1], leaf_begin[word + 2]):
+                backward[leaf] += (
+                    bigram[leaf_tag[leaf], leaf_tag[following]]
+                    * leaf_weight[following]
+                    / scale[word + 1]
+                    * backward[following]
+                )
+    return forward, backward, scale
+
+
+@njit(cache=True)
+def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before):
+    """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
+    length, edge, symbols = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.shape[1]
+    begins, ends = np.zeros((length + 1, symbols)), np.zeros((length + 1, symbols))
+    begins[0] = after[edge]
+    ends[length] = before[edge]
+    for word in range(length):
+        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
+            here = leaf_weight[leaf] / scale[word] * backward[leaf]
+            for symbol in range(symbols):
+                begins[word + 1, symbol] += forward[leaf] * after[leaf_tag[leaf], symbol]
+                ends[word, symbol] += here * before[leaf_tag[leaf], symbol]
+    return begins, ends
+
+
+@njit(cache=True)
+def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam):
+    """The items whose estimated posterior is at least `floor` and at least `beam` times that of their cell's best.
+
+    `probability` follows the order of `index`. The whole sentence keeps all its symbols. Returns the items by cell
+    and their inside probabilities: the sum over split points of a pair of children first, then the rules.
+    """
+    length = leaf_begin.shape[0] - 1
+    cells = length * (length + 1) // 2
+    interminals, symbols = begins.shape[1], index.pair_of.shape[1]
+    pair_of = index.pair_of.ravel()
+    cell_begin = np.empty(cells + 1, np.int32)
+    cell_begin[: length + 1] = leaf_begin
+    items = leaf_symbol.shape[0]
+    item_symbol, item_inside = np.empty(8 * items + 64, np.int32), np.empty(8 * items + 64, np.float64)
+    item_symbol[:items], item_inside[:items] = leaf_symbol, leaf_inside
+    mass, merit = np.zeros(interminals), np.zeros(interminals)
+    pair_mass = np.zeros(index.pair_begin.shape[0] - 1)
+    met, reached = np.empty(pair_mass.shape[0], np.int32), np.empty(interminals, np.int32)
+    for width in range(2, length + 1):
+        for first in range(length - width + 1):
+            pairs, count = 0, 0
+            for left_width in range(1, width):
+                left_cell = cell_of(length, first, left_width)
+                right_cell = cell_of(length, first + left_width, width - left_width)
+                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
+                if right_from == right_to:
+                    continue
+                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
+                    row, left_inside = item_symbol[left] * symbols, item_inside[left]
+                    for right in range(right_from, right_to):
+                        pair = pair_of[row + item_symbol[right]]
+                        if pair >= 0:
+                            if pair_mass[pair] == 0.0:
+                                met[pairs] = pair
+                                pairs += 1
+                            pair_mass[pair] += left_inside * item_inside[right]
+            for number in range(pairs):
+                pair = met[number]
+                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                    symbol = index.parent[entry]
+                    if mass[symbol] == 0.0:
+                        reached[count] = symbol
+                        count += 1
+                    mass[symbol] += probability[entry] * pair_mass[pair]
+                pair_mass[pair] = 0.0
+            best = 0.0
+            for number in range(count):
+                symbol = reached[number]
+                merit[symbol] = begins[first, symbol] * mass[symbol] * ends[first + width, symbol]
+                best = max(best, merit[symbol])
+            limit = 0.0 if width == length else max(floor, beam * best)
+            if items + count > item_symbol.shape[0]:
+                item_symbol, item_inside = grown(item_symbol, items + count), grown(item_inside, items + count)
+            for number in range(count):
+                symbol = reached[number]
+                if merit[symbol] >= limit:
+                    item_symbol[items], item_inside[items] = symbol, mass[symbol]
+                    items += 1
+                mass[symbol] = 0.0
+            cell_begin[cell_of(length, first, width) + 1] = items
+    return cell_begin, item_symbol[:items], item_inside[:items]
+
+
+@njit(cache=True)
+def outside_items(cell_begin, item_symbol, item_inside, root, index, probability):
+    """Outside probabilities of the items, the adjoint of `grow_items`, and Z. `root` is [S]."""
+    cells = cell_begin.shape[0] - 1
+    length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
+    symbols = index.pair_of.shape[1]
+    pair_of = index.pair_of.ravel()
+    item_outside = np.zeros(item_symbol.shape[0])
+    total = 0.0
+    for item in range(cell_begin[cells - 1], cell_begin[cells]):
+        item_outside[item] = root[item_symbol[item]]
+        total += item_outside[item] * item_inside[item]
+    outside = np.zeros(symbols)
+    pair_outside = np.full(index.pair_begin.shape[0] - 1, -1.0)
+    met = np.empty(pair_outside.shape[0], np.int32)
+    for width in range(length, 1, -1):
+        for first in range(length - width + 1):
+            cell = cell_of(length, first, width)
+            pairs, cell_mass = 0, 0.0
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                outside[item_symbol[item]] = item_outside[item]
+                cell_mass += item_outside[item]
+            if cell_mass == 0.0:
+                continue
+            for left_width in range(1, width):
+                left_cell = cell_of(length, first, left_width)
+                right_cell = cell_of(length, first + left_width, width - left_width)
+                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
+                if right_from == right_to:
+                    continue
+                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
+                    row, left_inside, left_outside = item_symbol[left] * symbols, item_inside[left], 0.0
+                    for right in range(right_from, right_to):
+                        pair = pair_of[row + item_symbol[right]]
+                        if pair < 0:
+                            continue
+                        above = pair_outside[pair]
+                        if above < 0.0:
+                            above = 0.0
+                            for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                                above += probability[entry] * outside[index.parent[entry]]
+                            pair_outside[pair] = above
+                            met[pairs] = pair
+                            pairs += 1
+                        left_outside += above * item_inside[right]
+                        item_outside[right] += above * left_inside
+                    item_outside[left] += left_outside
+            for number in range(pairs):
+                pair_outside[met[number]] = -1.0
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                outside[item_symbol[item]] = 0.0
+    return item_outside, total
+
+
+@njit(cache=True)
+def keep_items(cell_begin, item_symbol, keep):
+    """The items that are kept, by cell."""
+    kept_begin = np.zeros_like(cell_begin)
+    kept_symbol = np.empty_like(item_symbol)
+    count = 0
+    for cell in range(cell_begin.shape[0] - 1):
+        for item in range(cell_begin[cell], cell_begin[cell + 1]):
+            if keep[item]:
+                kept_symbol[count] = item_symbol[item]
+                count += 1
+        kept_begin[cell + 1] = count
+    return kept_begin, kept_symbol[:count]

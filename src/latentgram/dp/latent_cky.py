@@ -1,0 +1,118 @@
+"""Inside and outside of a latent-variable PCFG over a packed chart (003 fig. 5), in ℝ.
+
+Item (a, i, j) has an inside vector α and an outside vector β of m_a numbers. With T the tensors of the rules,
+
+    α(a,i,j) = Σ_{b,c} Σ_{a→b c} T^{a→b c} ( · , Σ_k α(b,i,k) ⊗ α(c,k,j) )
+    μ(a,i,j) = α(a,i,j) · β(a,i,j),      Z = Σ_a π(a) · α(a,0,n)
+
+The sum over split points k comes first, at m² each; then one contraction, at m³, a rule. Outside is the adjoint of
+inside: with G = Σ_a β(a)ᵀ T^{a→b c} for a pair (b, c) of a span, every split adds G α(c,k,j) to β(b,i,k) and
+Gᵀ α(b,i,k) to β(c,k,j), and α(b)ᵀ (β(a)ᵀ T^{a→b c}) α(c) is the marginal of the edge.
+
+Numbers are signed, so there are no logs: the caller divides the vector of each word by its share of the sentence's
+probability (`scale` below), so that the numbers of all spans stay near one in size. Cost: groups' splits × m² +
+parents × m³ for inside, twice that for outside; memory: two vectors an item.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+REORDER = {"reassoc", "contract", "nsz"}
+"""Sums may be reordered (for vector instructions); infinities and NaNs keep their meaning."""
+
+
+@njit(cache=True)
+def vector_places(item_symbol, states):
+    """Where the vector of each item begins."""
+    begin = np.zeros(item_symbol.shape[0] + 1, np.int64)
+    for item in range(item_symbol.shape[0]):
+        begin[item + 1] = begin[item] + states[item_symbol[item]]
+    return begin
+
+
+@njit(cache=True, fastmath=REORDER)
+def inside(chart, begin, states, tensor, tensor_begin, alpha):
+    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
+    largest = states.max()
+    outer = np.empty(largest * largest, tensor.dtype)
+    for group in range(chart.split_begin.shape[0] - 1):
+        some_split = chart.split_begin[group]
+        left_states = states[chart.item_symbol[chart.split_left[some_split]]]
+        right_states = states[chart.item_symbol[chart.split_right[some_split]]]
+        size = left_states * right_states
+        outer[:size] = 0
+        for split in range(some_split, chart.split_begin[group + 1]):
+            left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+            for h in range(left_states):
+                weight = alpha[left + h]
+                row = h * right_states
+                for k in range(right_states):
+                    outer[row + k] += weight * alpha[right + k]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent = chart.parent_item[entry]
+            place = tensor_begin[chart.parent_rule[entry]]
+            for h in range(begin[parent], begin[parent + 1]):
+                total = outer[0] * 0
+                for k in range(size):
+                    total += tensor[place + k] * outer[k]
+                alpha[h] += total
+                place += size
+
+
+@njit(cache=True, fastmath=REORDER)
+def outside(chart, begin, states, tensor, tensor_begin, alpha, beta, edge_marginal):
+    """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
+    (not yet divided by Z) of all edges."""
+    largest = states.max()
+    one_parent = np.empty(largest * largest, tensor.dtype)
+    all_parents = np.empty(largest * largest, tensor.dtype)
+    for group in range(chart.split_begin.shape[0] - 2, -1, -1):
+        first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
+        left_states = states[chart.item_symbol[chart.split_left[first_split]]]
+        right_states = states[chart.item_symbol[chart.split_right[first_split]]]
+        size = left_states * right_states
+        all_parents[:size] = 0
+        edge = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent = chart.parent_item[entry]
+            place = tensor_begin[chart.parent_rule[entry]]
+            one_parent[:size] = 0
+            for h in range(begin[parent], begin[parent + 1]):
+                weight = beta[h]
+                for k in range(size):
+                    one_parent[k] += weight * tensor[place + k]
+                place += size
+            for k in range(size):
+                all_parents[k] += one_parent[k]
+            for split in range(first_split, end_split):
+                left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+                marginal = one_parent[0] * 0
+                for h in range(left_states):
+                    row, total = h * right_states, one_parent[0] * 0
+                    for k in range(right_states):
+                        total += one_parent[row + k] * alpha[right + k]
+                    marginal += alpha[left + h] * total
+                edge_marginal[edge] = marginal
+                edge += 1
+        for split in range(first_split, end_split):
+            left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+            for h in range(left_states):
+                row, total, weight = h * right_states, all_parents[0] * 0, alpha[left + h]
+                for k in range(right_states):
+                    total += all_parents[row + k] * alpha[right + k]
+                    beta[right + k] += all_parents[row + k] * weight
+                beta[left + h] += total
+
+
+@njit(cache=True, error_model="numpy")
+def item_marginals(begin, alpha, beta, total):
+    """α · β / Z of every item."""
+    marginal = np.empty(begin.shape[0] - 1, np.float64)
+    for item in range(begin.shape[0] - 1):
+        product = 0.0
+        for h in range(begin[item], begin[item + 1]):
+            product += np.float64(alpha[h]) * np.float64(beta[h])
+        marginal[item] = product / total
+    return marginal

@@ -1,0 +1,203 @@
+"""A packed chart: the items (symbol, span) a parser still believes in, and the edges that join them.
+
+Cells are the spans of a sentence of n words, numbered bottom-up: by width, then by first word. The items of a cell
+stand together, sorted by symbol. The edges of a cell are grouped by their pair of child symbols (b, c): a group has
+the *splits* (left item, right item) at which the pair meets and the *parents* (item a, rule a→b c) it can become,
+and every split goes with every parent. So a latent grammar can sum the outer products of the children over the
+splits once, at m² each, and then contract once a parent, at m³ (latent_cky.py). The edge (parent p, split s) of
+group g has the number `edge_begin[g] + p · splits(g) + s`.
+
+Every stage of coarse-to-fine parsing works on the same chart: `build_chart` makes it from items, `prune_chart` keeps
+what a coarser grammar found probable. With all symbols in all cells the chart is the complete one, so the unpruned
+parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over (span, split point) of
+(items on the left) × (items on the right).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class RuleIndex(NamedTuple):
+    """The binary rules of a grammar, found by their pair of children."""
+
+    pair_of: NDArray[np.int32]
+    """[S, S] the number of a pair of child symbols, -1 where no rule has it."""
+    pair_begin: NDArray[np.int32]
+    """[P+1] where the rules of each pair begin in the next two."""
+    parent: NDArray[np.int32]
+    rule: NDArray[np.int32]
+
+
+class Chart(NamedTuple):
+    """See the module's text."""
+
+    length: int
+    cell_begin: NDArray[np.int32]
+    item_symbol: NDArray[np.int32]
+    group_begin: NDArray[np.int32]
+    split_begin: NDArray[np.int32]
+    split_left: NDArray[np.int32]
+    split_right: NDArray[np.int32]
+    parent_begin: NDArray[np.int32]
+    parent_item: NDArray[np.int32]
+    parent_rule: NDArray[np.int32]
+    edge_begin: NDArray[np.int64]
+
+
+def index_rules(rules: NDArray[np.int32], symbols: int) -> RuleIndex:
+    """Index rules [R, 3] (parent, left, right) by their children."""
+    pair = rules[:, 1].astype(np.int64) * symbols + rules[:, 2]
+    order = np.argsort(pair, kind="stable")
+    distinct, first = np.unique(pair[order], return_index=True)
+    pair_of = np.full(symbols * symbols, -1, np.int32)
+    pair_of[distinct] = np.arange(len(distinct))
+    return RuleIndex(
+        pair_of.reshape(symbols, symbols),
+        np.append(first, len(rules)).astype(np.int32),
+        np.ascontiguousarray(rules[order, 0], np.int32),
+        order.astype(np.int32),
+    )
+
+
+@njit(cache=True, inline="always")
+def cell_of(length, first, width):
+    """The number of the cell over `width` words from `first` on."""
+    return (width - 1) * length - (width - 1) * (width - 2) // 2 + first
+
+
+@njit(cache=True)
+def grown(array, size):
+    """The array, or a copy of at least twice its length when it cannot hold `size` entries."""
+    if size <= array.shape[0]:
+        return array
+    larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
+
+
+@njit(cache=True)
+def complete_items(length, leaf_begin, leaf_symbol, interminals):
+    """All interminals in every cell of two words and more, the given preterminals over the words."""
+    cells = length * (length + 1) // 2
+    cell_begin = np.empty(cells + 1, np.int32)
+    cell_begin[: length + 1] = leaf_begin
+    for cell in range(length, cells):
+        cell_begin[cell + 1] = cell_begin[cell] + interminals
+    item_symbol = np.empty(cell_begin[cells], np.int32)
+    item_symbol[: leaf_symbol.shape[0]] = leaf_symbol
+    for item in range(leaf_symbol.shape[0], item_symbol.shape[0]):
+        item_symbol[item] = (item - leaf_symbol.shape[0]) % interminals
+    return cell_begin, item_symbol
+
+
+@njit(cache=True)
+def build_chart(length, cell_begin, item_symbol, index):
+    """The chart of all edges between the given items."""
+    cells = length * (length + 1) // 2
+    symbols, pairs = index.pair_of.shape[0], index.pair_begin.shape[0] - 1
+    item_of = np.full(symbols, -1, np.int32)
+    group_of = np.full(pairs, -1, np.int32)
+    touched, cursor = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    group_begin = np.zeros(cells + 1, np.int32)
+    split_begin = np.zeros(1024, np.int32)
+    parent_begin = np.zeros(1024, np.int32)
+    split_left, split_right = np.empty(2048, np.int32), np.empty(2048, np.int32)
+    parent_item, parent_rule = np.empty(2048, np.int32), np.empty(2048, np.int32)
+    found_group, found_left = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    found_right = np.empty(1024, np.int32)
+    groups, splits, parents = 0, 0, 0
+
+    for width in range(2, length + 1):
+        for first in range(length - width + 1):
+            cell = cell_of(length, first, width)
+            first_group, found, seen = groups, 0, 0
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                item_of[item_symbol[item]] = item
+            for left_width in range(1, width if cell_begin[cell] < cell_begin[cell + 1] else 1):
+                left_cell = cell_of(length, first, left_width)
+                right_cell = cell_of(length, first + left_width, width - left_width)
+                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
+                if right_from == right_to:
+                    continue
+                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
+                    pair_row = index.pair_of[item_symbol[left]]
+                    for right in range(right_from, right_to):
+                        pair = pair_row[item_symbol[right]]
+                        if pair < 0:
+                            continue
+                        group = group_of[pair]
+                        if group == -1:  # first seen in this cell: does the cell hold one of its parents?
+                            group = -2
+                            before = parents
+                            for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                                item = item_of[index.parent[entry]]
+                                if item >= 0:
+                                    if parents == parent_item.shape[0]:
+                                        parent_item = grown(parent_item, parents + 1)
+                                        parent_rule = grown(parent_rule, parents + 1)
+                                    parent_item[parents] = item
+                                    parent_rule[parents] = index.rule[entry]
+                                    parents += 1
+                            if parents > before:
+                                group = groups
+                                groups += 1
+                                if groups >= parent_begin.shape[0]:
+                                    parent_begin = grown(parent_begin, groups + 1)
+                                    split_begin = grown(split_begin, groups + 1)
+                                parent_begin[groups] = parents
+                                split_begin[groups] = 0
+                            group_of[pair] = group
+                            touched[seen] = pair
+                            seen += 1
+                        if group >= 0:
+                            if found == found_group.shape[0]:
+                                found_group = grown(found_group, found + 1)
+                                found_left = grown(found_left, found + 1)
+                                found_right = grown(found_right, found + 1)
+                            found_group[found], found_left[found], found_right[found] = group, left, right
+                            found += 1
+                            split_begin[group + 1] += 1
+            # The splits were found in the order of split points; stand them in the order of groups.
+            for group in range(first_group, groups):
+                cursor[group - first_group] = splits
+                splits += split_begin[group + 1]
+                split_begin[group + 1] = splits
+            split_left, split_right = grown(split_left, splits), grown(split_right, splits)
+            for number in range(found):
+                place = cursor[found_group[number] - first_group]
+                cursor[found_group[number] - first_group] += 1
+                split_left[place], split_right[place] = found_left[number], found_right[number]
+            for number in range(seen):
+                group_of[touched[number]] = -1
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                item_of[item_symbol[item]] = -1
+            group_begin[cell + 1] = groups
+    return Chart(
+        length,
+        cell_begin,
+        item_symbol,
+        group_begin,
+        split_begin[: groups + 1],
+        split_left[:splits],
+        split_right[:splits],
+        parent_begin[: groups + 1],
+        parent_item[:parents],
+        parent_rule[:parents],
+        number_edges(split_begin[: groups + 1], parent_begin[: groups + 1]),
+    )
+
+
+@njit(cache=True)
+def number_edges(split_begin, parent_begin):
+    """Where the edges of each group begin."""
+    groups = split_begin.shape[0] - 1
+    edge_begin = np.zeros(groups + 1, np.int64)
+    for group in range(groups):
+        splits = np.int64(split_begin[group + 1] - split_begin[group])
+        edge_begin[group + 1] = edge_begin[group] + splits * (parent_begin[group + 1] - parent_begin[group])
+    return edge_begin
