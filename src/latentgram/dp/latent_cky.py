@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 REORDER = {"reassoc", "contract", "nsz"}
 """Sums may be reordered (for vector instructions); infinities and NaNs keep their meaning."""
@@ -32,32 +33,44 @@ def vector_places(item_symbol, states):
     return begin
 
 
+@register_jitable
+def _dot(left, right):
+    """Σₖ leftₖ rightₖ."""
+    total = left.dtype.type(0)
+    for k in range(left.shape[0]):
+        total += left[k] * right[k]
+    return total
+
+
+@register_jitable
+def _add(target, weight, vector):
+    """target += weight · vector."""
+    for k in range(target.shape[0]):
+        target[k] += weight * vector[k]
+
+
 @njit(cache=True, fastmath=REORDER)
 def inside(chart, begin, states, tensor, tensor_begin, alpha):
     """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
     largest = states.max()
-    outer = np.empty(largest * largest, tensor.dtype)
+    scratch = np.empty(largest * largest, tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 1):
         some_split = chart.split_begin[group]
         left_states = states[chart.item_symbol[chart.split_left[some_split]]]
         right_states = states[chart.item_symbol[chart.split_right[some_split]]]
         size = left_states * right_states
-        outer[:size] = 0
+        outer = scratch[:size]
+        outer[:] = 0
         for split in range(some_split, chart.split_begin[group + 1]):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
-                weight = alpha[left + h]
                 row = h * right_states
-                for k in range(right_states):
-                    outer[row + k] += weight * alpha[right + k]
+                _add(outer[row : row + right_states], alpha[left + h], alpha[right : right + right_states])
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             parent = chart.parent_item[entry]
             place = tensor_begin[chart.parent_rule[entry]]
             for h in range(begin[parent], begin[parent + 1]):
-                total = outer[0] * 0
-                for k in range(size):
-                    total += tensor[place + k] * outer[k]
-                alpha[h] += total
+                alpha[h] += _dot(tensor[place : place + size], outer)
                 place += size
 
 
@@ -66,44 +79,38 @@ def outside(chart, begin, states, tensor, tensor_begin, alpha, beta, edge_margin
     """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
     (not yet divided by Z) of all edges."""
     largest = states.max()
-    one_parent = np.empty(largest * largest, tensor.dtype)
-    all_parents = np.empty(largest * largest, tensor.dtype)
+    one_scratch, all_scratch = np.empty(largest * largest, tensor.dtype), np.empty(largest * largest, tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 2, -1, -1):
         first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
         left_states = states[chart.item_symbol[chart.split_left[first_split]]]
         right_states = states[chart.item_symbol[chart.split_right[first_split]]]
         size = left_states * right_states
-        all_parents[:size] = 0
+        one_parent, all_parents = one_scratch[:size], all_scratch[:size]
+        all_parents[:] = 0
         edge = chart.edge_begin[group]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             parent = chart.parent_item[entry]
             place = tensor_begin[chart.parent_rule[entry]]
-            one_parent[:size] = 0
+            one_parent[:] = 0
             for h in range(begin[parent], begin[parent + 1]):
-                weight = beta[h]
-                for k in range(size):
-                    one_parent[k] += weight * tensor[place + k]
+                _add(one_parent, beta[h], tensor[place : place + size])
                 place += size
-            for k in range(size):
-                all_parents[k] += one_parent[k]
+            _add(all_parents, tensor.dtype.type(1), one_parent)
             for split in range(first_split, end_split):
                 left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
-                marginal = one_parent[0] * 0
+                marginal = tensor.dtype.type(0)
                 for h in range(left_states):
-                    row, total = h * right_states, one_parent[0] * 0
-                    for k in range(right_states):
-                        total += one_parent[row + k] * alpha[right + k]
-                    marginal += alpha[left + h] * total
+                    row = h * right_states
+                    below = _dot(one_parent[row : row + right_states], alpha[right : right + right_states])
+                    marginal += alpha[left + h] * below
                 edge_marginal[edge] = marginal
                 edge += 1
         for split in range(first_split, end_split):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
-                row, total, weight = h * right_states, all_parents[0] * 0, alpha[left + h]
-                for k in range(right_states):
-                    total += all_parents[row + k] * alpha[right + k]
-                    beta[right + k] += all_parents[row + k] * weight
-                beta[left + h] += total
+                above = all_parents[h * right_states : (h + 1) * right_states]
+                beta[left + h] += _dot(above, alpha[right : right + right_states])
+                _add(beta[right : right + right_states], alpha[left + h], above)
 
 
 @njit(cache=True, error_model="numpy")

@@ -33,7 +33,7 @@ class RuleIndex(NamedTuple):
     rule: NDArray[np.int32]
 
 
-class Chart(NamedTuple):
+class PackedChart(NamedTuple):
     """See the module's text."""
 
     length: int
@@ -177,7 +177,7 @@ def build_chart(length, cell_begin, item_symbol, index):
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                 item_of[item_symbol[item]] = -1
             group_begin[cell + 1] = groups
-    return Chart(
+    return PackedChart(
         length,
         cell_begin,
         item_symbol,
@@ -201,3 +201,131 @@ def number_edges(split_begin, parent_begin):
         splits = np.int64(split_begin[group + 1] - split_begin[group])
         edge_begin[group + 1] = edge_begin[group] + splits * (parent_begin[group + 1] - parent_begin[group])
     return edge_begin
+
+
+@njit(cache=True)
+def prune_chart(chart, item_marginal, edge_marginal, threshold):
+    """The chart of the edges whose marginal is at least `threshold` in size, and where each item came from.
+
+    A group keeps the splits that go well with some parent and the parents that go well with some split. An item
+    above the words lives if it keeps an edge. Groups are numbered bottom-up, so one pass finds what lives.
+    """
+    groups, items = chart.split_begin.shape[0] - 1, chart.item_symbol.shape[0]
+    cells = chart.cell_begin.shape[0] - 1
+    alive = np.zeros(items, np.bool_)
+    for item in range(chart.cell_begin[chart.length]):
+        alive[item] = abs(item_marginal[item]) >= threshold
+    keep_split = np.zeros(chart.split_left.shape[0], np.bool_)
+    keep_parent = np.zeros(chart.parent_item.shape[0], np.bool_)
+    splits, parents = 0, 0
+    for group in range(groups):
+        edge = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                if abs(edge_marginal[edge]) >= threshold:
+                    if alive[chart.split_left[split]] and alive[chart.split_right[split]]:
+                        splits += not keep_split[split]
+                        parents += not keep_parent[entry]
+                        keep_split[split] = keep_parent[entry] = True
+                edge += 1
+            alive[chart.parent_item[entry]] |= keep_parent[entry]
+
+    renumbered = np.full(items, -1, np.int32)
+    source = np.empty(items, np.int32)
+    cell_begin, count = np.zeros(cells + 1, np.int32), 0
+    for cell in range(cells):
+        for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+            if alive[item]:
+                renumbered[item], source[count] = count, item
+                count += 1
+        cell_begin[cell + 1] = count
+    source = source[:count].copy()
+
+    group_begin = np.zeros(cells + 1, np.int32)
+    split_begin, parent_begin = np.zeros(groups + 1, np.int32), np.zeros(groups + 1, np.int32)
+    split_left, split_right = np.empty(splits, np.int32), np.empty(splits, np.int32)
+    parent_item, parent_rule = np.empty(parents, np.int32), np.empty(parents, np.int32)
+    new_group, new_split, new_parent = 0, 0, 0
+    for cell in range(cells):
+        for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+            for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                if keep_split[split]:
+                    split_left[new_split] = renumbered[chart.split_left[split]]
+                    split_right[new_split] = renumbered[chart.split_right[split]]
+                    new_split += 1
+            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+                if keep_parent[entry]:
+                    parent_item[new_parent] = renumbered[chart.parent_item[entry]]
+                    parent_rule[new_parent] = chart.parent_rule[entry]
+                    new_parent += 1
+            if new_split > split_begin[new_group]:
+                new_group += 1
+                split_begin[new_group], parent_begin[new_group] = new_split, new_parent
+        group_begin[cell + 1] = new_group
+    split_begin, parent_begin = split_begin[: new_group + 1].copy(), parent_begin[: new_group + 1].copy()
+    pruned = PackedChart(
+        chart.length,
+        cell_begin,
+        chart.item_symbol[source],
+        group_begin,
+        split_begin,
+        split_left,
+        split_right,
+        parent_begin,
+        parent_item,
+        parent_rule,
+        number_edges(split_begin, parent_begin),
+    )
+    return pruned, source
+
+
+@njit(cache=True)
+def best_tree(chart, item_gain, edge_gain, root_gain):
+    """The tree of greatest total gain, as its items in preorder and the size of the subtree at each.
+
+    `root_gain` belongs to the items of the whole sentence. Of equal trees the one found first is taken: fewest
+    symbols first, then earliest split. An empty chart gives an empty tree.
+    """
+    items = chart.item_symbol.shape[0]
+    leaves = chart.cell_begin[chart.length]
+    best = np.full(items, -np.inf)
+    best[:leaves] = item_gain[:leaves]
+    left_child, right_child = np.full(items, -1, np.int32), np.full(items, -1, np.int32)
+    for group in range(chart.split_begin.shape[0] - 1):
+        edge = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent = chart.parent_item[entry]
+            for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                left, right = chart.split_left[split], chart.split_right[split]
+                gain = item_gain[parent] + edge_gain[edge] + best[left] + best[right]
+                if gain > best[parent]:
+                    best[parent], left_child[parent], right_child[parent] = gain, left, right
+                edge += 1
+    first_root = chart.cell_begin[chart.cell_begin.shape[0] - 2]
+    root, total = -1, -np.inf
+    for item in range(first_root, items):
+        if best[item] + root_gain[item - first_root] > total:
+            root, total = item, best[item] + root_gain[item - first_root]
+    if root < 0:
+        return np.empty(0, np.int32), np.empty(0, np.int32), total
+
+    nodes = 2 * chart.length - 1
+    order, stack = np.empty(nodes, np.int32), np.empty(chart.length + 1, np.int32)
+    stack[0], depth, count = root, 1, 0
+    while depth > 0:
+        depth -= 1
+        item = stack[depth]
+        order[count] = item
+        count += 1
+        if left_child[item] >= 0:
+            stack[depth], stack[depth + 1] = right_child[item], left_child[item]
+            depth += 2
+    size = np.ones(nodes, np.int32)
+    pending, depth = np.empty(chart.length + 1, np.int32), 0
+    for number in range(nodes - 1, -1, -1):
+        if left_child[order[number]] >= 0:
+            size[number] += pending[depth - 1] + pending[depth - 2]
+            depth -= 2
+        pending[depth] = size[number]
+        depth += 1
+    return order, size, total
