@@ -195,14 +195,14 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
 
 @njit(cache=True)
 def keep_items(cell_begin, item_symbol, keep):
-    """The items that are kept, by cell."""
+    """The items that are kept, by cell, and where each came from."""
     kept_begin = np.zeros_like(cell_begin)
-    kept_symbol = np.empty_like(item_symbol)
+    kept_symbol, source = np.empty_like(item_symbol), np.empty_like(item_symbol)
     count = 0
     for cell in range(cell_begin.shape[0] - 1):
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
             if keep[item]:
-                kept_symbol[count] = item_symbol[item]
+                kept_symbol[count], source[count] = item_symbol[item], item
                 count += 1
         kept_begin[cell + 1] = count
-    return kept_begin, kept_symbol[:count]
+    return kept_begin, kept_symbol[:count], source[:count]

@@ -16,9 +16,28 @@ parents × m³ for inside, twice that for outside; memory: two vectors an item.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+
+class Tensors(NamedTuple):
+    """The numbers of a latent grammar, in the precision of the chart. Symbol s has `states[s]` hidden states."""
+
+    states: NDArray[np.int32]
+    rule: NDArray[np.floating]
+    rule_begin: NDArray[np.int64]
+    """[R+1] where the m_a × m_b × m_c numbers of each rule begin."""
+    lexicon: NDArray[np.floating]
+    lexicon_begin: NDArray[np.int64]
+    root: NDArray[np.floating]
+    mean_inside: NDArray[np.floating]
+    """The inside vectors of words that are not in the lexicon, but for their weight; laid out as `root`."""
+    symbol_begin: NDArray[np.int64]
+
 
 REORDER = {"reassoc", "contract", "nsz"}
 """Sums may be reordered (for vector instructions); infinities and NaNs keep their meaning."""
@@ -123,3 +142,45 @@ def item_marginals(begin, alpha, beta, total):
             product += np.float64(alpha[h]) * np.float64(beta[h])
         marginal[item] = product / total
     return marginal
+
+
+@njit(cache=True)
+def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta):
+    """Give the words their inside vectors, divided by the words' scales, and the roots their outside vectors."""
+    for word in range(chart.length):
+        for item in range(chart.cell_begin[word], chart.cell_begin[word + 1]):
+            entry, weight = leaf_entry[item], 1.0 / scale[word]
+            if entry >= 0:
+                place, source = tensors.lexicon_begin[entry], tensors.lexicon
+            else:
+                place, source = tensors.symbol_begin[chart.item_symbol[item]], tensors.mean_inside
+                weight *= leaf_weight[item]
+            for h in range(begin[item + 1] - begin[item]):
+                alpha[begin[item] + h] = source[place + h] * weight
+    for item in range(chart.cell_begin[-2], chart.cell_begin[-1]):
+        place = tensors.symbol_begin[chart.item_symbol[item]]
+        for h in range(begin[item + 1] - begin[item]):
+            beta[begin[item] + h] = tensors.root[place + h]
+
+
+@njit(cache=True, error_model="numpy")
+def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
+    """Z (of the words divided by their scales), and the marginals of all items and edges divided by Z.
+
+    `leaf_entry` and `leaf_weight` tell the vector of each item over a word: a row of the lexicon, or -1 for the
+    symbol's mean vector times the weight. Z may be negative for a grammar of signed numbers; where it is zero the
+    marginals are infinite or not numbers.
+    """
+    begin = vector_places(chart.item_symbol, tensors.states)
+    size = begin[begin.shape[0] - 1]
+    alpha, beta = np.zeros(size, tensors.rule.dtype), np.zeros(size, tensors.rule.dtype)
+    edge_marginal = np.empty(chart.edge_begin[chart.edge_begin.shape[0] - 1], tensors.rule.dtype)
+    start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta)
+    inside(chart, begin, tensors.states, tensors.rule, tensors.rule_begin, alpha)
+    total = 0.0
+    for h in range(begin[chart.cell_begin[-2]], size):
+        total += np.float64(alpha[h]) * np.float64(beta[h])
+    outside(chart, begin, tensors.states, tensors.rule, tensors.rule_begin, alpha, beta, edge_marginal)
+    for edge in range(edge_marginal.shape[0]):
+        edge_marginal[edge] /= total
+    return total, item_marginals(begin, alpha, beta, total), edge_marginal

@@ -1,0 +1,41 @@
+"""`Pruning`: how much of a chart a parser looks at."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Thresholds of coarse-to-fine parsing, as posteriors. See parser/cascade.py for the stages.
+
+    >>> Pruning().none().floor
+    0.0
+    """
+
+    floor: float = 1e-5
+    """Least estimated posterior of an item while the coarse chart grows."""
+    beam: float = 1e-4
+    """The same, relative to the best item over the same words."""
+    coarse_threshold: float = 1e-4
+    """Least posterior of an item under the one-state projection of the grammar."""
+    threshold: float = 1e-3
+    """Least size of the posterior of an edge under the small latent grammar."""
+    small_states: int = 8
+    """States of the small latent grammar."""
+    precision: str = "float32"
+
+    def loosened(self) -> Pruning:
+        """The same with all thresholds a thousand times lower."""
+        return dataclasses.replace(
+            self,
+            floor=self.floor / 1000,
+            beam=self.beam / 1000,
+            coarse_threshold=self.coarse_threshold / 1000,
+            threshold=self.threshold / 1000,
+        )
+
+    def none(self) -> Pruning:
+        """No pruning at all."""
+        return dataclasses.replace(self, floor=0.0, beam=0.0, coarse_threshold=0.0, threshold=0.0)

@@ -1,0 +1,103 @@
+"""What stands over a word: the preterminals a grammar considers for each word of a sentence.
+
+A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that ends
+in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
+their tag get all preterminals of the tag, tags never seen get all preterminals of the word, and failing both
+all there are: no sentence is left without leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT
+from latentgram.data.sentence import Sentence
+from latentgram.data.symbols import Symbol
+from latentgram.models.lpcfg import LPCFG
+
+UNSEEN = -1
+"""The entry of a leaf that is not in the lexicon."""
+
+
+class Leaves(NamedTuple):
+    """The leaves of a sentence: word w has those numbered `begin[w]` to `begin[w + 1]`, sorted by symbol."""
+
+    begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    """The row of the lexicon, or `UNSEEN`."""
+    weight: NDArray[np.float64]
+    """q(symbol → word) of the one-state projection."""
+
+
+@dataclass(frozen=True)
+class LeafTable:
+    """Looks words up in the lexicon of a grammar."""
+
+    grammar: LPCFG
+
+    @cached_property
+    def tag_of(self) -> NDArray[np.object_]:
+        """[P] the tag in which each preterminal ends."""
+        return np.array([Symbol.read(name).chain[-1] for name in self.grammar.preterminals], object)
+
+    @cached_property
+    def _rows_of_word(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
+
+    @cached_property
+    def _weight(self) -> NDArray[np.float64]:
+        return self.grammar.lexicon_count / self.symbol_count[self.grammar.lexicon[:, 0]]
+
+    @cached_property
+    def symbol_count(self) -> NDArray[np.float64]:
+        """[I+P] how often each symbol was counted, as a parent or over a word."""
+        grammar = self.grammar
+        size = len(grammar.states)
+        over_words = np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, size)
+        return np.asarray(over_words + np.bincount(grammar.rules[:, 0], grammar.rule_count, size), np.float64)
+
+    @cached_property
+    def _cache(self) -> dict[tuple[str, str | None], tuple[NDArray[np.int32], ...]]:
+        return {}
+
+    def of(self, sentence: Sentence) -> Leaves:
+        """The leaves of a sentence; its tags, where it has some, are believed."""
+        tags: tuple[str | None, ...] = sentence.tags or (None,) * len(sentence)
+        words = self.grammar.rare_words.symbols(sentence.words, sentence.tags)
+        found = []
+        for key in zip(words, tags, strict=True):
+            leaves = self._cache.get(key)
+            if leaves is None:
+                leaves = self._cache[key] = self._look(*key)
+            found.append(leaves)
+        begin = np.zeros(len(found) + 1, np.int32)
+        np.cumsum([len(symbols) for symbols, _, _ in found], out=begin[1:])
+        symbol, entry, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+        return Leaves(begin, symbol, entry, weight)
+
+    def _look(self, word: str, tag: str | None) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        number, interminals = self.grammar.words.index(word), len(self.grammar.interminals)
+        rows = np.empty(0, np.int32)
+        if number != ABSENT:
+            rows = np.arange(*self._rows_of_word[number : number + 2], dtype=np.int32)
+        if tag is not None:
+            with_tag = np.flatnonzero(self.tag_of == tag).astype(np.int32) + np.int32(interminals)
+            fitting = rows[np.isin(self.grammar.lexicon[rows, 0], with_tag)]
+            if len(fitting) or len(with_tag):
+                rows = fitting
+        else:
+            with_tag = np.empty(0, np.int32)
+        if len(rows):
+            return self.grammar.lexicon[rows, 0], rows, self._weight[rows]
+        symbols = with_tag
+        if not len(symbols):
+            symbols = np.arange(interminals, len(self.grammar.states), dtype=np.int32)
+        # As if the word had been seen half a time: rarer symbols are likelier to have missed it.
+        weight = 0.5 / (self.symbol_count[symbols] + 1.0)
+        return symbols, np.full(len(symbols), UNSEEN, np.int32), weight
