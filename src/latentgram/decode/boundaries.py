@@ -7,8 +7,8 @@ probabilities and N the counts,
     after(t, c) = Σ_{a→b c} N(a→b c) last(b, t) + Σ_{a→c d} p(a→c d) after(t, a)
 
 are linear systems over the interminals, solved once a grammar. The tags of adjacent words follow from the same:
-N(t, t′) = Σ N(a→b c) last(b, t) first(c, t′), so that the grammar brings its own bigram model of tags. The boundary
-of the sentence is one more preterminal, the last.
+N(t, t′) = Σ N(a→b c) last(b, t) first(c, t′), so that the grammar brings its own bigram model of tags. The
+boundary of the sentence is one more preterminal, the last.
 
 A span's posterior is then estimated from its own inside probability and the bigram model of the rest,
 
@@ -26,6 +26,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_TINY = 1e-300
+_UNSEEN = 0.01
+"""Share of the unigram model in the bigram model, so that no sequence of tags is impossible."""
+
 
 @dataclass(frozen=True)
 class Boundaries:
@@ -34,9 +38,9 @@ class Boundaries:
     bigram: Array
     """[P+1, P+1] p(next tag | tag)."""
     after: Array
-    """[P+1, S] expected number of nodes of each symbol that begin after a word of each tag."""
+    """[P+1, I] expected number of nodes of each interminal that begin after a word of each tag."""
     before: Array
-    """[S, P+1] p(tag of the next word | symbol that ends before it)."""
+    """[P+1, I] p(tag of the next word | interminal that ends before it)."""
 
 
 def expected_boundaries(
@@ -57,7 +61,9 @@ def expected_boundaries(
         """first or last: [S, P+1]."""
         inner = children[:interminals, :interminals]
         ends = np.zeros((symbols, preterminals + 1))
-        ends[:interminals, :-1] = np.linalg.solve(np.eye(interminals) - inner, children[:interminals, interminals:])
+        ends[:interminals, :-1] = np.linalg.solve(
+            np.eye(interminals) - inner, children[:interminals, interminals:]
+        )
         ends[interminals:, :-1] = np.eye(preterminals)
         return ends
 
@@ -81,8 +87,9 @@ def expected_boundaries(
     pairs[edge_tag] += root_count @ first
     pairs[:, edge_tag] += root_count @ last
     tag_count = np.append(count[interminals:], root_count.sum())
+    bigram = pairs / np.maximum(pairs.sum(1, keepdims=True), _TINY)
     return Boundaries(
-        pairs / np.maximum(tag_count, 1e-300)[:, None],
-        np.ascontiguousarray((after / np.maximum(tag_count, 1e-300)).T),
-        before / np.maximum(count, 1e-300)[:, None],
+        (1 - _UNSEEN) * bigram + _UNSEEN * tag_count / tag_count.sum(),
+        np.ascontiguousarray((after[:interminals] / np.maximum(tag_count, _TINY)).T),
+        np.ascontiguousarray((before[:interminals] / np.maximum(count[:interminals, None], _TINY)).T),
     )

@@ -1,12 +1,13 @@
 """The first pass of parsing: a PCFG's inside probabilities, grown bottom-up and cut as they grow.
 
-Each cell computes the inside probabilities of its symbols from the items that its parts kept, multiplies them by what
-the contexts on both sides say (decode/boundaries.py gives the equation), and keeps those symbols whose estimated
-posterior passes an absolute and a relative threshold. Cells deep in the chart are mostly empty, so the cost is
-that of the few spans that look like constituents from both sides, not n³ times the grammar.
+Each cell computes the inside probabilities of its symbols from the items that its parts kept, multiplies them by
+what the contexts on both sides say (decode/boundaries.py gives the equation), and keeps those symbols whose
+estimated posterior passes an absolute and a relative threshold. Cells deep in the chart are mostly empty, so the
+cost is that of the few spans that look like constituents from both sides, not n³ times the grammar.
 
-All numbers are scaled word by word with the probabilities of a bigram model of tags: p(x_i | x_0 … x_{i-1}) = c_i.
-Then the numbers of a span do not shrink with its width. The tag of the sentence boundary is the last, `bigram.shape[0] - 1`.
+All numbers are scaled word by word with the probabilities of a bigram model of tags: p(x_i | x_0 … x_{i-1}) =
+c_i. Then the numbers of a span do not shrink with its width. The tag of the sentence boundary is the last,
+`bigram.shape[0] - 1`.
 """
 
 from __future__ import annotations
@@ -206,3 +207,26 @@ def keep_items(cell_begin, item_symbol, keep):
                 count += 1
         kept_begin[cell + 1] = count
     return kept_begin, kept_symbol[:count], source[:count]
+
+
+@njit(cache=True)
+def best_cover(cell_begin, item_value, cost):
+    """The spans (first word, end) side by side over the sentence with the greatest sum of values.
+
+    A span is worth its best item less `cost`. Every word has an item, so there is always a cover.
+    """
+    cells = cell_begin.shape[0] - 1
+    length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
+    best, came_from = np.full(length + 1, -np.inf), np.zeros(length + 1, np.int64)
+    best[0] = 0.0
+    for end in range(1, length + 1):
+        for first in range(end):
+            cell = cell_of(length, first, end - first)
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                value = best[first] + item_value[item] - cost
+                if value > best[end]:
+                    best[end], came_from[end] = value, first
+    spans = [(came_from[length], length)]
+    while spans[-1][0] > 0:
+        spans.append((came_from[spans[-1][0]], spans[-1][0]))
+    return spans[::-1]

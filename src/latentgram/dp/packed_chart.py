@@ -1,16 +1,16 @@
 """A packed chart: the items (symbol, span) a parser still believes in, and the edges that join them.
 
-Cells are the spans of a sentence of n words, numbered bottom-up: by width, then by first word. The items of a cell
-stand together, sorted by symbol. The edges of a cell are grouped by their pair of child symbols (b, c): a group has
-the *splits* (left item, right item) at which the pair meets and the *parents* (item a, rule a→b c) it can become,
-and every split goes with every parent. So a latent grammar can sum the outer products of the children over the
-splits once, at m² each, and then contract once a parent, at m³ (latent_cky.py). The edge (parent p, split s) of
-group g has the number `edge_begin[g] + p · splits(g) + s`.
+Cells are the spans of a sentence of n words, numbered bottom-up: by width, then by first word. The items of a
+cell stand together, sorted by symbol. The edges of a cell are grouped by their pair of child symbols (b, c): a
+group has the *splits* (left item, right item) at which the pair meets and the *parents* (item a, rule a→b c) it
+can become, and every split goes with every parent. So a latent grammar can sum the outer products of the
+children over the splits once, at m² each, and then contract once a parent, at m³ (latent_cky.py). The edge
+(parent p, split s) of group g has the number `edge_begin[g] + p · splits(g) + s`.
 
-Every stage of coarse-to-fine parsing works on the same chart: `build_chart` makes it from items, `prune_chart` keeps
-what a coarser grammar found probable. With all symbols in all cells the chart is the complete one, so the unpruned
-parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over (span, split point) of
-(items on the left) × (items on the right).
+Every stage of coarse-to-fine parsing works on the same chart: `build_chart` makes it from items, `prune_chart`
+keeps what a coarser grammar found probable. With all symbols in all cells the chart is the complete one, so the
+unpruned parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over (span, split
+point) of (items on the left) × (items on the right).
 """
 
 from __future__ import annotations
@@ -222,11 +222,11 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
         edge = chart.edge_begin[group]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
-                if abs(edge_marginal[edge]) >= threshold:
-                    if alive[chart.split_left[split]] and alive[chart.split_right[split]]:
-                        splits += not keep_split[split]
-                        parents += not keep_parent[entry]
-                        keep_split[split] = keep_parent[entry] = True
+                children_alive = alive[chart.split_left[split]] and alive[chart.split_right[split]]
+                if children_alive and abs(edge_marginal[edge]) >= threshold:
+                    splits += not keep_split[split]
+                    parents += not keep_parent[entry]
+                    keep_split[split] = keep_parent[entry] = True
                 edge += 1
             alive[chart.parent_item[entry]] |= keep_parent[entry]
 

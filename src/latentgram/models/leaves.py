@@ -1,9 +1,9 @@
 """What stands over a word: the preterminals a grammar considers for each word of a sentence.
 
-A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that ends
-in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
-their tag get all preterminals of the tag, tags never seen get all preterminals of the word, and failing both
-all there are: no sentence is left without leaves.
+A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that
+ends in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
+their tag get all preterminals of the tag, tags never seen get all preterminals of the word, and failing both all
+there are: no sentence is left without leaves.
 """
 
 from __future__ import annotations
@@ -34,6 +34,20 @@ class Leaves(NamedTuple):
     weight: NDArray[np.float64]
     """q(symbol → word) of the one-state projection."""
 
+    def between(self, first: int, end: int) -> Leaves:
+        """The leaves of a part of the sentence."""
+        begin, stop = self.begin[first], self.begin[end]
+        return Leaves(
+            self.begin[first : end + 1] - begin,
+            self.symbol[begin:stop],
+            self.entry[begin:stop],
+            self.weight[begin:stop],
+        )
+
+
+_Found = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Symbols, entries and weights of one word."""
+
 
 @dataclass(frozen=True)
 class LeafTable:
@@ -63,7 +77,7 @@ class LeafTable:
         return np.asarray(over_words + np.bincount(grammar.rules[:, 0], grammar.rule_count, size), np.float64)
 
     @cached_property
-    def _cache(self) -> dict[tuple[str, str | None], tuple[NDArray[np.int32], ...]]:
+    def _cache(self) -> dict[tuple[str, str | None], _Found]:
         return {}
 
     def of(self, sentence: Sentence) -> Leaves:
@@ -81,7 +95,7 @@ class LeafTable:
         symbol, entry, weight = (np.concatenate(part) for part in zip(*found, strict=True))
         return Leaves(begin, symbol, entry, weight)
 
-    def _look(self, word: str, tag: str | None) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    def _look(self, word: str, tag: str | None) -> _Found:
         number, interminals = self.grammar.words.index(word), len(self.grammar.interminals)
         rows = np.empty(0, np.int32)
         if number != ABSENT:

@@ -1,9 +1,9 @@
 """From leaves to posteriors: a coarse grammar says what a finer one need not look at.
 
-1. The one-state projection of the grammar fills a chart that is cut as it grows (dp/beam.py), and its posteriors cut
-   it again: what remains is a packed chart of a few hundred items.
-2. Each latent grammar, the smallest first, computes the posteriors of all items and edges on it (dp/latent_cky.py);
-   the next one looks only at edges of at least `threshold`.
+1. The one-state projection of the grammar fills a chart that is cut as it grows (dp/beam.py), and its posteriors
+   cut it again: what remains is a packed chart of a few hundred items.
+2. Each latent grammar, the smallest first, computes the posteriors of all items and edges on it
+   (dp/latent_cky.py); the next one looks only at edges of at least `threshold`.
 3. The last one's posteriors are the result; several last ones (an ensemble) are combined by the geometric mean of
    the sizes of their marginals.
 
@@ -14,7 +14,7 @@ before found, so that 32-bit numbers do for sentences of any length.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class Posterior(NamedTuple):
 
     chart: PackedChart
     item: NDArray[np.float64]
-    edge: Floats
+    edge: NDArray[np.float64]
     logprob: float
     negative: int
     """How many of the grammars gave the sentence a negative probability."""
@@ -50,7 +50,7 @@ class Cascade:
     """The stages that lead to the posteriors of `finest`, which share their symbols, rules and lexicon."""
 
     finest: tuple[LPCFG, ...]
-    pruning: Pruning = Pruning()
+    pruning: Pruning = field(default_factory=Pruning)
 
     @cached_property
     def leaves(self) -> LeafTable:
@@ -66,9 +66,9 @@ class Cascade:
         grammar = self.finest[0]
         return (grammar.rule_count / self.leaves.symbol_count[grammar.rules[:, 0]])[self._index.rule]
 
-    @cached_property
-    def _root(self) -> NDArray[np.float64]:
-        counts = self.finest[0].root_count
+    def _root(self, anywhere: bool) -> NDArray[np.float64]:
+        """[I+P] how often each symbol is the root of a tree, or of any part of one."""
+        counts = self.leaves.symbol_count if anywhere else self.finest[0].root_count
         return np.asarray(counts / counts.sum())
 
     @cached_property
@@ -79,29 +79,47 @@ class Cascade:
         )
 
     @cached_property
-    def _stages(self) -> tuple[tuple[Tensors, ...], ...]:
-        """The grammars of each stage after the coarse one."""
+    def _stages(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+        """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
         small = self.finest[0].truncated(self.pruning.small_states)
-        stages = [] if small is None else [(tensors_of(small, self.pruning.precision),)]
-        return (*stages, tuple(tensors_of(grammar, self.pruning.precision) for grammar in self.finest))
+        grammars = ((small,), self.finest) if small is not None else (self.finest,)
+        whole = tuple(tuple(tensors_of(one, self.pruning.precision) for one in stage) for stage in grammars)
+        share = self._root(anywhere=True)
+        part = tuple(
+            tuple(
+                tensors._replace(root=(one.mean_outside * np.repeat(share, one.states)).astype(tensors.root.dtype))
+                for one, tensors in zip(stage, numbers, strict=True)
+            )
+            for stage, numbers in zip(grammars, whole, strict=True)
+        )
+        return {False: whole, True: part}
 
-    def posterior(self, leaves: Leaves) -> Posterior | None:
-        """The posteriors over a sentence with these leaves; None if the grammar has no parse of it."""
-        for retries, pruning in enumerate((self.pruning, self.pruning.loosened(), self.pruning.none())):
-            found = self._attempt(leaves, pruning)
+    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+        """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
+        attempts = [self.pruning, self.pruning.loosened()]
+        if len(leaves.begin) - 1 <= self.pruning.longest_unpruned:
+            attempts.append(self.pruning.none())
+        for retries, pruning in enumerate(attempts):
+            found = self._attempt(leaves, pruning, anywhere)
             if found is not None:
                 return found._replace(retries=retries)
         return None
 
-    def _attempt(self, leaves: Leaves, pruning: Pruning) -> Posterior | None:
+    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool) -> Posterior | None:
         coarse = self._coarse(leaves, pruning)
-        if coarse is None:
+        total, item = self._coarse_posterior(coarse, anywhere)
+        if not total > 0.0:
             return None
-        chart, source, scale = coarse
-        length, negative = len(scale), 0
-        entry, weight = leaves.entry[source], leaves.weight[source]
-        for stage in self._stages[:-1]:
-            total, item, edge = posteriors(chart, stage[0], entry, weight, scale)
+        keep = item >= pruning.coarse_threshold
+        cell_begin, symbol, source = beam.keep_items(coarse.cell_begin, coarse.symbol, keep)
+        scale = coarse.scale * total ** (1.0 / len(coarse.scale))
+        length = len(scale)
+        chart = build_chart(length, cell_begin, symbol, self._index)
+        kept = source[: cell_begin[length]]
+        entry, weight = leaves.entry[kept], leaves.weight[kept]
+        *stages, last = self._stages[anywhere]
+        for (tensors,) in stages:
+            total, item, edge = posteriors(chart, tensors, entry, weight, scale)
             if not math.isfinite(total) or total == 0.0:
                 continue
             chart, kept = prune_chart(chart, item, edge, pruning.threshold)
@@ -110,30 +128,26 @@ class Cascade:
             kept = kept[: chart.cell_begin[length]]
             entry, weight = entry[kept], weight[kept]
             scale = scale * abs(total) ** (1.0 / length)
-        results = [posteriors(chart, tensors, entry, weight, scale) for tensors in self._stages[-1]]
+        results = [posteriors(chart, tensors, entry, weight, scale) for tensors in last]
         results = [result for result in results if math.isfinite(result[0]) and result[0] != 0.0]
         if not results:
             return None
         item, edge = (_geometric_mean([result[part] for result in results]) for part in (1, 2))
         logprob = float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum())
-        negative = sum(result[0] < 0.0 for result in results)
-        return Posterior(chart, item, edge, logprob, negative, 0)
+        return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0)
 
-    def _coarse(
-        self, leaves: Leaves, pruning: Pruning
-    ) -> tuple[PackedChart, NDArray[np.int32], NDArray[np.float64]] | None:
-        """The packed chart the one-state projection leaves, its leaves' numbers, and the scales of the words."""
+    def _coarse(self, leaves: Leaves, pruning: Pruning) -> _Coarse:
+        """The chart of the one-state projection, cut as it grew."""
         interminals, bounds = len(self.finest[0].interminals), self._boundaries
         tags = leaves.symbol - np.int32(interminals)
         forward, backward, scale = beam.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
         begins, ends = beam.context_scores(
             leaves.begin, tags, leaves.weight, forward, backward, scale, bounds.after, bounds.before
         )
-        inside = leaves.weight / np.repeat(scale, np.diff(leaves.begin))
         cell_begin, symbol, inside = beam.grow_items(
             leaves.begin,
             leaves.symbol,
-            inside,
+            leaves.weight / np.repeat(scale, np.diff(leaves.begin)),
             begins,
             ends,
             self._index,
@@ -141,20 +155,44 @@ class Cascade:
             pruning.floor,
             pruning.beam,
         )
-        outside, total = beam.outside_items(cell_begin, symbol, inside, self._root, self._index, self._probability)
-        if not total > 0.0:
-            return None
-        keep = inside * outside >= pruning.coarse_threshold * total
-        cell_begin, symbol, source = beam.keep_items(cell_begin, symbol, keep)
-        chart = build_chart(len(scale), cell_begin, symbol, self._index)
-        return chart, source[: cell_begin[len(scale)]], scale * total ** (1.0 / len(scale))
+        return _Coarse(cell_begin, symbol, inside, scale)
+
+    def _coarse_posterior(self, coarse: _Coarse, anywhere: bool) -> tuple[float, NDArray[np.float64]]:
+        """Z and the posteriors of the items."""
+        outside, total = beam.outside_items(
+            coarse.cell_begin, coarse.symbol, coarse.inside, self._root(anywhere), self._index, self._probability
+        )
+        return total, coarse.inside * outside / total if total > 0.0 else outside
+
+    def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
+        """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
+        coarse = self._coarse(leaves, self.pruning.loosened())
+        share = self._root(anywhere=True)
+        log_mass = np.log(np.maximum(coarse.inside * share[coarse.symbol], 1e-300))
+        return list(beam.best_cover(coarse.cell_begin, log_mass, _FRAGMENT_COST))
 
 
-def _geometric_mean(parts: list[Floats]) -> Floats:
+class _Coarse(NamedTuple):
+    """Items of the one-state projection with their inside probabilities, and the words' scales."""
+
+    cell_begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    inside: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+_LEAST = 1e-30
+"""What stands for a posterior of zero in a geometric mean."""
+_FRAGMENT_COST = 10.0
+"""What one more fragment costs, in nats: fewer fragments come before likelier ones."""
+
+
+def _geometric_mean(parts: list[Floats]) -> NDArray[np.float64]:
     """The geometric mean of the sizes; a single array keeps its signs."""
     if len(parts) == 1:
-        return parts[0]
-    return np.exp(np.mean([np.log(np.abs(part) + 1e-30) for part in parts], axis=0))
+        return parts[0].astype(np.float64)
+    logs = sum(np.log(np.abs(part.astype(np.float64)) + _LEAST) for part in parts)
+    return np.asarray(np.exp(logs / len(parts)))
 
 
 def tensors_of(grammar: LPCFG, precision: str) -> Tensors:

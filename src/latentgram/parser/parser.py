@@ -23,7 +23,7 @@ from latentgram.parallel import Engine, engine_for
 from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
-    "LPCFG": "latentgram.parser.constituency:ConstituencyBackend",
+    "LPCFG": "latentgram.parser.latent:LatentBackend",
 }
 """The backend of each class of model, as "module:Class"; it is made by Class(model, decoder)."""
 

@@ -1,0 +1,102 @@
+"""The parser of latent-variable PCFGs: posteriors by a cascade of grammars, then a decoder, then trees.
+
+Posteriors are divided by the signed probability of the sentence, so that a sentence whose probability comes out
+negative keeps the order of its parses (004 §3.3 decodes with sizes for the same reason; the decoders do both).
+
+Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
+parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
+trees are flagged as fallback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.sentence import Sentence
+from latentgram.data.symbols import Symbol
+from latentgram.data.tree import Tree
+from latentgram.decode.goodman import Goodman
+from latentgram.decode.prune import Pruning
+from latentgram.dp.packed_chart import best_tree
+from latentgram.evaluate.bracketing import BracketingScore, score_brackets
+from latentgram.models.leaves import Leaves
+from latentgram.models.lpcfg import LPCFG
+from latentgram.parser.assemble import Nodes, assemble
+from latentgram.parser.cascade import Cascade, Posterior
+from latentgram.parser.result import Parse
+
+
+class LatentBackend:
+    """Parses with an L-PCFG, or with several that share their symbols and rules."""
+
+    def __init__(self, model: LPCFG, decoder: Any = None, pruning: Pruning | None = None) -> None:
+        self.grammar = model
+        self.decoder = Goodman() if decoder is None else decoder
+        self.cascade = Cascade((model,), pruning or Pruning())
+
+    @cached_property
+    def symbols(self) -> Alphabet:
+        """Interminals and preterminals in the order of their numbers."""
+        return Alphabet(self.grammar.interminals.symbols + self.grammar.preterminals.symbols)
+
+    @cached_property
+    def _intermediate(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return np.array([Symbol.read(name).intermediate for name in self.symbols])
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """The best tree of each sentence under the decoder."""
+        found = [self._parse(sentence) for sentence in sentences]
+        trees = assemble(sentences, [nodes for nodes, _, _ in found], self.symbols, self.grammar.binarisation)
+        return [
+            Parse(sentence, made.tree, logprob, np.nan, made.confidence, made.tag_confidence, fallback)
+            for sentence, made, (_, logprob, fallback) in zip(sentences, trees, found, strict=True)
+        ]
+
+    def _parse(self, sentence: Sentence) -> tuple[Nodes, float, bool]:
+        """The tree over grammar symbols, the log-probability of the sentence, and whether this is a fallback."""
+        leaves = self.cascade.leaves.of(sentence)
+        posterior = self.cascade.posterior(leaves)
+        if posterior is not None:
+            return self._decode(posterior), posterior.logprob, False
+        spans = self.cascade.fragments(leaves)
+        return self._join([self._fragment(leaves.between(*span)) for span in spans]), np.nan, True
+
+    def _fragment(self, leaves: Leaves) -> Nodes:
+        posterior = self.cascade.posterior(leaves, anywhere=True)
+        if posterior is not None:
+            return self._decode(posterior)
+        flat = [Nodes(leaves.symbol[[first]], np.ones(1, np.int32), np.zeros(1)) for first in leaves.begin[:-1]]
+        return self._join(flat)
+
+    def _join(self, parts: list[Nodes]) -> Nodes:
+        """Trees side by side under the commonest root."""
+        if len(parts) == 1:
+            return parts[0]
+        interminals = len(self.grammar.interminals)
+        root = np.array([np.argmax(self.grammar.root_count[:interminals])], np.int32)
+        size = np.array([1 + sum(len(part.symbol) for part in parts)], np.int32)
+        top = Nodes(root, size, np.zeros(1))
+        return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
+
+    def _decode(self, posterior: Posterior) -> Nodes:
+        chart = posterior.chart
+        item_gain, edge_gain = self.decoder.gains(
+            posterior.item, posterior.edge, self._intermediate[chart.item_symbol]
+        )
+        roots = len(chart.item_symbol) - chart.cell_begin[-2]
+        items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
+        return Nodes(chart.item_symbol[items], size, np.clip(np.abs(posterior.item[items]), 0.0, 1.0))
+
+    def question(self, gold: Tree, gold_tags: bool) -> Sentence:
+        """The words of a tree, with its tags if they are to be believed."""
+        return Sentence(gold.words, gold.tags if gold_tags else None)
+
+    def compare(self, gold: Any, parses: Sequence[Parse]) -> BracketingScore:
+        """Labelled brackets as EVALB counts them."""
+        trees = [parse.tree for parse in parses if isinstance(parse.tree, Tree)]
+        return score_brackets(gold.forest, trees, fallback=[parse.fallback for parse in parses])
