@@ -78,6 +78,11 @@ def rest(semiring, adjoint, pulled):
     """What is left to hand down to the terms that follow, when one has pulled its share."""
 
 
+def choose(semiring, terms, uniform):
+    """Which of the terms of a sum to follow downwards: the greatest, or one drawn with probability term / total
+    by a number in [0, 1)."""
+
+
 def posterior(semiring, value, adjoint, total):
     """The marginal probability of a node with this value and adjoint; total is the value at the root."""
 
@@ -95,6 +100,18 @@ def _log_plus(semiring, x, y):
         return y
     high, low = (x, y) if x > y else (y, x)
     return high + math.log1p(math.exp(low - high))
+
+
+def _draw(semiring, terms, uniform):
+    left = uniform * terms.sum()
+    chosen = -1
+    for index in range(terms.shape[0]):
+        if terms[index] > 0:
+            chosen = index
+            left -= terms[index]
+            if left < 0:
+                break
+    return chosen
 
 
 def _meaning(operation: Callable[..., Any], fast: set[str] | None = None, **of: Callable[..., Any]) -> None:
@@ -178,3 +195,4 @@ _meaning(
     Max=lambda semiring: False,
     Expectation=lambda semiring: True,
 )
+_meaning(choose, Real=_draw, Max=lambda semiring, terms, uniform: terms.argmax())
