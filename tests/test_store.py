@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import stat
@@ -24,7 +25,7 @@ from latentgram.data.rarewords import RareWords
 from latentgram.data.transforms import Binarisation
 from latentgram.errors import ModelFileError, SettingError
 from latentgram.models.lpcfg import LPCFG
-from latentgram.store import load, read_header, save, storable
+from latentgram.store import STORABLE, load, read_header, save, storable
 
 
 @storable
@@ -127,6 +128,14 @@ def test_round_trip(value: Any, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.lg", "b.lg"]
 
 
+@pytest.mark.parametrize("name", STORABLE)
+def test_every_listed_class_is_there(name: str) -> None:
+    module, attribute = STORABLE[name].split(":")
+    cls = getattr(importlib.import_module(module), attribute)
+    assert cls.__name__ == name
+    assert dataclasses.is_dataclass(cls)
+
+
 def test_loaded_arrays_are_read_only(tmp_path: Path) -> None:
     save(grammar(), tmp_path / "a.lg")
     with pytest.raises(ValueError, match="read-only"):
@@ -199,7 +208,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
     whole = (tmp_path / "a.lg").read_bytes()
     flipped = tmp_path / "flipped.lg"
     random = np.random.default_rng(1)
-    for position in [*range(8), *random.integers(8, len(whole), 1500)]:
+    for position in [*range(8), *random.integers(8, len(whole), 800)]:
         damaged = bytearray(whole)
         damaged[position] ^= 1 << int(random.integers(8))
         flipped.write_bytes(damaged)

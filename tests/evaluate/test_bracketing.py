@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from latentgram.data.brackets import parse_forest, parse_tree, read_brackets
+from latentgram.data.brackets import parse_forest, parse_tree
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.bracketing import bracket_rows, score_brackets
 from latentgram.evaluate.evalb_parameters import COLLINS, BracketingRules, parse_rules, read_rules
-from latentgram.evaluate.outputs import read_output, score_files
+from latentgram.evaluate.outputs import read_output
+from latentgram.evaluate.treebanks import score_treebanks
 
 PRM = """
 DEBUG 0
@@ -53,17 +55,18 @@ def golden() -> Path:
 @pytest.mark.golden
 def test_every_row_and_figure_is_evalbs(golden: Path) -> None:
     result = (golden / "result.txt").read_text().splitlines()
-    rows = bracket_rows(read_brackets(golden / "gold.mrg"), read_output(golden / "output.mrg"))
+    gold, output = Treebank.read(golden / "gold.mrg"), read_output(golden / "output.mrg")
+    rows = bracket_rows(gold.forest, output.forest)
     begin, end = (i for i, line in enumerate(result) if line.startswith("====") and "S" not in line)
     assert rows.table().splitlines() == result[begin + 1 : end]
     summary = "\n".join(result).split("=== Summary ===\n")[1].strip()
     assert rows.score().table() == summary
-    assert score_files(golden / "gold.mrg", golden / "output.mrg") == rows.score()
+    assert score_treebanks(gold, output) == rows.score()
 
 
 @pytest.mark.golden
 def test_the_sum_of_parts_is_the_whole(golden: Path) -> None:
-    gold, output = list(read_brackets(golden / "gold.mrg")), list(read_output(golden / "output.mrg"))
+    gold, output = list(Treebank.read(golden / "gold.mrg")), list(read_output(golden / "output.mrg"))
     parts = [score_brackets(gold[i : i + 50], output[i : i + 50]) for i in range(0, len(gold), 50)]
     assert sum(parts) == score_brackets(gold, output)
 
@@ -268,8 +271,7 @@ def test_against_the_definition() -> None:
 def test_reading_outputs(tmp_path: Path) -> None:
     path = tmp_path / "output.mrg"
     path.write_text("(S (NN a))\n(())\n( ( ) )\n(S\n (NN b))\n")
-    forest = read_output(path)
-    assert [len(tree) for tree in forest] == [1, 0, 0, 1]
+    assert [len(tree) for tree in read_output(path)] == [1, 0, 0, 1]
     path.write_text("(S (NN a))\n(S (NN b)\n")
     with pytest.raises(DataError, match=r"output\.mrg:2:1: the tree that begins here is never closed"):
         read_output(path)

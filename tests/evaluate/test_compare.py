@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.compare import attachment_las, attachment_uas, bracketing_f1, paired_bootstrap
-from latentgram.evaluate.outputs import compare_files
+from latentgram.evaluate.outputs import read_output
+from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
 
 
 def test_against_all_draws_of_a_tiny_sample() -> None:
@@ -55,12 +58,24 @@ def test_rows_must_pair() -> None:
         paired_bootstrap(np.ones((3, 3)), np.ones((2, 3)), attachment_uas)
 
 
-def test_files(tmp_path: Path) -> None:
+def test_outputs_of_trees(tmp_path: Path) -> None:
     gold, first, second = (tmp_path / name for name in ("gold.mrg", "a.mrg", "b.mrg"))
     gold.write_text("(S (NP (NN a)) (VP (VB b)))\n" * 30)
     first.write_text("(S (NN a) (VP (VB b)))\n" * 30)
     second.write_text("(S (NN a) (VP (VB b)))\n" * 10 + "(())\n" + "(S (NP (NN a)) (VP (VB b)))\n" * 19)
-    found = compare_files(gold, first, second, draws=200)
+    found = compare_treebanks(*map(read_output, (gold, first, second)), draws=200)
     assert found.first == 80
-    assert found.second > 90
+    assert found.second == pytest.approx(100 * 2 * 77 / (87 + 77))
     assert found.low > 0
+
+
+def test_outputs_of_dependencies_and_tags() -> None:
+    gold = [DependencyTree(("a", "b"), heads=(2, 0), xpos=("NN", "VB"))] * 20
+    wrong = [tree.replace(heads=(0, 1), xpos=("NN", "NN")) for tree in gold[:10]] + gold[10:]
+    banks = [Treebank.of(trees) for trees in (gold, wrong, gold)]
+    found = compare_treebanks(*banks, draws=200)
+    assert (found.first, found.second) == (50, 100)
+    tagged = [Treebank.of([tree.sentence for tree in trees]) for trees in (gold, wrong, gold)]
+    assert compare_treebanks(*tagged, draws=200).first == score_treebanks(*tagged[:2]).headline == 75
+    with pytest.raises(DataError, match="the gold treebank is dependency, the output is tagged"):
+        score_treebanks(banks[0], tagged[0])

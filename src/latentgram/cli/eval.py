@@ -41,6 +41,7 @@ def evaluate(
     import latentgram
     from latentgram.evaluate.bracketing import bracket_rows
     from latentgram.evaluate.evalb_parameters import COLLINS, read_rules
+    from latentgram.evaluate.outputs import read_output
     from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
 
     scoring = dataclasses.replace(
@@ -51,14 +52,14 @@ def evaluate(
         gold = latentgram.Treebank.read(second)
         output, fallback = _parsed(first, gold, gold_tags, n_jobs)
     else:
-        gold, output = latentgram.Treebank.read(first), latentgram.Treebank.read(second)
+        gold, output = latentgram.Treebank.read(first), read_output(second)
     if rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
     score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
     if against is None:
         typer.echo(codec.dumps(score.to_json()) if json else score.table())
         return
-    other = latentgram.Treebank.read(against)
+    other = read_output(against)
     result = compare_treebanks(gold, output, other, rules=scoring, punctuation=punctuation)
     typer.echo(codec.dumps({**score.to_json(), "against": result.to_json()}) if json else f"{score}\n{result}")
 

@@ -43,17 +43,20 @@ def compare_treebanks(
     *,
     rules: BracketingRules = COLLINS,
     punctuation: Punctuation = "none",
+    draws: int = 10_000,
+    seed: int = 0,
 ) -> Comparison:
-    """Two outputs for the same gold trees, by F1 or UAS, with a paired bootstrap."""
+    """Two outputs for the same gold trees, by F1, UAS or accuracy, with a paired bootstrap."""
     _check_kinds(gold, first)
     _check_kinds(gold, second)
     if gold.kind == CONSTITUENCY:
-        one, other = (bracket_rows(gold.forest, output.forest, rules).counts for output in (first, second))
-        return paired_bootstrap(one, other, bracketing_f1)
+        rows = [bracket_rows(gold.forest, output.forest, rules).counts for output in (first, second)]
+        return paired_bootstrap(rows[0], rows[1], bracketing_f1, draws=draws, seed=seed)
     if gold.kind == DEPENDENCY:
-        heads = attachment_rows(gold, first, punctuation=punctuation)
-        return paired_bootstrap(heads, attachment_rows(gold, second, punctuation=punctuation), attachment_uas)
-    return paired_bootstrap(_tag_rows(gold, first), _tag_rows(gold, second), attachment_uas)
+        rows = [attachment_rows(gold, output, punctuation=punctuation) for output in (first, second)]
+    else:
+        rows = [_tag_rows(gold, output) for output in (first, second)]
+    return paired_bootstrap(rows[0], rows[1], attachment_uas, draws=draws, seed=seed)
 
 
 def _check_kinds(gold: Treebank[Any], output: Treebank[Any]) -> None:
