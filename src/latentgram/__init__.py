@@ -20,6 +20,8 @@ _PUBLIC = {
     "DependencyTree": "latentgram.data.dependencies",
     "Sentence": "latentgram.data.sentence",
     "Text": "latentgram.data.text",
+    "TagDictionary": "latentgram.data.tag_dictionary",
+    "HMM": "latentgram.models.hmm",
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
     "Treebank": "latentgram.data.treebank",

@@ -37,6 +37,7 @@ STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
     "Binarisation": "latentgram.data.transforms:Binarisation",
     "Goodman": "latentgram.decode.goodman:Goodman",
+    "HMM": "latentgram.models.hmm:HMM",
     "HeadRules": "latentgram.data.heads:HeadRules",
     "LPCFG": "latentgram.models.lpcfg:LPCFG",
     "MaxRule": "latentgram.decode.maxrule:MaxRule",

@@ -1,0 +1,123 @@
+"""`TagDictionary`: which tags a word may have (Merialdo 1994; 002 §4.2).
+
+Words seen often enough in tagged data are limited to the tags they were seen with; every other word is open, that
+is, may have any tag. Tag number 0 is the boundary of sentences, which no word has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike
+from latentgram.data.sentence import Sentence
+from latentgram.data.tagged import read_tagged
+from latentgram.data.text import BOUNDARY, END
+from latentgram.errors import DataError, SettingError
+
+
+@dataclass(frozen=True)
+class TagDictionary:
+    """The tags of words.
+
+    >>> sentences = [Sentence.of([("the", "D"), ("can", "N"), ("can", "V")]), Sentence.of([("the", "D")])]
+    >>> tags = TagDictionary.of(sentences, at_least=2)
+    >>> tags.allowed("the"), tags.allowed("can"), tags.allowed("cat")
+    (('D',), ('N', 'V'), ('D', 'N', 'V'))
+    >>> tags
+    TagDictionary(2 words, 3 tags, seal ...)
+    """
+
+    tags: Alphabet
+    """The boundary, then the tags in alphabetical order."""
+    words: Alphabet
+    start: NDArray[np.int64]
+    """[words + 1] the tags of word w are `tag[start[w] : start[w + 1]]`, ascending."""
+    tag: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence], at_least: int = 5) -> TagDictionary:
+        """From tagged sentences: words seen at least so often have only the tags they were seen with."""
+        if at_least < 1:
+            raise SettingError(f"a word must be seen at least once to be in a dictionary, got {at_least}")
+        seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for sentence in sentences:
+            if sentence.tags is None:
+                raise DataError(
+                    f"a tag dictionary needs tagged sentences; {' '.join(sentence.words[:5])!r} is not"
+                )
+            for word, tag in zip(sentence.words, sentence.tags, strict=True):
+                seen[word][tag] += 1
+        tags = {tag for counter in seen.values() for tag in counter}
+        often = {word: set(counter) for word, counter in seen.items() if counter.total() >= at_least}
+        return cls._of(tags, often)
+
+    @classmethod
+    def read(cls, paths: PathLike | Iterable[PathLike], *, column: int = 1, at_least: int = 5) -> TagDictionary:
+        """From files of tagged sentences (a word and its tags a line)."""
+        return cls.of(read_tagged(paths, column=column), at_least)
+
+    @classmethod
+    def _of(cls, tags: Iterable[str], of_word: dict[str, set[str]]) -> TagDictionary:
+        names = sorted(tags)
+        if END in names:
+            raise DataError(f"{END} is reserved for the boundary of sentences and cannot be a tag")
+        alphabet = Alphabet((END, *names))
+        words = Alphabet.of(of_word)
+        rows = [alphabet.encode(sorted(of_word[word])) for word in words]
+        start = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return cls(alphabet, words, start, np.concatenate([np.zeros(0, np.int32), *rows]))
+
+    def allowed(self, word: str) -> tuple[str, ...]:
+        """The tags a word may have."""
+        number = self.words.index(word)
+        if number < 0:
+            return self.tags.symbols[1:]
+        return tuple(self.tags.decode(self.tag[self.start[number] : self.start[number + 1]].tolist()))
+
+    def rows(self, words: Alphabet) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The allowed tags of an alphabet with the boundary as number 0: offsets [words + 1] and tags."""
+        place = self.words.encode(words.symbols)
+        known = place >= 0
+        open_tags = len(self.tags) - 1
+        size = np.where(known, np.diff(self.start, append=0)[place] if len(self.words) else 0, open_tags)
+        size[BOUNDARY] = 1
+        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        # Inside an open row the k-th tag is k + 1; inside a known one it is copied.
+        within = np.arange(start[-1]) - np.repeat(start[:-1], size)
+        source = np.repeat(np.where(known, self.start[place] if len(self.words) else 0, 0), size) + within
+        copied = self.tag[np.minimum(source, len(self.tag) - 1)] if len(self.tag) else within
+        tag = np.where(np.repeat(known, size), copied, within + 1).astype(np.int32)
+        tag[0] = BOUNDARY
+        return start, tag
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the content."""
+        seal = hashlib.sha256("\t".join((*self.tags, "", *self.words)).encode())
+        seal.update(self.start.tobytes() + self.tag.tobytes())
+        return seal.hexdigest()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"TagDictionary({len(self.words)} words, {len(self.tags) - 1} tags, seal {self.digest[:8]})"
+
+
+def open_dictionary(states: int) -> TagDictionary:
+    """A dictionary without words: tags are only numbered, and every word may have each.
+
+    >>> open_dictionary(3).allowed("word")
+    ('1', '2', '3')
+    """
+    names = tuple(str(number) for number in range(1, states + 1))
+    nothing = np.zeros(0, np.int32)
+    return TagDictionary(Alphabet((END, *names)), Alphabet(()), np.zeros(1, np.int64), nothing)
