@@ -91,7 +91,7 @@ class HMM:
             return np.log(self.transition)
 
     def tag(self, sentence: SentenceLike, decoder: str = "posterior") -> Tagging:
-        """The tags of one sentence: each the most probable (posterior), or the most probable sequence (viterbi)."""
+        """The tags of a sentence: each the most probable (posterior) or all together (viterbi)."""
         return next(self.tag_all([sentence], decoder))
 
     def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "posterior") -> Iterator[Tagging]:
