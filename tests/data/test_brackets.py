@@ -6,10 +6,10 @@ import pytest
 
 from latentgram.data.brackets import (
     escape,
+    format_forest,
     parse_forest,
     parse_tree,
     read_brackets,
-    read_brackets_skipping,
     stream_forests,
     stream_trees,
     unescape,
@@ -124,19 +124,23 @@ def test_bad_trees_are_skipped_and_counted(tmp_path: Path) -> None:
         b"(S (A lost)\n"
         b"(A 5)\n"
     )
-    forest, skipped = read_brackets_skipping(path)
+    bad: list[DataError] = []
+    forest = read_brackets(path, bad=bad)
     assert [tree.words for tree in forest] == [("1",), ("2",), ("3",), ("4",), ("5",)]
-    assert [(error.line, error.column) for error in skipped.errors] == [(2, 1), (4, 1), (6, 4), (9, 1)]
-    assert "skipped 4 bad trees" in str(skipped)
+    assert [(error.line, error.column) for error in bad] == [(2, 1), (4, 1), (6, 4), (9, 1)]
+    streamed: list[DataError] = []
+    assert Forest.concatenate(list(stream_forests(path, bad=streamed, block_bytes=5))) == forest
+    assert [str(error) for error in streamed] == [str(error) for error in bad]
 
 
 def test_skipping_changes_nothing_in_good_files(tmp_path: Path) -> None:
     path = tmp_path / "good.mrg"
     path.write_text("(S\n(A a)\n(B b))\n(A c)\n", "utf-8")
-    forest, skipped = read_brackets_skipping(path)
+    bad: list[DataError] = []
+    forest = read_brackets(path, bad=bad)
     assert forest == read_brackets(path)
     assert len(forest) == 2
-    assert not skipped.errors
+    assert not bad
 
 
 def test_blocks_do_not_matter(tmp_path: Path) -> None:
@@ -152,8 +156,12 @@ def test_blocks_do_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out.mrg", "out.mrg.gz", "out.mrg.xz"])
 def test_what_is_written_can_be_read(name: str, tmp_path: Path) -> None:
     odd = Tree("S", (Tree("(", word="("), Tree("NP", word="New York"), Tree("SYM", word=":-)")))
-    write_brackets([parse_tree(CATS), odd], tmp_path / name)
-    first, second = read_brackets(tmp_path / name)
+    trees = [parse_tree(CATS), odd]
+    write_brackets(trees, tmp_path / name)
+    as_trees = read_brackets(tmp_path / name)
+    write_brackets(Forest.of(trees), tmp_path / name)
+    assert read_brackets(tmp_path / name) == as_trees
+    first, second = as_trees
     assert str(first) == CATS
     assert second.words == ("-LRB-", "New\u00a0York", ":--RRB-")
     assert [file.name for file in tmp_path.iterdir()] == [name]
@@ -162,3 +170,17 @@ def test_what_is_written_can_be_read(name: str, tmp_path: Path) -> None:
 def test_escapes() -> None:
     for word in ("(", ")", "[", "]", "{", "}", "a(b)", "word", "-"):
         assert unescape(escape(word)) == word
+
+
+def test_forests_are_written_as_trees_are() -> None:
+    text = f"{CATS} ( {CATS} (X (\u00e9 \u00e9))) (X x) (A (B (C (D d) (E e))))"
+    forest = parse_forest(text)
+    assert format_forest(forest).decode() == "".join(f"{tree}\n" for tree in forest)
+    assert format_forest(Forest.of([])) == b""
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("pack", ["wsj-sample", "genia", "gum"])
+def test_corpora_come_out_as_they_went_in(pack: str, corpora: Path) -> None:
+    path = corpora / "constituency" / pack / "train.mrg"
+    assert format_forest(read_brackets(path)) == path.read_bytes()

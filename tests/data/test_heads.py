@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import numpy as np
@@ -110,13 +109,10 @@ def test_learned_rules_find_heads_of_a_made_up_language() -> None:
 
 
 @pytest.mark.corpus
-def test_agreement_with_other_head_rules() -> None:
+def test_agreement_with_other_head_rules(corpora: Path) -> None:
     """The dependency pack was made by rules of another author, so agreement is high but not full."""
-    folder = os.environ.get("LATENTGRAM_DATA")
-    if not folder:
-        pytest.skip("LATENTGRAM_DATA is not set")
-    forest = read_brackets(Path(folder) / "constituency/wsj-sample/dev.mrg")
-    gold = list(read_conllu(Path(folder) / "dependency/wsj-sample/dev.conllu"))
+    forest = read_brackets(corpora / "constituency/wsj-sample/dev.mrg")
+    gold = list(read_conllu(corpora / "dependency/wsj-sample/dev.conllu"))
     heads = np.array([head for tree in gold for head in tree.heads])
     assert np.mean(dependency_heads(forest, ENGLISH) == heads) > 0.87
     assert np.mean(dependency_heads(forest, HeadRules.learn(forest)) == heads) > 0.65

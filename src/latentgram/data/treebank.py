@@ -116,12 +116,10 @@ class Treebank(Sequence[Item], Generic[Item]):
         `tag_column` is for tagged text.
         """
         files, kind = formats.find_files(paths, format)
-        if kind == formats.BRACKETS:
-            if skip_bad:
-                forest, bad_trees = brackets.read_brackets_skipping(files)
-                return Treebank(forest, CONSTITUENCY, bad_trees.errors)
-            return Treebank(brackets.read_brackets(files), CONSTITUENCY)
         bad: list[DataError] | None = [] if skip_bad else None
+        if kind == formats.BRACKETS:
+            forest = brackets.read_brackets(files, bad=bad)
+            return Treebank(forest, CONSTITUENCY, tuple(bad or ()))
         items = tuple(_stream(files, kind, bad, tag_column))
         return Treebank(items, _KIND_OF_FORMAT[kind], tuple(bad or ()))
 
@@ -279,7 +277,7 @@ class Treebank(Sequence[Item], Generic[Item]):
 
 def _stream(files: list[str], kind: str, bad: list[DataError] | None, tag_column: int) -> Iterator[Any]:
     if kind == formats.BRACKETS:
-        return brackets.stream_trees(files)
+        return brackets.stream_trees(files, bad=bad)
     if kind == formats.CONLLU:
         return read_conllu(files, bad=bad)
     if kind == formats.TAGGED:

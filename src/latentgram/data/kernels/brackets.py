@@ -1,4 +1,4 @@
-"""One pass over the bytes of a bracketed file, giving the arrays of a forest. O(bytes) time.
+"""One pass over the bytes of a bracketed file, giving the arrays of a forest, and one back. O(bytes) time.
 
 Labels and words are numbered on the way, in the order in which they first occur, through open-addressing hash
 tables on their bytes; no string is made before the file is read. The pass is a machine with one stack: the
@@ -216,3 +216,33 @@ def scan(text, begins_line, final, skip_bad):
         (word_place[:words], word_length[:words]),
         (np.array(bad_status, np.int64), np.array(bad_place, np.int64)),
     )
+
+
+@njit(cache=True)
+def render(label, word, is_root, closes, label_bytes, label_begin, word_bytes, word_begin):
+    """The bytes of a forest, one tree a line. `closes[v]` brackets close after the word of node v."""
+    total = 1
+    for v in range(len(label)):
+        total += 3 + label_begin[label[v] + 1] - label_begin[label[v]]
+        if word[v] >= 0:
+            total += 1 + word_begin[word[v] + 1] - word_begin[word[v]]
+    text = np.empty(total, np.uint8)
+    at = 0
+    for v in range(len(label)):
+        text[at] = _NEWLINE if is_root[v] else 32
+        text[at + 1] = _OPEN
+        at += 2
+        for i in range(label_begin[label[v]], label_begin[label[v] + 1]):
+            text[at] = label_bytes[i]
+            at += 1
+        if word[v] >= 0:
+            text[at] = 32
+            at += 1
+            for i in range(word_begin[word[v]], word_begin[word[v] + 1]):
+                text[at] = word_bytes[i]
+                at += 1
+            for _ in range(closes[v]):
+                text[at] = _CLOSE
+                at += 1
+    text[at] = _NEWLINE
+    return text[1:]
