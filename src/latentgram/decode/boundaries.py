@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _TINY = 1e-300
-_UNSEEN = 0.01
-"""Share of the unigram model in the bigram model, so that no sequence of tags is impossible."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,17 @@ class Boundaries:
 
 
 def expected_boundaries(
-    rules: NDArray[np.int32], rule_count: Array, root_count: Array, interminals: int, symbols: int
+    rules: NDArray[np.int32],
+    rule_count: Array,
+    root_count: Array,
+    interminals: int,
+    symbols: int,
+    unseen: float = 0.01,
 ) -> Boundaries:
-    """Solve the linear systems of the module's text."""
+    """Solve the linear systems of the module's text.
+
+    `unseen` is the share of the unigram model in the bigram model, so that no sequence of tags is impossible.
+    """
     preterminals, edge_tag = symbols - interminals, symbols - interminals
     parent, left, right = rules.T
     count = root_count + np.bincount(left, rule_count, symbols) + np.bincount(right, rule_count, symbols)
@@ -89,7 +95,7 @@ def expected_boundaries(
     tag_count = np.append(count[interminals:], root_count.sum())
     bigram = pairs / np.maximum(pairs.sum(1, keepdims=True), _TINY)
     return Boundaries(
-        (1 - _UNSEEN) * bigram + _UNSEEN * tag_count / tag_count.sum(),
+        (1 - unseen) * bigram + unseen * tag_count / tag_count.sum(),
         np.ascontiguousarray((after[:interminals] / np.maximum(tag_count, _TINY)).T),
         np.ascontiguousarray((before[:interminals] / np.maximum(count[:interminals, None], _TINY)).T),
     )

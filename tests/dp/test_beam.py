@@ -1,0 +1,126 @@
+"""The first pass: tag bigrams against all tag sequences, and the uncut chart against the latent kernel."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from latentgram.dp import beam
+from latentgram.dp.latent_cky import inside, outside, vector_places
+from latentgram.dp.packed_chart import build_chart, index_rules
+
+LEAF_BEGIN = np.array([0, 2, 3, 5, 7], np.int32)
+LEAF_TAG = np.array([0, 1, 1, 0, 1, 0, 1], np.int32)
+
+
+def sentence(seed):
+    random = np.random.default_rng(seed)
+    bigram = random.random((3, 3))
+    return random, bigram / bigram.sum(1, keepdims=True), random.random(len(LEAF_TAG))
+
+
+def tag_sequences(bigram, weight):
+    """The leaves and the probability of every sequence of tags."""
+    choices = [range(LEAF_BEGIN[word], LEAF_BEGIN[word + 1]) for word in range(4)]
+    for leaves in itertools.product(*choices):
+        tags = [2, *LEAF_TAG[list(leaves)], 2]
+        steps = np.prod([bigram[a, b] for a, b in itertools.pairwise(tags)])
+        yield leaves, steps * weight[list(leaves)].prod()
+
+
+def test_filter_gives_posteriors_of_tags_and_the_probability_of_words():
+    _, bigram, weight = sentence(0)
+    forward, backward, scale = beam.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    posterior, total = np.zeros(len(LEAF_TAG)), 0.0
+    for leaves, probability in tag_sequences(bigram, weight):
+        posterior[list(leaves)] += probability
+        total += probability
+    last = slice(LEAF_BEGIN[-2], LEAF_BEGIN[-1])
+    assert scale.prod() * (forward[last] @ bigram[LEAF_TAG[last], 2]) == pytest.approx(total)
+    np.testing.assert_allclose(forward * backward, posterior / total, rtol=1e-12)
+
+
+def test_context_scores_sum_over_the_words_beside():
+    random, bigram, weight = sentence(1)
+    forward, backward, scale = beam.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    after, before = random.random((3, 4)), random.random((3, 4))
+    begins, ends = beam.context_scores(LEAF_BEGIN, LEAF_TAG, weight, forward, backward, scale, after, before)
+    np.testing.assert_allclose(begins[0], after[2])
+    np.testing.assert_allclose(ends[4], before[2])
+    np.testing.assert_allclose(begins[2], forward[2] * after[1])
+    here = weight[3:5] / scale[2] * backward[3:5]
+    np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
+
+
+def uncut(seed, floor=0.0, keep=0.0):
+    """A random PCFG's items over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
+    random, _, weight = sentence(seed)
+    rules = np.argwhere(random.random((3, 5, 5)) < 0.4).astype(np.int32)
+    index, probability = index_rules(rules, 5), random.random(len(rules))
+    contexts = random.random((2, 5, 3))
+    items = beam.grow_items(
+        LEAF_BEGIN, LEAF_TAG + np.int32(3), weight, *contexts, index, probability[index.rule], floor, keep
+    )
+    return items, index, probability, contexts, random.random(5)
+
+
+def test_uncut_chart_equals_the_latent_kernel_with_one_state():
+    (cell_begin, symbol, mass), index, probability, _, root = uncut(2)
+    item_outside, total = beam.outside_items(cell_begin, symbol, mass, root, index, probability[index.rule])
+    chart = build_chart(4, cell_begin, symbol, index)
+    states, begin = np.ones(5, np.int32), vector_places(symbol, np.ones(5, np.int32))
+    alpha, beta = np.zeros(len(symbol)), np.zeros(len(symbol))
+    alpha[: cell_begin[4]] = mass[: cell_begin[4]]
+    beta[cell_begin[-2] :] = root[symbol[cell_begin[-2] :]]
+    places = np.arange(len(probability) + 1)
+    inside(chart, begin, states, probability, places, alpha)
+    outside(chart, begin, states, probability, places, alpha, beta, np.empty(chart.edge_begin[-1]))
+    np.testing.assert_allclose(mass, alpha, rtol=1e-12)
+    np.testing.assert_allclose(item_outside, beta, rtol=1e-12)
+    assert total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
+
+
+def test_floor_and_beam_cut_by_estimated_posteriors():
+    (cell_begin, symbol, mass), _, _, (begins, ends), _ = uncut(3)
+    first_wide, wide = cell_begin[4], range(4, 7)  # cells of two words depend on the words alone
+    merit = np.zeros(len(symbol))
+    for cell in wide:
+        for item in range(cell_begin[cell], cell_begin[cell + 1]):
+            merit[item] = begins[cell - 4, symbol[item]] * mass[item] * ends[cell - 2, symbol[item]]
+    floor = np.median(merit[first_wide : cell_begin[7]])
+    (cut_begin, cut_symbol, _), *_ = uncut(3, floor=floor)
+    (beam_begin, beam_symbol, _), *_ = uncut(3, keep=0.5)
+    for cell in wide:
+        own = slice(cell_begin[cell], cell_begin[cell + 1])
+        np.testing.assert_array_equal(
+            np.sort(cut_symbol[cut_begin[cell] : cut_begin[cell + 1]]), np.sort(symbol[own][merit[own] >= floor])
+        )
+        near_best = merit[own] >= 0.5 * merit[own].max(initial=0.0)
+        np.testing.assert_array_equal(
+            np.sort(beam_symbol[beam_begin[cell] : beam_begin[cell + 1]]), np.sort(symbol[own][near_best])
+        )
+
+
+def test_best_cover_is_best_of_all_covers():
+    random = np.random.default_rng(4)
+    length = 5
+    spans = [(first, first + width) for width in range(1, length + 1) for first in range(length - width + 1)]
+    sizes = [2 if end - first == 1 else random.integers(0, 3) for first, end in spans]
+    cell_begin = np.cumsum([0, *sizes]).astype(np.int32)
+    value = random.normal(size=cell_begin[-1]) * 3
+    worth = {
+        span: value[cell_begin[cell] : cell_begin[cell + 1]].max()
+        for cell, span in enumerate(spans)
+        if sizes[cell]
+    }
+
+    def covers(first):
+        if first == length:
+            yield []
+        for span in worth:
+            if span[0] == first:
+                yield from ([span, *rest] for rest in covers(span[1]))
+
+    for cost in (0.0, 2.0, 100.0):
+        best = max(covers(0), key=lambda cover: sum(worth[span] - cost for span in cover))
+        assert list(beam.best_cover(cell_begin, value, cost)) == best
