@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from latentgram import __version__
-from latentgram.cli import train
+from latentgram.cli import data, train
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.parse import parse
@@ -31,6 +31,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(train.app, name="train")
+app.add_typer(data.app, name="data")
 app.command("parse", no_args_is_help=True)(parse)
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("show", no_args_is_help=True)(show)

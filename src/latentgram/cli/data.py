@@ -1,0 +1,56 @@
+"""`latentgram data`: known corpora and their licences, fetching them, and making the demo treebank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentgram.cli.console import progress, say
+
+app = typer.Typer(help="List and fetch corpora, or make the demo treebank.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_corpora() -> None:
+    """List known corpora with their licences."""
+    from latentgram.data.datasets import CORPORA, local_parts
+
+    for corpus in CORPORA.values():
+        place = "here" if local_parts(corpus) else "to fetch"
+        typer.echo("\t".join((corpus.name, corpus.kind, corpus.language, corpus.licence, place, corpus.home)))
+
+
+@app.command("get", no_args_is_help=True)
+def get(
+    name: Annotated[str, typer.Argument(help="A name that `latentgram data list` shows.")],
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to put it; by default the cache of this user.")
+    ] = None,
+) -> None:
+    """Fetch a corpus unless it is here already, check it, and print where its parts are."""
+    from latentgram.data.datasets import corpus_of, get_corpus
+
+    say(f"{name}: {corpus_of(name).licence}")
+    with progress() as shown:
+        parts = get_corpus(name, cache=folder, progress=shown)
+    for part, path in parts.items():
+        typer.echo(f"{part}\t{path}")
+
+
+@app.command("demo", no_args_is_help=True)
+def make_demo(
+    output: Annotated[Path, typer.Argument(help="File to write: brackets, or CoNLL-U if it ends in .conllu.")],
+    sentences: Annotated[int, typer.Option("--sentences", "-n", min=1, help="How many sentences.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same sentences.")] = 0,
+) -> None:
+    """Write a treebank drawn from the demo grammar."""
+    from latentgram.data.demo import demo_dependencies, demo_treebank
+    from latentgram.data.files import plain_suffix
+    from latentgram.data.formats import CONLLU, SUFFIXES
+
+    make = demo_dependencies if plain_suffix(output) in SUFFIXES[CONLLU] else demo_treebank
+    bank = make(sentences, seed)
+    bank.write(output)
+    say(f"{output}: {bank.summary}")

@@ -1,0 +1,222 @@
+"""Known corpora: their licences, and how to get them into a cache with checksums, or from `LATENTGRAM_DATA`.
+
+Nothing is shipped with the library. A corpus is first looked for in the folder that `LATENTGRAM_DATA` names (as
+`dependency/en_ewt/train.conllu` and so on), then in the cache (`LATENTGRAM_CACHE`, or the system's place for
+caches), and only then fetched. A file with a known SHA-256 must have it; of a file without one, the sum of the
+first fetch is written down beside it, and every later use must agree with that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from latentgram.data.files import write_text
+from latentgram.errors import DataError
+from latentgram.progress import Progress, Silent
+
+DATA_VARIABLE = "LATENTGRAM_DATA"
+CACHE_VARIABLE = "LATENTGRAM_CACHE"
+CHECKSUMS = "checksums.json"
+TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file on the web; `sha256` is None where it is not known beforehand.
+
+    Of a zip archive the folder `inside` is what is wanted.
+    """
+
+    url: str
+    sha256: str | None = None
+    inside: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus: what it is, under which licence, and where its parts are."""
+
+    name: str
+    kind: str
+    language: str
+    licence: str
+    home: str
+    parts: Mapping[str, Remote] = field(default_factory=dict)
+
+    @property
+    def suffix(self) -> str:
+        """How its files end in a folder of local corpora."""
+        return {"dependency": ".conllu", "constituency": ".mrg"}[self.kind]
+
+
+UD_RELEASE = "r2.15"
+
+
+def _universal(name: str, code: str, repository: str, licence: str) -> Corpus:
+    """A treebank of Universal Dependencies; `code` is what its files begin with."""
+    base = f"https://raw.githubusercontent.com/UniversalDependencies/{repository}/{UD_RELEASE}"
+    parts = {part: Remote(f"{base}/{code}-ud-{part}.conllu") for part in ("train", "dev", "test")}
+    home = f"https://universaldependencies.org/treebanks/{code}/index.html"
+    language = repository.removeprefix("UD_").partition("-")[0]
+    return Corpus(name, "dependency", language, licence, home, parts)
+
+
+CORPORA: dict[str, Corpus] = {
+    corpus.name: corpus
+    for corpus in (
+        _universal("en_ewt", "en_ewt", "UD_English-EWT", "CC BY-SA 4.0"),
+        _universal("gum", "en_gum", "UD_English-GUM", "annotation CC BY 4.0, texts up to CC BY-NC-SA 4.0"),
+        _universal("fr_sequoia", "fr_sequoia", "UD_French-Sequoia", "LGPL-LR"),
+        _universal("de_gsd", "de_gsd", "UD_German-GSD", "CC BY-SA 4.0"),
+        _universal("tr_imst", "tr_imst", "UD_Turkish-IMST", "CC BY-NC-SA 3.0"),
+        Corpus(
+            "wsj-sample",
+            "constituency",
+            "English",
+            "5 % of the Penn Treebank, © LDC 1995, non-commercial use only",
+            "https://www.nltk.org/nltk_data/",
+            {
+                "all": Remote(
+                    "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip",
+                    inside="treebank/combined",
+                )
+            },
+        ),
+    )
+}
+"""The corpora that `latentgram data list` shows."""
+
+
+def corpus_of(name: str, corpora: Mapping[str, Corpus] = CORPORA) -> Corpus:
+    """The corpus with this name.
+
+    >>> corpus_of("en_ewt").licence
+    'CC BY-SA 4.0'
+    """
+    try:
+        return corpora[name]
+    except KeyError:
+        raise DataError(f"there is no corpus {name!r}; known are {', '.join(corpora)}") from None
+
+
+def cache_folder() -> Path:
+    """Where fetched corpora are kept."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen)
+    import pooch
+
+    return Path(pooch.os_cache("latentgram"))
+
+
+def local_parts(corpus: Corpus) -> dict[str, Path]:
+    """The parts of a corpus in the folder that `LATENTGRAM_DATA` names; none where there are none."""
+    root = os.environ.get(DATA_VARIABLE)
+    if not root:
+        return {}
+    folder = Path(root) / corpus.kind / corpus.name
+    found = {part: folder / f"{part}{corpus.suffix}" for part in ("train", "dev", "test")}
+    return {part: path for part, path in found.items() if path.is_file()}
+
+
+def get_corpus(
+    name: str,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    corpora: Mapping[str, Corpus] = CORPORA,
+) -> dict[str, Path]:
+    """The files (or folders) of a corpus by part: local ones, cached ones, or fetched now.
+
+    What is fetched is checked before it is put in its place; nothing half-fetched is ever left there.
+    """
+    corpus = corpus_of(name, corpora)
+    if found := local_parts(corpus):
+        return found
+    folder = Path(cache) if cache is not None else cache_folder() / corpus.name
+    shown = progress or Silent()
+    parts = {}
+    for done, (part, remote) in enumerate(corpus.parts.items(), 1):
+        parts[part] = _fetch(remote, folder)
+        shown.step(f"fetch {corpus.name}", done, len(corpus.parts))
+    return parts
+
+
+def _fetch(remote: Remote, folder: Path) -> Path:
+    import pooch
+    import requests
+
+    recorded = _recorded(folder)
+    wanted = remote.sha256 or recorded.get(remote.url)
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        path = Path(
+            pooch.retrieve(
+                remote.url,
+                known_hash=None if wanted is None else f"sha256:{wanted}",
+                fname=remote.name,
+                path=folder,
+                downloader=pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS),
+            )
+        )
+    except requests.exceptions.HTTPError as error:
+        status = "" if error.response is None else f" ({error.response.status_code} {error.response.reason})"
+        raise DataError(f"the server does not give this file{status}", path=remote.url) from error
+    except requests.exceptions.RequestException as error:
+        raise DataError(
+            f"the file cannot be fetched: is there a connection? Or put the corpus where {DATA_VARIABLE} points",
+            path=remote.url,
+        ) from error
+    except ValueError as error:
+        raise DataError(
+            "the file fetched does not have the checksum it should have: it has changed or was damaged on the way",
+            path=remote.url,
+        ) from error
+    except OSError as error:
+        raise DataError(f"the cache cannot be written ({error.strerror or error})", path=folder) from error
+    if wanted is None:
+        with write_text(folder / CHECKSUMS) as out:
+            json.dump(recorded | {remote.url: pooch.file_hash(str(path))}, out, indent=2, sort_keys=True)
+    return _unpack(path, remote.inside) if remote.inside else path
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    """The checksums of earlier fetches by address."""
+    path = folder / CHECKSUMS
+    if not path.is_file():
+        return {}
+    try:
+        sums = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise DataError(
+            "the list of checksums is damaged: remove this folder and fetch again", path=path
+        ) from error
+    return {str(url): str(value) for url, value in sums.items()}
+
+
+def _unpack(archive: Path, inside: str) -> Path:
+    """The folder of that name in a zip archive, unpacked beside it once."""
+    target = archive.parent / inside
+    if target.is_dir():
+        return target
+    try:
+        with zipfile.ZipFile(archive) as packed, tempfile.TemporaryDirectory(dir=archive.parent) as draft:
+            wanted = [name for name in packed.namelist() if name.startswith(f"{inside}/")]
+            if not wanted:
+                raise DataError(f"the archive has no folder {inside!r}", path=archive)
+            packed.extractall(draft, wanted)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(Path(draft) / inside, target)
+    except zipfile.BadZipFile as error:
+        raise DataError("this is not a zip archive", path=archive) from error
+    return target
