@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import threading
+import types
 import typing
 import zipfile
 from dataclasses import dataclass, field
@@ -134,6 +135,26 @@ def test_every_listed_class_is_there(name: str) -> None:
     cls = getattr(importlib.import_module(module), attribute)
     assert cls.__name__ == name
     assert dataclasses.is_dataclass(cls)
+
+
+def storable_hint(hint: Any) -> bool:
+    """Whether the format has a form for values so annotated."""
+    if typing.get_origin(hint) is np.ndarray or hint in (Any, object, int, float, str, bool, type(None), Ellipsis):
+        return True
+    if typing.get_origin(hint) in (tuple, list, dict, typing.Union, types.UnionType):
+        return all(map(storable_hint, typing.get_args(hint)))
+    if typing.get_origin(hint) is typing.Literal:
+        return True
+    return hint.__name__ in STORABLE and STORABLE[hint.__name__] == f"{hint.__module__}:{hint.__name__}"
+
+
+@pytest.mark.parametrize("name", STORABLE)
+def test_every_field_of_a_listed_class_can_be_stored(name: str) -> None:
+    module, attribute = STORABLE[name].split(":")
+    cls = getattr(importlib.import_module(module), attribute)
+    hints = typing.get_type_hints(cls)
+    wrong = [field.name for field in dataclasses.fields(cls) if not storable_hint(hints[field.name])]
+    assert not wrong
 
 
 def test_loaded_arrays_are_read_only(tmp_path: Path) -> None:
