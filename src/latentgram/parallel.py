@@ -2,9 +2,9 @@
 
 An engine maps a function over items and yields the results in the order of the items, so a fold over them is the
 same sum in the same order whatever the number of workers. Three more things make results equal to the last bit:
-where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread of
-BLAS, in workers and in process alike (threadpoolctl; workers also start with OMP_NUM_THREADS and its like and
-NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
+where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread in
+each BLAS that is loaded before it, in workers and in process alike (threadpoolctl; workers also start with
+OMP_NUM_THREADS and its like and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
 
 An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
 A cluster is one more class with `n_jobs` and `map`.
@@ -17,6 +17,7 @@ import itertools
 import operator
 import os
 import signal
+import sys
 import tempfile
 import uuid
 from collections import deque
@@ -154,10 +155,16 @@ def map_reduce(
 
 def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
     """A call with one thread of BLAS."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _libraries(len(sys.modules)).limit(limits=1):
         return function(item)
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(modules: int) -> Any:
+    """The thread pools of the loaded libraries; looking for them is slow, so it is done after new imports only."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextmanager

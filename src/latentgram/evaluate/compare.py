@@ -6,7 +6,10 @@ of the two figures has a spread around the observed difference δ, from which co
 
     p = 2 · (1 + #{draws whose difference is 0 or has not the sign of δ}) / (1 + draws), at most 1,
 
-two-sided (Efron and Tibshirani 1993, ch. 16; Koehn 2004). Cost: O(draws × sentences), as matrix products.
+two-sided (Efron and Tibshirani 1993, ch. 16; Koehn 2004). A sentence that EVALB skips for one output adds nothing
+to that output's figure, as in EVALB; look at `no_parse` before believing a difference.
+
+Cost: O(draws × sentences), as matrix products.
 """
 
 from __future__ import annotations
