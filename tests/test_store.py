@@ -27,6 +27,7 @@ from latentgram.data.transforms import Binarisation
 from latentgram.errors import ModelFileError, SettingError
 from latentgram.models.lpcfg import LPCFG
 from latentgram.store import STORABLE, load, read_header, save, storable
+from oracles.equality import same
 
 
 @storable
@@ -102,21 +103,6 @@ def everything() -> Everything:
         settings={"list": [1, 2.5, None], "nested": {"k": "v"}, "none": None},
         symbols=Alphabet(tuple(f"symbol {i} é" for i in range(1000))),
     )
-
-
-def same(left: Any, right: Any) -> bool:
-    """Equality to the last bit, types and the order of dicts included."""
-    if type(left) is not type(right):
-        return False
-    if dataclasses.is_dataclass(left):
-        return all(same(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
-    if isinstance(left, np.ndarray):
-        return left.dtype == right.dtype and left.shape == right.shape and left.tobytes() == right.tobytes()
-    if isinstance(left, dict):
-        return same(list(left.items()), list(right.items()))
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(map(same, left, right))
-    return left == right or (left != left and right != right)
 
 
 @pytest.mark.parametrize("value", [grammar(), everything()], ids=["grammar", "everything"])
