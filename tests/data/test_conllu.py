@@ -121,6 +121,15 @@ def test_a_sentence_longer_than_the_table_of_numerals():
     assert to_conllu(parse_conllu(text)[0]) == text
 
 
+@pytest.mark.parametrize("column", ["words", "deprels", "misc"])
+@pytest.mark.parametrize("character", ["\t", "\n"])
+def test_what_the_format_cannot_carry_is_not_written(tmp_path: Path, column: str, character: str):
+    tree = parse_conllu(GOOD)[0].replace(**{column: ("a", f"b{character}c")})
+    with pytest.raises(DataError, match="cannot carry"):
+        write_conllu(tmp_path / "a.conllu", [tree])
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.corpus
 def test_real_treebanks_are_lossless_and_projectivised(corpora: Path, tmp_path: Path):
     paths = sorted((corpora / "dependency").rglob("*.conllu"))

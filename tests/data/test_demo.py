@@ -128,8 +128,8 @@ def test_seeds_reproduce_and_streams_are_prefixes():
     assert bank == demo_treebank(60, seed=5)
     assert bank != demo_treebank(60, seed=6)
     assert demo_treebank(40, seed=5) == bank[:40]
-    with pytest.raises(SettingError, match="0 or more"):
-        list(draw_demo(-1))
+    with pytest.raises(SettingError, match="1 or more"):
+        demo_treebank(0)
 
 
 def test_lengths_and_unknown_words():

@@ -81,6 +81,13 @@ def test_word_tag_pairs(tmp_path: Path):
         list(read_word_tag(path))
 
 
+@pytest.mark.parametrize("sentence", [Sentence(("a b",)), Sentence(("",)), Sentence(("a\tb",), ("X",))])
+def test_what_the_format_cannot_carry_is_not_written(tmp_path: Path, sentence: Sentence):
+    with pytest.raises(DataError, match="cannot carry"):
+        write_sentences(tmp_path / "a", [sentence])
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.corpus
 def test_real_corpora(corpora: Path, tmp_path: Path):
     path = corpora / "tagged" / "brown" / "dev.tsv"

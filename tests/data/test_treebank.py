@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from latentgram.data import files
 from latentgram.data.conllu import parse_conllu
@@ -197,6 +199,30 @@ def test_streaming_does_not_read_ahead_of_a_fault(tmp_path: Path, monkeypatch: p
     assert [next(stream).words for _ in range(9)] == [("a",)] * 9
     with pytest.raises(DataError, match=":19: "):
         next(stream)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(edits=st.lists(st.tuples(st.integers(0, 10_000), st.binary(max_size=3)), min_size=1, max_size=4))
+def test_damaged_files_are_read_or_refused_with_one_sentence(
+    bank: Treebank, name: str, edits: list[tuple[int, bytes]], tmp_path: Path
+):
+    if not (tmp_path / "good").exists():
+        bank[:6].write(tmp_path / "good")
+    raw = (tmp_path / "good").read_bytes()
+    for place, piece in edits:
+        place %= len(raw) + 1
+        raw = raw[:place] + piece + raw[place + 1 :]
+    (tmp_path / name).write_bytes(raw)
+    refused = None
+    try:
+        again = Treebank.read(tmp_path / name)
+        again.write(tmp_path / f"again-{name}")
+        assert Treebank.read(tmp_path / f"again-{name}") == again
+    except DataError as error:
+        refused = error
+    if refused is not None:
+        assert refused.path == str(tmp_path / name)
+        assert "\n" not in str(refused)
 
 
 @pytest.mark.corpus

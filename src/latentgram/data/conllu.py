@@ -65,7 +65,11 @@ def to_conllu(tree: DependencyTree) -> str:
     lines = ["\t".join(row) for row in rows]
     for before, row in reversed(tree.extra_rows):
         lines.insert(before, row)
-    return "\n".join((*tree.comments, *lines, "", ""))
+    text = "\n".join((*tree.comments, *lines, "", ""))
+    whole = len(tree.comments) + len(lines) + 1
+    if text.count("\n") != whole or sum(line.count("\t") for line in lines) != (COLUMNS - 1) * len(lines):
+        raise DataError("a word or another column holds a tab or a line end, which CoNLL-U cannot carry")
+    return text
 
 
 def write_conllu(path: PathLike, trees: Iterable[DependencyTree]) -> None:

@@ -246,8 +246,8 @@ def demo_grammar() -> FeatureGrammar:
 
 def draw_demo(size: int, seed: int = 0) -> Iterator[Draw]:
     """Stream sentences with their constituents, dependencies and hidden features."""
-    if size < 0:
-        raise SettingError(f"a treebank has 0 or more sentences, not {size}")
+    if size < 1:
+        raise SettingError(f"a demo treebank has 1 or more sentences, not {size}")
     return islice(demo_grammar().draw(seed), size)
 
 

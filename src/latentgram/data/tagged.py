@@ -101,8 +101,14 @@ def to_tagged(sentence: Sentence) -> str:
     """
     columns = [column for column in (sentence.words, sentence.xpos, sentence.upos) if column is not None]
     if len(columns) == 1:
-        return " ".join(sentence.words) + "\n"
-    return "\n".join("\t".join(row) for row in zip(*columns, strict=True)) + "\n\n"
+        text = " ".join(sentence.words)
+        if len(text.split()) != len(sentence):
+            raise DataError("a word is empty or holds a blank, which plain text cannot carry")
+        return text + "\n"
+    text = "\n".join("\t".join(row) for row in zip(*columns, strict=True))
+    if text.count("\n") != len(sentence) - 1 or text.count("\t") != (len(columns) - 1) * len(sentence):
+        raise DataError("a word or tag holds a tab or a line end, which tagged text cannot carry")
+    return text + "\n\n"
 
 
 def write_sentences(path: PathLike, sentences: Iterable[Sentence]) -> None:
