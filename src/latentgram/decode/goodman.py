@@ -25,8 +25,15 @@ class Goodman:
     intermediate: float = 1.0
 
     def gains(
-        self, items: NDArray[np.float64], edges: NDArray[np.float64], intermediate: NDArray[np.bool_]
+        self,
+        items: NDArray[np.float64],
+        edges: NDArray[np.float64],
+        leaves: int,
+        intermediate: NDArray[np.bool_],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item and each edge adds to the objective, from their posteriors."""
+        """What each item and each edge adds to the objective, from their posteriors.
+
+        The first `leaves` items are over words; `intermediate` are those that binarisation put in.
+        """
         gain = np.abs(items)
         return np.where(intermediate, self.intermediate * gain, gain), np.zeros_like(edges)

@@ -20,7 +20,16 @@ class MaxRule:
     """Greatest product of the posteriors of rules."""
 
     def gains(
-        self, items: NDArray[np.float64], edges: NDArray[np.float64], intermediate: NDArray[np.bool_]
+        self,
+        items: NDArray[np.float64],
+        edges: NDArray[np.float64],
+        leaves: int,
+        intermediate: NDArray[np.bool_],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item and each edge adds to the objective, from their posteriors."""
-        return np.zeros_like(items), np.log(np.maximum(np.abs(edges), _LEAST))
+        """What each item and each edge adds to the objective, from their posteriors.
+
+        The first `leaves` items are over words; `intermediate` are those that binarisation put in.
+        """
+        gain = np.zeros_like(items)
+        gain[:leaves] = np.log(np.maximum(np.abs(items[:leaves]), _LEAST))
+        return gain, np.log(np.maximum(np.abs(edges), _LEAST))

@@ -64,3 +64,32 @@ def edge_posteriors(packed, weights, inside, outside):
                 found[edge] = above * inside[packed.split_left[split]] * inside[packed.split_right[split]]
                 edge += 1
     return found
+
+
+@njit(cache=True)
+def best_cover(interminals, chart, prior, piece):
+    """The spans that best cover a sentence side by side, as rows of first word and one past the last word.
+
+    The chart is one of the Max semiring. A span counts the log-probability of its best symbol and what is below,
+    the `prior` of the symbol, and `piece`, which is negative, so that fewer spans are better.
+    """
+    n, preterminals = chart.tags.shape
+    best = np.full(n + 1, -np.inf)
+    best[0] = 0
+    begin = np.zeros(n + 1, np.int32)
+    for j in range(1, n + 1):
+        for i in range(j):
+            for s in range(interminals if j > i + 1 else preterminals):
+                if j > i + 1:
+                    value = prior[s] + chart.by_start[at_start(interminals, n, s, i, j)]
+                else:
+                    value = prior[interminals + s] + chart.tags[i, s]
+                if best[i] + value + piece > best[j]:
+                    best[j], begin[j] = best[i] + value + piece, i
+    spans = np.empty((n, 2), np.int32)
+    j, count = n, n
+    while j > 0:
+        count -= 1
+        spans[count, 0], spans[count, 1] = begin[j], j
+        j = begin[j]
+    return spans[count:].copy()

@@ -12,7 +12,7 @@ that was put in first, and among edges to the lower rule and split point.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -190,7 +190,7 @@ def _best_trees(semiring, table, weights, chart, root, count, room):
     return symbols[:trees], widths[:trees], scores[:trees], lists.used[1] == 0
 
 
-def best_trees(semiring, table, weights, chart, root, count):
+def best_trees(semiring: Any, table: Any, weights: Any, chart: Any, root: Any, count: int) -> Any:
     """The `count` best trees of a Max chart, best first: symbols and widths of their nodes in preorder, scores."""
     room = 256
     while True:

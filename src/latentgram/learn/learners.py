@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from latentgram.learn.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class Counting(Settings):
+class GrammarSettings(Settings):
+    """How a treebank becomes binary trees over known words: for learners of grammars."""
+
+    direction: Literal["left", "right", "head"] | None = setting(
+        "from where nodes with many children are made binary", choices=("left", "right", "head")
+    )
+    horizontal: int | None = setting("siblings remembered when nodes are made binary", at_least=0)
+    vertical: int | None = setting("labels a node knows on the way up, its own included", at_least=1)
+    rare: int | None = setting("words seen at most so often count as words of their form", at_least=0)
+
+
+@dataclass(frozen=True)
+class Counting(GrammarSettings):
     """Relative frequencies of what is observed.
 
-    >>> Counting()
-    Counting()
+    >>> Counting(vertical=2).vertical
+    2
     """
 
 

@@ -42,7 +42,12 @@ class Recipe:
         return loaded
 
 
-RECIPES: dict[tuple[str, str], Recipe] = {}
+RECIPES: dict[tuple[str, str], Recipe] = {
+    ("LPCFG", "Counting"): Recipe(
+        "latentgram.learn.counting_lpcfg:count_pcfg",
+        {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5},
+    ),
+}
 
 
 def recipe_of(model: str, learner: str) -> Recipe:

@@ -23,6 +23,11 @@ from latentgram.models.lpcfg import LPCFG
 UNSEEN = -1
 """The entry of a leaf that is not in the lexicon."""
 
+_UNSEEN_COUNT = 0.5
+"""How often a word counts as seen below a preterminal when it was not."""
+_SELDOM = 1e-3
+"""What such a pair weighs beside others of the same word that were seen."""
+
 
 class Leaves(NamedTuple):
     """The leaves of a sentence: word w has those numbered `begin[w]` to `begin[w + 1]`, sorted by symbol."""
@@ -95,6 +100,18 @@ class LeafTable:
         symbol, entry, weight = (np.concatenate(part) for part in zip(*found, strict=True))
         return Leaves(begin, symbol, entry, weight)
 
+    def every(self, sentence: Sentence) -> Leaves:
+        """All preterminals over every word: when those of `of` have no parse."""
+        seen, preterminals = self.of(sentence), len(self.grammar.preterminals)
+        first, words = len(self.grammar.interminals), len(sentence)
+        unseen = _UNSEEN_COUNT / (self.symbol_count[first:] + 1.0) * _SELDOM
+        entry, weight = np.full((words, preterminals), UNSEEN, np.int32), np.tile(unseen, (words, 1))
+        place = np.repeat(np.arange(words), np.diff(seen.begin)), seen.symbol - first
+        entry[place], weight[place] = seen.entry, seen.weight
+        symbol = np.tile(np.arange(first, first + preterminals, dtype=np.int32), words)
+        begin = np.arange(words + 1, dtype=np.int32) * np.int32(preterminals)
+        return Leaves(begin, symbol, entry.ravel(), weight.ravel())
+
     def _look(self, word: str, tag: str | None) -> _Found:
         number, interminals = self.grammar.words.index(word), len(self.grammar.interminals)
         rows = np.empty(0, np.int32)
@@ -113,5 +130,5 @@ class LeafTable:
         if not len(symbols):
             symbols = np.arange(interminals, len(self.grammar.states), dtype=np.int32)
         # As if the word had been seen half a time: rarer symbols are likelier to have missed it.
-        weight = 0.5 / (self.symbol_count[symbols] + 1.0)
+        weight = _UNSEEN_COUNT / (self.symbol_count[symbols] + 1.0)
         return symbols, np.full(len(symbols), UNSEEN, np.int32), weight

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,11 +24,34 @@ from latentgram.decode.goodman import Goodman
 from latentgram.decode.prune import Pruning
 from latentgram.dp.packed_chart import best_tree
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
-from latentgram.models.leaves import Leaves
+from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.assemble import Nodes, assemble
 from latentgram.parser.cascade import Cascade, Posterior
 from latentgram.parser.result import Parse
+
+
+class Found(NamedTuple):
+    """A tree over grammar symbols, log p(sentence), log p(tree, sentence), and whether it is a fallback."""
+
+    nodes: Nodes
+    logprob: float
+    tree_logprob: float
+    fallback: bool = False
+
+
+class Analyser(Protocol):
+    """Where leaves and posteriors come from."""
+
+    @property
+    def leaves(self) -> LeafTable:
+        """What may stand over words."""
+
+    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+        """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
+
+    def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
+        """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
 
 
 class LatentBackend:
@@ -37,7 +60,7 @@ class LatentBackend:
     def __init__(self, model: LPCFG, decoder: Any = None, pruning: Pruning | None = None) -> None:
         self.grammar = model
         self.decoder = Goodman() if decoder is None else decoder
-        self.cascade = Cascade((model,), pruning or Pruning())
+        self.cascade: Analyser = Cascade((model,), pruning or Pruning())
 
     @cached_property
     def symbols(self) -> Alphabet:
@@ -50,26 +73,49 @@ class LatentBackend:
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence under the decoder."""
-        found = [self._parse(sentence) for sentence in sentences]
-        trees = assemble(sentences, [nodes for nodes, _, _ in found], self.symbols, self.grammar.binarisation)
+        return self._assemble(sentences, [self._parse(sentence) for sentence in sentences])
+
+    def _assemble(self, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Parse]:
+        trees = assemble(sentences, [each.nodes for each in found], self.symbols, self.grammar.binarisation)
         return [
-            Parse(sentence, made.tree, logprob, np.nan, made.confidence, made.tag_confidence, fallback)
-            for sentence, made, (_, logprob, fallback) in zip(sentences, trees, found, strict=True)
+            Parse(
+                sentence,
+                made.tree,
+                each.logprob,
+                each.tree_logprob,
+                made.confidence,
+                made.tag_confidence,
+                each.fallback,
+            )
+            for sentence, made, each in zip(sentences, trees, found, strict=True)
         ]
 
-    def _parse(self, sentence: Sentence) -> tuple[Nodes, float, bool]:
-        """The tree over grammar symbols, the log-probability of the sentence, and whether this is a fallback."""
+    def _analyse(self, sentence: Sentence) -> tuple[Leaves, Posterior | None]:
+        """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given."""
         leaves = self.cascade.leaves.of(sentence)
         posterior = self.cascade.posterior(leaves)
+        if posterior is None and sentence.tags is None:
+            wider = self.cascade.leaves.every(sentence)
+            posterior = self.cascade.posterior(wider)
+            leaves = leaves if posterior is None else wider
+        return leaves, posterior
+
+    def _parse(self, sentence: Sentence) -> Found:
+        leaves, posterior = self._analyse(sentence)
         if posterior is not None:
-            return self._decode(posterior), posterior.logprob, False
+            nodes = self._decode(leaves, posterior, anywhere=False)
+            return Found(nodes, posterior.logprob, self._tree_logprob(leaves, nodes))
         spans = self.cascade.fragments(leaves)
-        return self._join([self._fragment(leaves.between(*span)) for span in spans]), np.nan, True
+        joined = self._join([self._fragment(leaves.between(*span)) for span in spans])
+        return Found(joined, -np.inf, -np.inf, fallback=True)
+
+    def _tree_logprob(self, leaves: Leaves, nodes: Nodes) -> float:
+        return np.nan
 
     def _fragment(self, leaves: Leaves) -> Nodes:
         posterior = self.cascade.posterior(leaves, anywhere=True)
         if posterior is not None:
-            return self._decode(posterior)
+            return self._decode(leaves, posterior, anywhere=True)
         flat = [Nodes(leaves.symbol[[first]], np.ones(1, np.int32), np.zeros(1)) for first in leaves.begin[:-1]]
         return self._join(flat)
 
@@ -83,10 +129,13 @@ class LatentBackend:
         top = Nodes(root, size, np.zeros(1))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
 
-    def _decode(self, posterior: Posterior) -> Nodes:
+    def _decode(self, leaves: Leaves, posterior: Posterior, *, anywhere: bool) -> Nodes:
         chart = posterior.chart
         item_gain, edge_gain = self.decoder.gains(
-            posterior.item, posterior.edge, self._intermediate[chart.item_symbol]
+            posterior.item,
+            posterior.edge,
+            chart.cell_begin[chart.length],
+            self._intermediate[chart.item_symbol],
         )
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))

@@ -23,9 +23,9 @@ from latentgram.parallel import Engine, engine_for
 from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
-    "LPCFG": "latentgram.parser.latent:LatentBackend",
+    "LPCFG": "latentgram.parser.constituency:constituency_backend",
 }
-"""The backend of each class of model, as "module:Class"; it is made by Class(model, decoder)."""
+"""The backend of each class of model, as "module:function" of the model and the decoder."""
 
 BATCH = 64
 """Sentences that are parsed together."""
@@ -60,6 +60,12 @@ class Parser:
     """A model with a way to decode.
 
     `decoder` is one of the classes of `latentgram.decode`; None is the model's own default.
+
+    >>> import latentgram as lg
+    >>> trees = lg.Treebank.of([lg.Tree("S", (lg.Tree("NN", word="Cats"), lg.Tree("VB", word="sleep")))])
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting()))
+    >>> print(parser.parse("Dogs sleep").tree)
+    (S (NN Dogs) (VB sleep))
     """
 
     model: Any

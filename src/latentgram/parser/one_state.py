@@ -1,0 +1,150 @@
+"""Exact posteriors of a grammar with one state a symbol: CKY inside and outside, then probable items packed."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.symbols import Symbol
+from latentgram.dp.cky import Chart, inside, outside, pair_index, root_value
+from latentgram.dp.cky_items import best_cover, edge_posteriors, surviving_items
+from latentgram.dp.kbest import best_trees
+from latentgram.dp.packed_chart import build_chart, index_rules
+from latentgram.dp.sampling import rule_table, trees_below_root
+from latentgram.dp.semiring import Max, Real
+from latentgram.models.leaves import LeafTable, Leaves
+from latentgram.models.lpcfg import LPCFG
+from latentgram.parser.cascade import Posterior
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+THRESHOLD = 1e-5
+"""Items of a smaller posterior are not looked at in decoding."""
+FLOOR = 1e-9
+"""Items of a smaller posterior hand nothing down in the outside pass."""
+PIECE = math.log(1e-4)
+"""What a piece of a cover costs: fewer pieces are better."""
+
+
+def _log(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values), np.float64)
+
+
+class OneState:
+    """The posteriors of a PCFG; `floor` and `threshold` at 0 leave nothing out."""
+
+    def __init__(self, grammar: LPCFG, threshold: float = THRESHOLD, floor: float = FLOOR) -> None:
+        self.grammar = grammar
+        self.threshold, self.floor = threshold, floor
+        self.leaves = LeafTable(grammar)
+        interminals, preterminals = len(grammar.interminals), len(grammar.preterminals)
+        self.index = pair_index(grammar.rules, interminals, preterminals)
+        self.table = rule_table(grammar.rules, interminals)
+        self.packing = index_rules(grammar.rules, interminals + preterminals)
+
+    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+        """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
+        interminals, weights = len(self.grammar.interminals), self.grammar.rule_tensor
+        root = self._share if anywhere else self.grammar.root_vector
+        chart = inside(Real(), self.index, weights, self._lexical(leaves))
+        total = root_value(Real(), interminals, chart, root)
+        if not total > 0:
+            return None
+        adjoints = outside(Real(), self.index, weights, chart, root, self.floor)
+        cell_begin, symbol, item_inside, item_outside = surviving_items(
+            interminals, chart, adjoints, total, self.threshold
+        )
+        packed = build_chart(len(leaves.begin) - 1, cell_begin, symbol, self.packing)
+        edge = edge_posteriors(packed, weights, item_inside, item_outside)
+        logprob = math.log(total) + math.log(2) * float(chart.exponents.sum())
+        return Posterior(packed, item_inside * item_outside, edge, logprob, 0, 0)
+
+    def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
+        """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
+        cover = best_cover(len(self.grammar.interminals), self._max_chart(leaves), _log(self._share), PIECE)
+        return [(first, last) for first, last in cover.tolist()]
+
+    def best(self, leaves: Leaves, count: int, *, anywhere: bool = False) -> list[tuple[Ints, Ints]]:
+        """The most probable trees, best first: symbols and sizes of subtrees in preorder."""
+        chart = self._max_chart(leaves)
+        root = _log(self._share) if anywhere else self._log_root
+        if count == 1:
+            one = np.zeros((1, len(leaves.begin) - 1))
+            symbols, widths = trees_below_root(Max(), self.table, self._log_rules, chart, root, one)
+        else:
+            symbols, widths, _ = best_trees(Max(), self.table, self._log_rules, chart, root, count)
+        return list(zip(symbols, 2 * widths - 1, strict=True))
+
+    def draw(self, leaves: Leaves, uniforms: Floats) -> list[tuple[Ints, Ints]]:
+        """Draws from the posterior over trees, one a row of numbers in [0, 1)."""
+        chart = inside(Real(), self.index, self.grammar.rule_tensor, self._lexical(leaves))
+        symbols, widths = trees_below_root(
+            Real(), self.table, self.grammar.rule_tensor, chart, self.grammar.root_vector, uniforms
+        )
+        return list(zip(symbols, 2 * widths - 1, strict=True))
+
+    def log_probability(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
+        """log p(tree, sentence) of a binary tree in preorder."""
+        if (symbols < 0).any():
+            return -math.inf
+        number = len(self.grammar.states)
+        inner = np.flatnonzero(sizes > 1)
+        left = inner + 1
+        right = left + sizes[left]
+        rule = _find(self._rule_keys, _key(number, symbols[inner], symbols[left], symbols[right]))
+        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
+        over_words = symbols[sizes == 1]
+        leaf = _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
+        if (rule < 0).any() or (leaf < 0).any():
+            return -math.inf
+        return float(self._log_root[symbols[0]] + self._log_rules[rule].sum() + _log(leaves.weight[leaf]).sum())
+
+    @cached_property
+    def _share(self) -> Floats:
+        """[I+P] how often each symbol heads any part of a tree that is a part without binarisation, too."""
+        whole = [not Symbol.read(name).intermediate for name in self.grammar.interminals]
+        count = self.leaves.symbol_count * np.append(whole, np.ones(len(self.grammar.preterminals), bool))
+        return np.asarray(count / count.sum(), np.float64)
+
+    @cached_property
+    def _log_rules(self) -> Floats:
+        return _log(self.grammar.rule_tensor)
+
+    @cached_property
+    def _log_root(self) -> Floats:
+        return _log(self.grammar.root_vector)
+
+    @cached_property
+    def _rule_keys(self) -> NDArray[np.int64]:
+        return _key(len(self.grammar.states), *self.grammar.rules.T)
+
+    def _lexical(self, leaves: Leaves) -> Floats:
+        """[n, P] the weight of each preterminal over each word."""
+        words = len(leaves.begin) - 1
+        lexical = np.zeros((words, len(self.grammar.preterminals)))
+        word = np.repeat(np.arange(words), np.diff(leaves.begin))
+        lexical[word, leaves.symbol - len(self.grammar.interminals)] = leaves.weight
+        return lexical
+
+    def _max_chart(self, leaves: Leaves) -> Chart:
+        chart: Chart = inside(Max(), self.index, self._log_rules, _log(self._lexical(leaves)))
+        return chart
+
+
+def _key(base: int, *columns: NDArray[np.integer]) -> NDArray[np.int64]:
+    """One number for each row of some columns of numbers below the base."""
+    key = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        key = key * base + column
+    return key
+
+
+def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each number stands in sorted ones, -1 where it does not."""
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)
