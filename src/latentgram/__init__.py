@@ -22,6 +22,7 @@ _PUBLIC = {
     "Text": "latentgram.data.text",
     "TagDictionary": "latentgram.data.tag_dictionary",
     "HMM": "latentgram.models.hmm",
+    "BackoffNGram": "latentgram.models.ngram",
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
     "Treebank": "latentgram.data.treebank",

@@ -35,6 +35,7 @@ FORMAT = 1
 
 STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
+    "BackoffNGram": "latentgram.models.ngram:BackoffNGram",
     "Binarisation": "latentgram.data.transforms:Binarisation",
     "Goodman": "latentgram.decode.goodman:Goodman",
     "HMM": "latentgram.models.hmm:HMM",

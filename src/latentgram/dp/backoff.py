@@ -1,0 +1,137 @@
+"""Walks through back-off n-gram automata.
+
+State 0 is the empty history and `backoff[h]` the state with the first word of h dropped; state 0 has none. The
+arcs of state h are `arc_start[h] : arc_start[h + 1]`, sorted by word. `failure[h]` is the weight of the arc from h
+to `backoff[h]`. Under the *failure* reading it may only be taken when h has no arc for the next word, so a string
+has one path; under the *epsilon* reading always, so the paths of a string are summed. Either way the states that
+can be reached after a word are suffixes of one another: at most `order` of them, O(order · log arcs) a word.
+"""
+
+import numpy as np
+from numba import njit
+
+MOST = 8
+"""More than the states that can be held at once: the order of the model at most."""
+
+
+@njit(cache=True)
+def find_arc(arc_start, arc_word, state, word):
+    """The arc of a state for a word, or -1."""
+    low, high = arc_start[state], arc_start[state + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if arc_word[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < arc_start[state + 1] and arc_word[low] == word else -1
+
+
+@njit(cache=True)
+def score_failure(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
+    """log p of each token given those before it; `tokens` begins and ends with the boundary 0."""
+    logs = np.zeros(tokens.size)
+    state = initial
+    for i in range(1, tokens.size):
+        weight = 1.0
+        arc = find_arc(arc_start, arc_word, state, tokens[i])
+        while arc < 0 and state > 0:
+            weight *= failure[state]
+            state = backoff[state]
+            arc = find_arc(arc_start, arc_word, state, tokens[i])
+        if arc < 0:
+            logs[i] = -np.inf
+            state = initial if tokens[i] == 0 else 0
+        else:
+            logs[i] = np.log(weight * arc_prob[arc])
+            state = arc_target[arc]
+    return logs
+
+
+@njit(cache=True)
+def score_epsilon(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
+    """The same when failure arcs are free: `held` are the states and their shares, longest history first."""
+    logs = np.zeros(tokens.size)
+    held, share = np.zeros(MOST, np.int64), np.zeros(MOST)
+    fresh, fresh_share = np.zeros(MOST, np.int64), np.zeros(MOST)
+    held[0], share[0], size = initial, 1.0, 1
+    for i in range(1, tokens.size):
+        total = 0.0
+        fresh_size = 0
+        state, mass, place = held[0], share[0], 1
+        while True:
+            arc = find_arc(arc_start, arc_word, state, tokens[i])
+            if arc >= 0 and mass > 0.0:
+                value = mass * arc_prob[arc]
+                total += value
+                if fresh_size and fresh[fresh_size - 1] == arc_target[arc]:
+                    fresh_share[fresh_size - 1] += value
+                else:
+                    fresh[fresh_size], fresh_share[fresh_size] = arc_target[arc], value
+                    fresh_size += 1
+            if state == 0:
+                break
+            mass *= failure[state]
+            state = backoff[state]
+            # A shorter history that was held as well joins in.
+            if place < size and held[place] == state:
+                mass += share[place]
+                place += 1
+        if total > 0.0:
+            logs[i] = np.log(total)
+            size = fresh_size
+            for k in range(size):
+                held[k], share[k] = fresh[k], fresh_share[k] / total
+        else:
+            logs[i] = -np.inf
+            held[0], share[0], size = initial if tokens[i] == 0 else 0, 1.0, 1
+        if tokens[i] == 0:
+            held[0], share[0], size = initial, 1.0, 1
+    return logs
+
+
+@njit(cache=True)
+def sample_walks(initial, backoff, failure, arc_start, arc_word, cumulative, arc_target, exact, count, seed, most):
+    """Tokens of `count` sentences, each followed by a 0; `cumulative` sums the probabilities within a state.
+
+    With `exact` failure arcs a word that the state before could have emitted is drawn again. A sentence is cut
+    at `most` words.
+    """
+    np.random.seed(seed)
+    tokens = np.empty(1024, np.int32)
+    size = 0
+    for _ in range(count):
+        state = initial
+        length = 0
+        while True:
+            failed = -1
+            arc = -1
+            while arc < 0:
+                first, last = arc_start[state], arc_start[state + 1]
+                draw = np.random.random()
+                mass = cumulative[last - 1] if last > first else 0.0
+                if draw < mass or (state == 0 and last > first):
+                    if state == 0:
+                        draw *= mass
+                    arc = first + np.searchsorted(cumulative[first:last], draw, side="right")
+                    arc = min(arc, last - 1)
+                    if exact and failed >= 0 and find_arc(arc_start, arc_word, failed, arc_word[arc]) >= 0:
+                        arc = -1
+                elif state == 0:
+                    break
+                else:
+                    failed = state
+                    state = backoff[state]
+            if size == tokens.size:
+                grown = np.empty(2 * size, np.int32)
+                grown[:size] = tokens
+                tokens = grown
+            length += 1
+            if arc < 0 or arc_word[arc] == 0 or length > most:
+                tokens[size] = 0
+                size += 1
+                break
+            tokens[size] = arc_word[arc]
+            size += 1
+            state = arc_target[arc]
+    return tokens[:size].copy()
