@@ -66,18 +66,38 @@ def uncut(seed, floor=0.0, keep=0.0):
 
 def test_uncut_chart_equals_the_latent_kernel_with_one_state():
     (cell_begin, symbol, mass), index, probability, _, root = uncut(2)
-    item_outside, total = beam.outside_items(cell_begin, symbol, mass, root, index, probability[index.rule])
+    total, posterior, joints = beam.outside_items(
+        cell_begin, symbol, mass, root, index, probability[index.rule], 0.0
+    )
     chart = build_chart(4, cell_begin, symbol, index)
     states, begin = np.ones(5, np.int32), vector_places(symbol, np.ones(5, np.int32))
     alpha, beta = np.zeros(len(symbol)), np.zeros(len(symbol))
     alpha[: cell_begin[4]] = mass[: cell_begin[4]]
     beta[cell_begin[-2] :] = root[symbol[cell_begin[-2] :]]
     places = np.arange(len(probability) + 1)
+    edge = np.empty(chart.edge_begin[-1])
     inside(chart, begin, states, probability, places, alpha)
-    outside(chart, begin, states, probability, places, alpha, beta, np.empty(chart.edge_begin[-1]))
+    outside(chart, begin, states, probability, places, alpha, beta, edge)
     np.testing.assert_allclose(mass, alpha, rtol=1e-12)
-    np.testing.assert_allclose(item_outside, beta, rtol=1e-12)
     assert total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
+    np.testing.assert_allclose(posterior, alpha * beta / total, rtol=1e-12)
+
+    # The joints of at least a threshold are the pairs whose edges sum to it.
+    expected = {}
+    for group in range(len(chart.split_begin) - 1):
+        splits = range(chart.split_begin[group], chart.split_begin[group + 1])
+        shared = edge[chart.edge_begin[group] : chart.edge_begin[group + 1]].reshape(-1, len(splits)).sum(0)
+        for split, value in zip(splits, shared / total, strict=True):
+            expected[int(chart.split_left[split]), int(chart.split_right[split])] = value
+    least = float(np.median(list(expected.values())))
+    for threshold in (0.0, least):
+        _, _, joints = beam.outside_items(
+            cell_begin, symbol, mass, root, index, probability[index.rule], threshold
+        )
+        found = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
+        assert found == {
+            pair for pair, value in expected.items() if value > 0 and value >= threshold * (1 - 1e-12)
+        }
 
 
 def test_floor_and_beam_cut_by_estimated_posteriors():

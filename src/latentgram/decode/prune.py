@@ -20,6 +20,8 @@ class Pruning:
     """The same, relative to the best item over the same words."""
     coarse_threshold: float = 1e-4
     """Least posterior of an item under the one-state projection of the grammar."""
+    coarse_edge_threshold: float = 1e-5
+    """Least posterior of two neighbouring items becoming one, under the same."""
     threshold: float = 1e-3
     """Least size of the posterior of an edge under the small latent grammar."""
     small_states: int = 8
@@ -36,9 +38,12 @@ class Pruning:
             floor=self.floor / 1000,
             beam=self.beam / 1000,
             coarse_threshold=self.coarse_threshold / 1000,
+            coarse_edge_threshold=self.coarse_edge_threshold / 1000,
             threshold=self.threshold / 1000,
         )
 
     def none(self) -> Pruning:
         """No pruning at all."""
-        return dataclasses.replace(self, floor=0.0, beam=0.0, coarse_threshold=0.0, threshold=0.0)
+        return dataclasses.replace(
+            self, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
+        )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from latentgram.dp.packed_chart import cell_of, grown
+from latentgram.dp.packed_chart import Joints, cell_of, grown
 
 
 @njit(cache=True)
@@ -140,9 +140,10 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
     return cell_begin, item_symbol[:items], item_inside[:items]
 
 
-@njit(cache=True)
-def outside_items(cell_begin, item_symbol, item_inside, root, index, probability):
-    """Outside probabilities of the items, the adjoint of `grow_items`, and Z. `root` is [S]."""
+@njit(cache=True, error_model="numpy")
+def outside_items(cell_begin, item_symbol, item_inside, root, index, probability, threshold):
+    """Posteriors of the items, by the adjoint of `grow_items`; the joints whose posterior is at least `threshold`;
+    and Z. `root` is [S]. Where Z is zero there are no posteriors and no joints."""
     cells = cell_begin.shape[0] - 1
     length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
     symbols = index.pair_of.shape[1]
@@ -152,10 +153,15 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
     for item in range(cell_begin[cells - 1], cell_begin[cells]):
         item_outside[item] = root[item_symbol[item]]
         total += item_outside[item] * item_inside[item]
+    least = threshold * total
     outside = np.zeros(symbols)
     pair_outside = np.full(index.pair_begin.shape[0] - 1, -1.0)
     met = np.empty(pair_outside.shape[0], np.int32)
-    for width in range(length, 1, -1):
+    joint_begin, joint_end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
+    joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
+    joint_pair = np.empty(4096, np.int32)
+    joints = 0
+    for width in range(length if total > 0.0 else 1, 1, -1):
         for first in range(length - width + 1):
             cell = cell_of(length, first, width)
             pairs, cell_mass = 0, 0.0
@@ -164,12 +170,17 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                 cell_mass += item_outside[item]
             if cell_mass == 0.0:
                 continue
+            joint_begin[cell] = joints
             for left_width in range(1, width):
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
                 right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
                 if right_from == right_to:
                     continue
+                most = joints + (cell_begin[left_cell + 1] - cell_begin[left_cell]) * (right_to - right_from)
+                if most > joint_left.shape[0]:
+                    joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
+                    joint_pair = grown(joint_pair, most)
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
                     row, left_inside, left_outside = item_symbol[left] * symbols, item_inside[left], 0.0
                     for right in range(right_from, right_to):
@@ -184,29 +195,21 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                             pair_outside[pair] = above
                             met[pairs] = pair
                             pairs += 1
-                        left_outside += above * item_inside[right]
+                        from_right = above * item_inside[right]
+                        left_outside += from_right
                         item_outside[right] += above * left_inside
+                        if from_right * left_inside >= least and above > 0.0:
+                            joint_left[joints], joint_right[joints], joint_pair[joints] = left, right, pair
+                            joints += 1
                     item_outside[left] += left_outside
+            joint_end[cell] = joints
             for number in range(pairs):
                 pair_outside[met[number]] = -1.0
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                 outside[item_symbol[item]] = 0.0
-    return item_outside, total
-
-
-@njit(cache=True)
-def keep_items(cell_begin, item_symbol, keep):
-    """The items that are kept, by cell, and where each came from."""
-    kept_begin = np.zeros_like(cell_begin)
-    kept_symbol, source = np.empty_like(item_symbol), np.empty_like(item_symbol)
-    count = 0
-    for cell in range(cell_begin.shape[0] - 1):
-        for item in range(cell_begin[cell], cell_begin[cell + 1]):
-            if keep[item]:
-                kept_symbol[count], source[count] = item_symbol[item], item
-                count += 1
-        kept_begin[cell + 1] = count
-    return kept_begin, kept_symbol[:count], source[:count]
+    posterior = item_inside * item_outside / total
+    kept = Joints(joint_begin, joint_end, joint_left[:joints], joint_right[:joints], joint_pair[:joints])
+    return total, posterior, kept
 
 
 @njit(cache=True)

@@ -49,6 +49,21 @@ class PackedChart(NamedTuple):
     edge_begin: NDArray[np.int64]
 
 
+class Joints(NamedTuple):
+    """Pairs of items that meet at a split point of a cell; the cell has those from `begin` to `end`."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    pair: NDArray[np.int32]
+    """The number of the pair of their symbols in the index of rules."""
+
+
+_NEW, _DEAD = -1, -2
+"""A pair of symbols not yet met in a cell, and one that has no parent there."""
+
+
 def index_rules(rules: NDArray[np.int32], symbols: int) -> RuleIndex:
     """Index rules [R, 3] (parent, left, right) by their children."""
     pair = rules[:, 1].astype(np.int64) * symbols + rules[:, 2]
@@ -96,100 +111,117 @@ def complete_items(length, leaf_begin, leaf_symbol, interminals):
 
 
 @njit(cache=True)
-def build_chart(length, cell_begin, item_symbol, index):
-    """The chart of all edges between the given items."""
+def all_joints(length, cell_begin, item_symbol, index):
+    """Every place at which two items meet side by side and some rule has their symbols as children."""
     cells = length * (length + 1) // 2
-    symbols, pairs = index.pair_of.shape[0], index.pair_begin.shape[0] - 1
-    item_of = np.full(symbols, -1, np.int32)
-    group_of = np.full(pairs, -1, np.int32)
-    touched, cursor = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
-    group_begin = np.zeros(cells + 1, np.int32)
-    split_begin = np.zeros(1024, np.int32)
-    parent_begin = np.zeros(1024, np.int32)
-    split_left, split_right = np.empty(2048, np.int32), np.empty(2048, np.int32)
-    parent_item, parent_rule = np.empty(2048, np.int32), np.empty(2048, np.int32)
-    found_group, found_left = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    found_right = np.empty(1024, np.int32)
-    groups, splits, parents = 0, 0, 0
-
+    begin, end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
+    left_item, right_item, pairs = np.empty(2048, np.int32), np.empty(2048, np.int32), np.empty(2048, np.int32)
+    count = 0
     for width in range(2, length + 1):
         for first in range(length - width + 1):
             cell = cell_of(length, first, width)
-            first_group, found, seen = groups, 0, 0
-            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                item_of[item_symbol[item]] = item
+            begin[cell] = count
             for left_width in range(1, width if cell_begin[cell] < cell_begin[cell + 1] else 1):
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
-                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
-                if right_from == right_to:
-                    continue
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
-                    pair_row = index.pair_of[item_symbol[left]]
-                    for right in range(right_from, right_to):
-                        pair = pair_row[item_symbol[right]]
-                        if pair < 0:
-                            continue
-                        group = group_of[pair]
-                        if group == -1:  # first seen in this cell: does the cell hold one of its parents?
-                            group = -2
-                            before = parents
-                            for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
-                                item = item_of[index.parent[entry]]
-                                if item >= 0:
-                                    if parents == parent_item.shape[0]:
-                                        parent_item = grown(parent_item, parents + 1)
-                                        parent_rule = grown(parent_rule, parents + 1)
-                                    parent_item[parents] = item
-                                    parent_rule[parents] = index.rule[entry]
-                                    parents += 1
-                            if parents > before:
-                                group = groups
-                                groups += 1
-                                if groups >= parent_begin.shape[0]:
-                                    parent_begin = grown(parent_begin, groups + 1)
-                                    split_begin = grown(split_begin, groups + 1)
-                                parent_begin[groups] = parents
-                                split_begin[groups] = 0
-                            group_of[pair] = group
-                            touched[seen] = pair
-                            seen += 1
-                        if group >= 0:
-                            if found == found_group.shape[0]:
-                                found_group = grown(found_group, found + 1)
-                                found_left = grown(found_left, found + 1)
-                                found_right = grown(found_right, found + 1)
-                            found_group[found], found_left[found], found_right[found] = group, left, right
-                            found += 1
-                            split_begin[group + 1] += 1
-            # The splits were found in the order of split points; stand them in the order of groups.
-            for group in range(first_group, groups):
-                cursor[group - first_group] = splits
-                splits += split_begin[group + 1]
-                split_begin[group + 1] = splits
-            split_left, split_right = grown(split_left, splits), grown(split_right, splits)
-            for number in range(found):
-                place = cursor[found_group[number] - first_group]
-                cursor[found_group[number] - first_group] += 1
-                split_left[place], split_right[place] = found_left[number], found_right[number]
-            for number in range(seen):
-                group_of[touched[number]] = -1
-            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                item_of[item_symbol[item]] = -1
-            group_begin[cell + 1] = groups
+                    for right in range(cell_begin[right_cell], cell_begin[right_cell + 1]):
+                        pair = index.pair_of[item_symbol[left], item_symbol[right]]
+                        if pair >= 0:
+                            if count == left_item.shape[0]:
+                                left_item, right_item = grown(left_item, count + 1), grown(right_item, count + 1)
+                                pairs = grown(pairs, count + 1)
+                            left_item[count], right_item[count], pairs[count] = left, right, pair
+                            count += 1
+            end[cell] = count
+    return Joints(begin, end, left_item[:count], right_item[:count], pairs[:count])
+
+
+@njit(cache=True)
+def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
+    """The chart of the edges that the joints and the rules allow between the items that are kept.
+
+    Items keep their numbers; those not kept have no edges.
+    """
+    cells = length * (length + 1) // 2
+    pairs = index.pair_begin.shape[0] - 1
+    item_of = np.full(index.pair_of.shape[0], -1, np.int32)
+    group_of = np.full(pairs, _NEW, np.int32)
+    cursor = np.empty(pairs, np.int32)
+    group_begin = np.zeros(cells + 1, np.int32)
+    most = joints.left.shape[0]
+    group_joint = np.empty(most, np.int32)
+    split_begin, parent_begin = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
+    split_left, split_right = np.empty(most, np.int32), np.empty(most, np.int32)
+    parent_item, parent_rule = np.empty(2 * most, np.int32), np.empty(2 * most, np.int32)
+    groups, splits, parents = 0, 0, 0
+
+    for cell in range(length, cells):
+        first_group = groups
+        for item in range(cell_begin[cell], cell_begin[cell + 1]):
+            if keep[item]:
+                item_of[item_symbol[item]] = item
+        for joint in range(joints.begin[cell], joints.end[cell]):
+            if not (keep[joints.left[joint]] and keep[joints.right[joint]]):
+                group_joint[joint] = _DEAD
+                continue
+            pair = joints.pair[joint]
+            group = group_of[pair]
+            if group == _NEW:  # does the cell hold a parent of the pair?
+                group = _DEAD
+                if parents + index.pair_begin[pair + 1] - index.pair_begin[pair] > parent_item.shape[0]:
+                    parent_item = grown(parent_item, 2 * parent_item.shape[0] + pairs)
+                    parent_rule = grown(parent_rule, 2 * parent_rule.shape[0] + pairs)
+                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                    item = item_of[index.parent[entry]]
+                    if item >= 0:
+                        parent_item[parents], parent_rule[parents] = item, index.rule[entry]
+                        parents += 1
+                        group = groups
+                if group == groups:
+                    groups += 1
+                    parent_begin[groups] = parents
+                group_of[pair] = group
+            group_joint[joint] = group
+            if group >= 0:
+                split_begin[group + 1] += 1
+        # The splits were found in the order of split points; stand them in the order of groups.
+        for group in range(first_group, groups):
+            cursor[group - first_group] = splits
+            splits += split_begin[group + 1]
+            split_begin[group + 1] = splits
+        for joint in range(joints.begin[cell], joints.end[cell]):
+            group_of[joints.pair[joint]] = _NEW
+            group = group_joint[joint]
+            if group >= 0:
+                place = cursor[group - first_group]
+                cursor[group - first_group] += 1
+                split_left[place], split_right[place] = joints.left[joint], joints.right[joint]
+        for item in range(cell_begin[cell], cell_begin[cell + 1]):
+            item_of[item_symbol[item]] = -1
+        group_begin[cell + 1] = groups
+    split_begin, parent_begin = split_begin[: groups + 1].copy(), parent_begin[: groups + 1].copy()
     return PackedChart(
         length,
         cell_begin,
         item_symbol,
         group_begin,
-        split_begin[: groups + 1],
-        split_left[:splits],
-        split_right[:splits],
-        parent_begin[: groups + 1],
-        parent_item[:parents],
-        parent_rule[:parents],
-        number_edges(split_begin[: groups + 1], parent_begin[: groups + 1]),
+        split_begin,
+        split_left[:splits].copy(),
+        split_right[:splits].copy(),
+        parent_begin,
+        parent_item[:parents].copy(),
+        parent_rule[:parents].copy(),
+        number_edges(split_begin, parent_begin),
     )
+
+
+@njit(cache=True)
+def build_chart(length, cell_begin, item_symbol, index):
+    """The chart of all edges between the given items."""
+    keep = np.ones(item_symbol.shape[0], np.bool_)
+    joints = all_joints(length, cell_begin, item_symbol, index)
+    return pack_chart(length, cell_begin, item_symbol, keep, joints, index)
 
 
 @njit(cache=True)

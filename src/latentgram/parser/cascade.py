@@ -25,7 +25,7 @@ from latentgram.decode.boundaries import Boundaries, expected_boundaries
 from latentgram.decode.prune import Pruning
 from latentgram.dp import beam
 from latentgram.dp.latent_cky import Tensors, posteriors
-from latentgram.dp.packed_chart import PackedChart, RuleIndex, build_chart, index_rules, prune_chart
+from latentgram.dp.packed_chart import PackedChart, RuleIndex, index_rules, pack_chart, prune_chart
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 
@@ -107,16 +107,22 @@ class Cascade:
 
     def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool) -> Posterior | None:
         coarse = self._coarse(leaves, pruning)
-        total, item = self._coarse_posterior(coarse, anywhere)
+        total, item, joints = beam.outside_items(
+            coarse.cell_begin,
+            coarse.symbol,
+            coarse.inside,
+            self._root(anywhere),
+            self._index,
+            self._probability,
+            pruning.coarse_edge_threshold,
+        )
         if not total > 0.0:
             return None
         keep = item >= pruning.coarse_threshold
-        cell_begin, symbol, source = beam.keep_items(coarse.cell_begin, coarse.symbol, keep)
-        scale = coarse.scale * total ** (1.0 / len(coarse.scale))
-        length = len(scale)
-        chart = build_chart(length, cell_begin, symbol, self._index)
-        kept = source[: cell_begin[length]]
-        entry, weight = leaves.entry[kept], leaves.weight[kept]
+        length = len(coarse.scale)
+        chart = pack_chart(length, coarse.cell_begin, coarse.symbol, keep, joints, self._index)
+        entry, weight = leaves.entry, leaves.weight
+        scale = coarse.scale * total ** (1.0 / length)
         *stages, last = self._stages[anywhere]
         for (tensors,) in stages:
             total, item, edge = posteriors(chart, tensors, entry, weight, scale)
@@ -156,13 +162,6 @@ class Cascade:
             pruning.beam,
         )
         return _Coarse(cell_begin, symbol, inside, scale)
-
-    def _coarse_posterior(self, coarse: _Coarse, anywhere: bool) -> tuple[float, NDArray[np.float64]]:
-        """Z and the posteriors of the items."""
-        outside, total = beam.outside_items(
-            coarse.cell_begin, coarse.symbol, coarse.inside, self._root(anywhere), self._index, self._probability
-        )
-        return total, coarse.inside * outside / total if total > 0.0 else outside
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
