@@ -26,12 +26,37 @@ Scaling. Every word has exactly one incoming arc, so multiplying all arcs by `ba
 balance^N and changes no marginal. `inside` chooses it so that charts stay far from overflow and underflow.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 LEFT, RIGHT = 0, 1
 LARGE = 1e130
+UNIT = np.ones((1, 1, 1))
+"""The operators of a grammar without hidden states."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+
+
+class HeadWeights(NamedTuple):
+    """The weights of all trees of one sentence of N words, as the kernels take them."""
+
+    start: NDArray[np.float64]
+    """[2, N, n] by direction and head."""
+    stop: NDArray[np.float64]
+    operators: NDArray[np.float64]
+    """[K, n, n]"""
+    step: NDArray[np.int32]
+    """[N, N] the operator of each arc head → modifier."""
+    arc: NDArray[np.float64]
+    """[N, N, 1+R] weight of each arc by the state σ before it: 0 is "first", then the R memory classes."""
+    halt: NDArray[np.float64]
+    """[2, N, 1+R] weight of ending a sequence by σ."""
+    memory: NDArray[np.int64]
+    """[N] the class in 0 … R−1 that a modifier leaves behind."""
+    root: NDArray[np.float64]
+    """[N] weight of each word as the root."""
 
 
 @njit(cache=True, fastmath=REORDER)
@@ -110,8 +135,7 @@ def _fill(start, stop, operators, step, arc, halt, memory, balance, triangle, tr
 def inside(start, stop, operators, step, arc, halt, memory, root):
     """The inside charts of a sentence.
 
-    IN   start, stop [2, N, n]; operators [K, n, n]; step [N, N] operator of the arc head → modifier;
-         arc [N, N, 1+R]; halt [2, N, 1+R]; memory [N] in 0 … R−1; root [N].
+    IN   the fields of `HeadWeights`.
     OUT  triangle [2, N, N, R, n], trapezoid [2, N, N, n], closed [2, N, N] (direction, head, other end),
          balance, and Z · balance^N with its sign.
     """
@@ -246,6 +270,36 @@ def marginals(start, stop, operators, step, arc, halt, memory, root):
         marginal,
     )
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)
+
+
+@njit(cache=True)
+def tree_weight(start, stop, operators, step, arc, halt, memory, root, heads):
+    """log |w(y)| and the sign of one tree, given by its heads (−1 for the root word); it must be projective."""
+    n_words = len(heads)
+    log_weight, sign = 0.0, 1.0
+    for head in range(n_words):
+        for d in range(2):
+            state = start[d, head].copy()
+            memory_state = 0
+            word = head + 1 if d == RIGHT else head - 1
+            while 0 <= word < n_words:
+                if heads[word] == head:
+                    state = operators[step[head, word]] @ state * arc[head, word, memory_state]
+                    size = np.max(np.abs(state))
+                    if size == 0.0:
+                        return -np.inf, 0.0
+                    state /= size
+                    log_weight += np.log(size)
+                    memory_state = 1 + memory[word]
+                word += 1 if d == RIGHT else -1
+            value = np.sum(stop[d, head] * state) * halt[d, head, memory_state]
+            if heads[head] < 0 and d == RIGHT:
+                value *= root[head]
+            if value == 0.0:
+                return -np.inf, 0.0
+            log_weight += np.log(abs(value))
+            sign *= np.sign(value)
+    return log_weight, sign
 
 
 @njit(cache=True)

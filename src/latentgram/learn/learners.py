@@ -21,16 +21,45 @@ class GrammarSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Counting(GrammarSettings):
-    """Relative frequencies of what is observed.
+class HeadSettings(Settings):
+    """What the words of a dependency treebank become: for learners of head-automata grammars."""
 
-    >>> Counting(vertical=2).vertical
-    2
-    """
+    symbols: Literal["joined", "upos", "xpos", "words"] | None = setting(
+        "what a word is to the grammar: joined (UPOS|XPOS), upos, xpos, or words (with frequent words)",
+        choices=("joined", "upos", "xpos", "words"),
+    )
 
 
 @dataclass(frozen=True)
-class Spectral(Settings):
+class BasisSettings(HeadSettings):
+    """For spectral learners of automata: which strings are counted, and how they are weighed."""
+
+    smoothing: float | None = setting("share of events that were never seen", at_least=0)
+    history: int | None = setting("longest string of past symbols in the basis", at_least=1, at_most=5)
+    future: int | None = setting("longest string of next symbols in the basis", at_least=1, at_most=5)
+    power: float | None = setting(
+        "counts are divided by this power of those of their strings", at_least=0, at_most=1
+    )
+    ridge: float | None = setting("ridge of the inverse, in units of the noise of a count", at_least=0)
+
+
+@dataclass(frozen=True)
+class Counting(GrammarSettings, HeadSettings):
+    """Relative frequencies of what is observed.
+
+    >>> Counting(memory="first").memory
+    'first'
+    """
+
+    memory: Literal["none", "first", "kind"] | None = setting(
+        "what a head remembers of its modifiers: none, first (was there one), kind (and what was the last)",
+        choices=("none", "first", "kind"),
+    )
+    between: bool | None = setting("whether arcs also see the verbs, commas and conjunctions between their ends")
+
+
+@dataclass(frozen=True)
+class Spectral(BasisSettings):
     """Hidden states from the singular vectors of moments of the data: one pass, no local optima.
 
     >>> Spectral(states=16).states
@@ -38,19 +67,25 @@ class Spectral(Settings):
     """
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
+    least: float | None = setting(
+        "smallest singular value of a state, in units of the noise of a count", at_least=0
+    )
 
 
 @dataclass(frozen=True)
-class EM(Settings):
+class EM(BasisSettings):
     """Expectation-maximisation."""
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     iterations: int | None = setting("number of passes over the data", at_least=1)
     seed: int | None = setting("seed of the random start", at_least=0)
+    start: Literal["random", "clusters"] | None = setting(
+        "where to begin: at random states or at clusters of spectral vectors", choices=("random", "clusters")
+    )
 
 
 @dataclass(frozen=True)
-class Clustering(Settings):
+class Clustering(BasisSettings):
     """k-means of spectral vectors into hard states, then counting: non-negative by construction."""
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)

@@ -42,10 +42,32 @@ class Recipe:
         return loaded
 
 
+_BASIS = {
+    "symbols": "joined",
+    "states": 15,
+    "smoothing": 0.03,
+    "history": 3,
+    "future": 3,
+    "power": 0.25,
+    "ridge": 3.0,
+}
+
 RECIPES: dict[tuple[str, str], Recipe] = {
     ("LPCFG", "Counting"): Recipe(
         "latentgram.learn.counting_lpcfg:count_pcfg",
         {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5},
+    ),
+    ("SHAG", "Counting"): Recipe("latentgram.learn.shag:count_shag", {"symbols": "joined", "memory": "first"}),
+    ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}),
+    ("SHAG", "EM"): Recipe(
+        "latentgram.learn.shag:learn_em", {**_BASIS, "iterations": 25, "seed": 0, "start": "random"}
+    ),
+    ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "seed": 0}),
+    ("LexicalSHAG", "Counting"): Recipe(
+        "latentgram.learn.lexical:count_lexical", {"symbols": "joined", "memory": "kind", "rare": 1}
+    ),
+    ("ArcDistance", "Counting"): Recipe(
+        "latentgram.learn.lexical:count_distances", {"symbols": "joined", "between": True}
     ),
 }
 

@@ -2,7 +2,7 @@
 
 For every source (an automaton to learn) let φ(p) mark the suffixes of length 1 … `history` of a prefix p, START
 in front, and ψ(s) the beginnings of length 1 … `future` of what follows it, STOP at the end, each divided by the
-power `scaling` of its count. With sums over all ways to cut all sequences of the source into p and s,
+`power` of its count. With sums over all ways to cut all sequences of the source into p and s,
 
     H = Σ ψ(s) φ(p)ᵀ ≈ U Σ Vᵀ,     W = (Uᵀ H)⁺                                        (P = U(Uᵀ P), §3.2)
     start = Uᵀ E[ψ(x)],   stop = Σ_{s empty} Wᵀ φ(p),   A_a = Σ_{s = a s'} Uᵀ ψ(s') φ(p)ᵀ W         (11–13)
@@ -36,11 +36,25 @@ BOUNDARY = 1
 class Prefixes(Protocol):
     """The distinct prefixes of sequences by source: `latentgram.stats.sequences.SequenceCounts` is one."""
 
-    n_sources: int
-    n_symbols: int
-    parent: NDArray[np.int32]
-    symbol: NDArray[np.int32]
-    stops: Floats
+    @property
+    def n_sources(self) -> int:
+        """The number of automata to learn."""
+
+    @property
+    def n_symbols(self) -> int:
+        """The number of symbols."""
+
+    @property
+    def parent(self) -> NDArray[np.int32]:
+        """Every prefix without its last symbol; −1 for empty ones."""
+
+    @property
+    def symbol(self) -> NDArray[np.int32]:
+        """The last symbol of every prefix."""
+
+    @property
+    def stops(self) -> Floats:
+        """How many sequences are equal to the prefix."""
 
     @property
     def source(self) -> NDArray[np.int32]:
@@ -74,14 +88,14 @@ def spectral_operators(
     *,
     history: int = 2,
     future: int = 2,
-    scaling: float = 0.25,
+    power: float = 0.25,
     ridge: float = 3.0,
 ) -> Operators:
     """Learn one automaton a source, with at most `states` states each."""
     past, past_begin = _features(prefixes, *_histories(prefixes, history))
     next_, next_begin = _features(prefixes, *_futures(prefixes, future))
-    past = past @ _powers(past.T @ prefixes.passes, -scaling)
-    next_ = next_ @ _powers(np.asarray(next_.sum(0)), -scaling)
+    past = past @ _powers(past.T @ prefixes.passes, -power)
+    next_ = next_ @ _powers(np.asarray(next_.sum(0)), -power)
     cross = (next_.T @ past).tocsr()
     to_state = np.zeros((cross.shape[0], states))
     from_past = np.zeros((cross.shape[1], states))

@@ -1,0 +1,115 @@
+"""Learners by counting of `LexicalSHAG` (LEX, LEX+F, LEX+FCP) and of `ArcDistance`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.word_kinds import word_kinds
+from latentgram.dp import arc_distance
+from latentgram.dp.head_automata import RIGHT
+from latentgram.learn.head_data import HeadData
+from latentgram.learn.learners import Counting
+from latentgram.learn.recipes import Context
+from latentgram.models.arc_distance import ArcDistance
+from latentgram.models.lexical import MEMORIES, UNKNOWN, LexicalSHAG, memory_classes
+from latentgram.stats.context_counts import ContextCounts
+
+Ints = NDArray[np.int64]
+
+
+def count_lexical(treebank: Any, learner: Counting, context: Context) -> LexicalSHAG:
+    """Count events by the word and by the tag of their head; words seen at most `rare` times are unknown."""
+    data = HeadData.of(treebank, str(learner.symbols))
+    memory, n_tags = str(learner.memory), len(data.symbols.alphabet)
+    vocabulary, words = _vocabulary(data, int(learner.rare or 0))
+    n_states = MEMORIES[memory]
+    head, direction, state, tag, word = _events(data, memory, words, n_tags, len(vocabulary))
+    head_tag = np.append(data.symbol, n_tags)[head]
+    head_word = np.append(words, len(vocabulary))[head]
+    keys = [(of * 2 + direction) * n_states + state for of in (head_word, head_tag)]
+    (fine_tags, fine_words), (coarse_tags, coarse_words) = (_nested(key, tag, word) for key in keys)
+    return LexicalSHAG(
+        data.symbols,
+        vocabulary,
+        memory,
+        fine_tags,
+        fine_words,
+        coarse_tags,
+        coarse_words,
+        ContextCounts.of(data.symbol, words),
+        _tag_base(direction, state, tag, n_states, n_tags),
+        data.relations,
+        data.provenance,
+    )
+
+
+def _vocabulary(data: HeadData, rare: int) -> tuple[Alphabet, Ints]:
+    """The words kept, and the number of every word of the treebank."""
+    forms = [word.lower() for sentence in data.sentences for word in sentence.words]
+    counts = Counter(forms)
+    vocabulary = Alphabet.of([UNKNOWN, *(form for form, count in counts.items() if count > rare)])
+    numbers = vocabulary.encode(forms).astype(np.int64)
+    return vocabulary, np.where(numbers < 0, vocabulary.index(UNKNOWN), numbers)
+
+
+def _events(data: HeadData, memory: str, words: Ints, n_tags: int, n_words: int) -> tuple[Ints, ...]:
+    """(head, direction, state, tag, word) of every modifier, every end and every root.
+
+    The head of a root is the number after the last word; an end has the tag `n_tags` and the word −1.
+    """
+    arcs, size = data.modifiers, len(data.symbol)
+    left_behind = 1 + np.concatenate([memory_classes(sentence, memory) for sentence in data.sentences])
+    if memory == "none":
+        left_behind[:] = 0
+    follows = np.zeros(len(arcs.word), np.int64)
+    follows[1:] = np.where(arcs.group[1:] == arcs.group[:-1], left_behind[arcs.word[:-1]], 0)
+    last = np.zeros(2 * size, np.int64)
+    grown = arcs.length > 0
+    last[grown] = left_behind[arcs.word[arcs.offset[1:][grown] - 1]]
+    ends = np.arange(2 * size)
+    n_roots = len(arcs.root)
+    return (
+        np.concatenate([arcs.head, ends // 2, np.full(n_roots, size)]),
+        np.concatenate([arcs.direction, ends % 2, np.full(n_roots, RIGHT)]),
+        np.concatenate([follows, last, np.zeros(n_roots, np.int64)]),
+        np.concatenate([data.symbol[arcs.word], np.full(2 * size, n_tags), data.symbol[arcs.root]]),
+        np.concatenate([words[arcs.word], np.full(2 * size, -1), words[arcs.root]]),
+    )
+
+
+def _nested(context: Ints, tag: Ints, word: Ints) -> tuple[ContextCounts, ContextCounts]:
+    """Tags by context, and words by the place of their tag in the first table."""
+    tags = ContextCounts.of(context, tag)
+    span = int(tag.max()) + 1
+    places = np.repeat(tags.context, tags.distinct) * span + tags.event
+    real = word >= 0
+    place = np.searchsorted(places, context[real] * span + tag[real])
+    # Every tag has a place, so that a place is a context: those of STOP are empty.
+    words = ContextCounts.of(place, word[real])
+    offset = np.zeros(len(places) + 1, np.int64)
+    offset[1 + words.context] = words.distinct
+    return tags, ContextCounts(np.arange(len(places)), np.cumsum(offset), words.event, words.count)
+
+
+def _tag_base(direction: Ints, state: Ints, tag: Ints, n_states: int, n_tags: int) -> NDArray[np.float64]:
+    """p(tag or STOP | direction, state), one pseudo-event spread over all tags."""
+    counts = np.zeros((2, n_states, n_tags + 1))
+    np.add.at(counts, (direction, state, tag), 1.0)
+    counts += 1.0 / (n_tags + 1)
+    return np.asarray(counts / counts.sum(2, keepdims=True))
+
+
+def count_distances(treebank: Any, learner: Counting, context: Context) -> ArcDistance:
+    """Count all pairs of words of all sentences, and the arcs among them."""
+    data = HeadData.of(treebank, str(learner.symbols))
+    kinds = np.concatenate([word_kinds(sentence) for sentence in data.sentences])
+    counts = arc_distance.count_arcs(
+        data.trees.offsets, data.trees.heads, data.symbol, kinds, bool(learner.between), len(data.symbols.alphabet)
+    ).reshape(2, -1)
+    key = np.flatnonzero(counts[0])
+    return ArcDistance(data.symbols, bool(learner.between), key, counts[0, key], counts[1, key], data.provenance)

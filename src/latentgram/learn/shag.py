@@ -1,0 +1,319 @@
+"""Learners of `SHAG`: counting (DET, DET+F), spectral, EM, and clustering of spectral states (000 §3, §5.1).
+
+All see the data as counted modifier sequences (a trie), one source for each head symbol and direction, and end in
+`_grammar`, which keeps pairs of head and modifier that were never seen possible: with q the relative frequency of
+symbols and B a small operator of each source, A_a ← A_a + q(a) B. For counting B is a pseudo-count, for the others
+B = ε Σ_a A_a, and A_a is multiplied by 1 − ε (`smoothing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.dp.sequence_em import expected_counts, forward_vectors
+from latentgram.errors import SettingError
+from latentgram.learn.em import ascend
+from latentgram.learn.head_data import HeadData
+from latentgram.learn.learners import EM, Clustering, Counting, Spectral
+from latentgram.learn.recipes import Context
+from latentgram.models.shag import SHAG
+from latentgram.spectral.kmeans import kmeans
+from latentgram.spectral.operators import spectral_operators
+from latentgram.stats.head_sequences import head_sequences
+from latentgram.stats.sequences import SequenceCounts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+UNSEEN = 0.1
+"""Pseudo-modifiers that every automaton has seen besides the real ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """A treebank as these learners take it."""
+
+    data: HeadData
+    counts: SequenceCounts
+    roots: Floats
+
+    @classmethod
+    def of(cls, treebank: Any, kind: str) -> Sequences:
+        """Count a treebank's modifier sequences over symbols of a kind."""
+        data = HeadData.of(treebank, kind)
+        counts, roots = head_sequences(data.modifiers, data.symbol, len(data.symbols.alphabet))
+        return cls(data, counts, roots)
+
+    @property
+    def step(self) -> tuple[Ints, Ints]:
+        """The distinct pairs source · symbols + symbol, and the place of every prefix's last pair among them."""
+        counts = self.counts
+        pair = counts.source.astype(np.int64) * counts.n_symbols + counts.symbol
+        pairs, place = np.unique(pair[counts.n_sources :], return_inverse=True)
+        return pairs, np.concatenate([np.full(counts.n_sources, -1), place])
+
+
+@dataclass(frozen=True, eq=False)
+class Automata:
+    """One automaton a source: `start`, `stop` [sources, n]; `operators` [K, n, n] of the sorted `pairs`."""
+
+    start: Floats
+    stop: Floats
+    pairs: Ints
+    operators: Floats
+
+    def summed(self, n_symbols: int) -> Floats:
+        """[sources, n, n] Σ_a A_a."""
+        total = np.zeros((len(self.start), *self.operators.shape[1:]))
+        np.add.at(total, self.pairs // n_symbols, self.operators)
+        return total
+
+
+def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
+    """DET (memory none) and DET+F (memory first): relative frequencies."""
+    if learner.memory not in ("none", "first"):
+        raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
+    sequences = Sequences.of(treebank, str(learner.symbols))
+    state = np.minimum(sequences.counts.parent >= 0, learner.memory == "first").astype(np.int64)
+    automata = _counted(sequences, state, UNSEEN)
+    share = UNSEEN / (_visits(sequences.counts, state, automata.start.shape[1]) + 2 * UNSEEN)
+    unseen = np.zeros((len(automata.start), *automata.operators.shape[1:]))
+    unseen[:, -1, :] = share
+    return _grammar(sequences, automata, unseen, nonnegative=True, deterministic=True)
+
+
+def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
+    """Operators from the singular vectors of substring statistics (Algorithm 1, regularised).
+
+    With a `dev_score` the number of states is chosen among powers of two up to `states` and `states` itself: a
+    grammar of fewer states is a part of one of more, so this costs no further decomposition.
+    """
+    sequences = Sequences.of(treebank, str(learner.symbols))
+    found, values = _spectral(sequences, learner)
+
+    def of_states(states: int) -> SHAG:
+        kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
+        kept[:, 0] = True
+        return _smoothed(sequences, _restricted(found, kept, sequences.counts.n_symbols), learner.smoothing, False)
+
+    if context.dev_score is None:
+        return of_states(_whole(learner.states))
+    sizes = [size for size in (2**power for power in range(20)) if size < _whole(learner.states)]
+    grammars = [of_states(size) for size in (*sizes, _whole(learner.states))]
+    return max(grammars, key=context.dev_score)
+
+
+def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG:
+    """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
+    sequences = Sequences.of(treebank, str(learner.symbols))
+    automata = _counted(sequences, _clusters(sequences, learner), 0.0)
+    return _smoothed(sequences, automata, learner.smoothing, True)
+
+
+def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
+    """Expectation–maximisation over the trie of sequences, from a random or a clustered start."""
+    sequences = Sequences.of(treebank, str(learner.symbols))
+    counts = sequences.counts
+    pairs, step = sequences.step
+    begin = _random_automata(sequences, _whole(learner.states), np.random.default_rng(learner.seed), pairs)
+    if learner.start == "clusters":
+        begin = _mixed(_counted(sequences, _clusters(sequences, learner), 0.0), begin)
+
+    def expect(automata: Automata) -> tuple[Automata, float]:
+        *expected, bound = expected_counts(
+            counts.parent, counts.source, step, counts.stops, automata.start, automata.stop, automata.operators
+        )
+        return Automata(expected[0], expected[1], pairs, expected[2]), float(bound)
+
+    def maximise(expected: Automata) -> Automata:
+        return _normalised(expected, counts.n_symbols)
+
+    def grammar(automata: Automata) -> SHAG:
+        return _smoothed(sequences, automata, learner.smoothing, True)
+
+    score = context.dev_score
+    found = ascend(
+        begin,
+        expect,
+        maximise,
+        iterations=_whole(learner.iterations),
+        score=None if score is None else (lambda automata: score(grammar(automata))),
+        progress=context.progress,
+    )
+    return grammar(found.model)
+
+
+def _spectral(sequences: Sequences, learner: Spectral | Clustering | EM) -> tuple[Automata, Floats]:
+    """Spectral automata of all sources, and their singular values."""
+    basis = {name: getattr(learner, name) for name in ("history", "future", "power", "ridge")}
+    given = {name: value for name, value in basis.items() if value is not None}
+    found = spectral_operators(sequences.counts, _whole(learner.states), **given)
+    return Automata(found.start, found.stop, found.pairs, found.operators), found.values
+
+
+def _whole(value: int | None) -> int:
+    """A setting that the recipe has filled in."""
+    assert value is not None
+    return value
+
+
+def _number(value: float | None) -> float:
+    assert value is not None
+    return value
+
+
+def _restricted(automata: Automata, kept: NDArray[np.bool_], n_symbols: int) -> Automata:
+    """Only the states kept of each source; states that no source keeps are cut off."""
+    n = int(np.flatnonzero(kept.any(0)).max()) + 1
+    kept = kept[:, :n]
+    of_pair = kept[automata.pairs // n_symbols]
+    return Automata(
+        automata.start[:, :n] * kept,
+        automata.stop[:, :n] * kept,
+        automata.pairs,
+        automata.operators[:, :n, :n] * of_pair[:, :, None] * of_pair[:, None, :],
+    )
+
+
+def _visits(counts: SequenceCounts, state: Ints, n_states: int) -> Floats:
+    """[sources, n] how often each state was left, by a modifier or by the end."""
+    visits = np.zeros((counts.n_sources, n_states))
+    np.add.at(visits, (counts.source, state), counts.passes)
+    return visits
+
+
+def _counted(sequences: Sequences, state: Ints, unseen: float) -> Automata:
+    """Relative frequencies of a deterministic labelling of prefixes by states, with pseudo-modifiers and -ends."""
+    counts = sequences.counts
+    pairs, step = sequences.step
+    n_states = int(state.max()) + 1
+    inner = np.arange(counts.n_sources, len(counts.parent))
+    total = _visits(counts, state, n_states) + 2 * unseen
+    total[total == 0] = 1.0
+    start = np.zeros((counts.n_sources, n_states))
+    start[np.arange(counts.n_sources), state[: counts.n_sources]] = 1.0
+    stop = np.zeros_like(start)
+    np.add.at(stop, (counts.source, state), counts.stops)
+    operators = np.zeros((len(pairs), n_states, n_states))
+    np.add.at(operators, (step[inner], state[inner], state[counts.parent[inner]]), counts.passes[inner])
+    return Automata(
+        start, (stop + unseen) / total, pairs, operators / total[pairs // counts.n_symbols][:, None, :]
+    )
+
+
+def _clusters(sequences: Sequences, learner: Clustering | EM) -> Ints:
+    """The cluster of every prefix, by source."""
+    counts = sequences.counts
+    _, step = sequences.step
+    found, _ = _spectral(sequences, learner)
+    vectors = forward_vectors(counts.parent, counts.source, step, found.start, found.operators)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    rng = np.random.default_rng(learner.seed)
+    state = np.zeros(len(counts.parent), np.int64)
+    order = np.argsort(counts.source, kind="stable")
+    bounds = np.searchsorted(counts.source[order], np.arange(counts.n_sources + 1))
+    for begin, end in pairwise(bounds):
+        nodes = order[begin:end]
+        state[nodes] = kmeans(vectors[nodes], counts.passes[nodes], _whole(learner.states), rng)
+    return state
+
+
+def _random_automata(sequences: Sequences, states: int, rng: np.random.Generator, pairs: Ints) -> Automata:
+    """The paper's start: random start and stop, A_a = T diag(o_a) with a random T and frequencies o."""
+    counts = sequences.counts
+    start = rng.dirichlet(np.ones(states), counts.n_sources)
+    transition = rng.dirichlet(np.ones(states), (counts.n_sources, states)).transpose(0, 2, 1)
+    stop = rng.uniform(0.1, 0.9, (counts.n_sources, states))
+    inner = np.arange(counts.n_sources, len(counts.parent))
+    seen = np.bincount(sequences.step[1][inner], counts.passes[inner], len(pairs))
+    source = pairs // counts.n_symbols
+    share = seen / np.bincount(source, seen, counts.n_sources)[source]
+    operators = transition[source] * (1.0 - stop)[source][:, None, :] * share[:, None, None]
+    return Automata(start, stop, pairs, operators)
+
+
+def _mixed(main: Automata, other: Automata, share: float = 0.1) -> Automata:
+    """A start for EM near `main` in which nothing is impossible."""
+    n = main.start.shape[1]
+    parts = zip(
+        (main.start, main.stop, main.operators),
+        (other.start[:, :n], other.stop[:, :n], other.operators[:, :n, :n]),
+        strict=True,
+    )
+    start, stop, operators = ((1 - share) * first + share * second for first, second in parts)
+    return Automata(start, stop, main.pairs, operators)
+
+
+def _normalised(expected: Automata, n_symbols: int) -> Automata:
+    """The M-step: all that can happen in a state sums to 1."""
+    leaving = expected.stop + expected.summed(n_symbols).sum(1)
+    leaving[leaving == 0] = 1.0
+    beginning = np.maximum(expected.start.sum(1, keepdims=True), 1e-300)
+    return Automata(
+        expected.start / beginning,
+        expected.stop / leaving,
+        expected.pairs,
+        expected.operators / leaving[expected.pairs // n_symbols][:, None, :],
+    )
+
+
+def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None, nonnegative: bool) -> SHAG:
+    """The grammar of learned automata."""
+    epsilon = _number(smoothing)
+    kept = Automata(automata.start, automata.stop, automata.pairs, (1 - epsilon) * automata.operators)
+    unseen = epsilon * automata.summed(sequences.counts.n_symbols)
+    # An automaton that never saw a modifier still takes one now and then, and is then where it began.
+    seen = sequences.counts.passes[: sequences.counts.n_sources]
+    empty = (automata.stop * automata.start).sum(1)
+    outer = automata.start[:, :, None] * automata.stop[:, None, :]
+    safe = np.where(np.abs(empty) > 1e-8, empty, np.inf)
+    unseen += (UNSEEN / (seen + 2 * UNSEEN) / safe)[:, None, None] * outer
+    return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
+
+
+def _grammar(
+    sequences: Sequences, automata: Automata, unseen: Floats, *, nonnegative: bool, deterministic: bool
+) -> SHAG:
+    """Fold the operator of unseen pairs into the seen ones, make every automaton sum to 1, and number all."""
+    data, n_symbols = sequences.data, sequences.counts.n_symbols
+    frequency = data.symbols.frequency
+    source, symbol = automata.pairs // n_symbols, automata.pairs % n_symbols
+    operators = automata.operators + frequency[symbol][:, None, None] * unseen[source]
+    every = automata.summed(n_symbols) + unseen
+    stop = automata.stop / _mass(automata.start, automata.stop, every)[:, None]
+    n_sources = len(automata.start)
+    pair = np.repeat(len(operators) + np.arange(n_sources), n_symbols).reshape(n_sources, n_symbols)
+    pair[source, symbol] = np.arange(len(operators))
+    weight = np.tile(frequency, (n_sources, 1))
+    weight[source, symbol] = 1.0
+
+    def by_direction(array: Any) -> Any:
+        return np.ascontiguousarray(array.reshape(n_symbols, 2, -1).transpose(1, 0, 2))
+
+    return SHAG(
+        data.symbols,
+        by_direction(automata.start),
+        by_direction(stop),
+        np.concatenate([operators, unseen]),
+        by_direction(pair.astype(np.int32)),
+        by_direction(weight),
+        (sequences.roots + UNSEEN * frequency) / (sequences.roots.sum() + UNSEEN),
+        data.relations,
+        nonnegative,
+        deterministic,
+        data.provenance,
+    )
+
+
+def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
+    """Σ f(x) over all sequences of each automaton; 1 where the sum does not converge or makes no sense."""
+    n_states = start.shape[1]
+    radius = np.abs(np.linalg.eigvals(every)).max(1)
+    safe = np.where((radius < 1)[:, None, None], every, 0.0)
+    mass = (stop * np.linalg.solve(np.eye(n_states) - safe, start[:, :, None])[:, :, 0]).sum(1)
+    return np.where((radius < 1) & (mass > 0.1) & (mass < 10), mass, 1.0)

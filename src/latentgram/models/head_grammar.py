@@ -1,0 +1,86 @@
+"""`HeadGrammar`: what every split head-automata grammar can do, whatever its weights are made of.
+
+A grammar gives the weights of a sentence (`HeadWeights`, with every factor folded in) and everything else follows
+from the one inside–outside of `latentgram.dp.head_automata`. Posteriors are quotients by the *signed* Z: a
+spectral grammar may have Z ≤ 0 for a sentence, and then its probability is not a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.dp import head_automata
+from latentgram.dp.head_automata import HeadWeights
+from latentgram.errors import DataError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcPosteriors:
+    """The posterior of every arc (head, modifier) and root word of a sentence, and log p(sentence).
+
+    Columns of `arcs` plus `roots` sum to 1. `logprob` is nan when the signed Z is not positive, and −inf when
+    no tree has any weight (then all posteriors are 0).
+    """
+
+    arcs: Floats
+    roots: Floats
+    logprob: float
+
+    def of_heads(self, heads: NDArray[np.integer]) -> Floats:
+        """The posteriors of the arcs of a tree (heads from 0, −1 for the root word)."""
+        words = np.arange(len(heads))
+        return np.where(heads < 0, self.roots, self.arcs[np.maximum(heads, 0), words])
+
+
+class HeadGrammar:
+    """A distribution, or at least a weight, over sentences with projective dependency trees."""
+
+    def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
+        """The weights of a sentence's trees, and the logarithm of a factor left out of every one of them."""
+        raise NotImplementedError
+
+    def posteriors(self, sentence: SentenceLike) -> ArcPosteriors:
+        """Inside–outside: the posteriors of all arcs."""
+        weights, log_scale = self.weights(Sentence.of(sentence))
+        arcs, roots, log_total, sign = head_automata.marginals(*weights)
+        return ArcPosteriors(arcs, roots, _logprob(log_total, sign, log_scale))
+
+    def logprob(self, sentence: SentenceLike) -> float:
+        """log p(sentence), the sum over all its trees."""
+        weights, log_scale = self.weights(Sentence.of(sentence))
+        log_total, sign = head_automata.log_partition(*weights)
+        return _logprob(log_total, sign, log_scale)
+
+    def tree_logprob(self, tree: DependencyTree) -> float:
+        """log p(tree, sentence) of a projective tree."""
+        if not tree.is_projective:
+            raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
+        weights, log_scale = self.weights(tree.sentence)
+        log_weight, sign = head_automata.tree_weight(*weights, np.array(tree.heads) - 1)
+        return _logprob(log_weight, sign, log_scale)
+
+    def __mul__(self, other: Any) -> Any:
+        """The product of two weights (000 Eq. 21): at most one factor may have hidden states."""
+        from latentgram.models.product import multiply
+
+        return multiply(self, other)
+
+    def __pow__(self, exponent: float) -> Any:
+        """A factor raised to a power: how much it counts in a product."""
+        from latentgram.models.product import power
+
+        return power(self, exponent)
+
+
+def _logprob(log_size: float, sign: float, log_scale: float) -> float:
+    if sign > 0:
+        return log_size + log_scale
+    return -np.inf if sign == 0 else np.nan
