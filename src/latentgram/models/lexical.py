@@ -21,8 +21,8 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.word_kinds import COORDINATION, PUNCTUATION, word_kinds
 from latentgram.data.word_symbols import WordSymbols
-from latentgram.dp.lexical_backoff import lexical_weights
 from latentgram.dp.head_automata import UNIT, HeadWeights
+from latentgram.dp.lexical_backoff import lexical_weights
 from latentgram.models.head_grammar import Floats, HeadGrammar
 from latentgram.models.relations import Relations
 from latentgram.stats.context_counts import ContextCounts
