@@ -14,6 +14,7 @@ import typer
 
 from latentgram import __version__
 from latentgram.cli import data, train
+from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.parse import parse
@@ -36,6 +37,7 @@ app.command("parse", no_args_is_help=True)(parse)
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("show", no_args_is_help=True)(show)
 app.command("info", no_args_is_help=True)(info)
+app.command("demo")(demo)
 
 
 def _print_version(wanted: bool) -> None:
