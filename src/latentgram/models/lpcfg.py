@@ -66,6 +66,14 @@ class LPCFG:
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
     provenance: Provenance = field(default_factory=Provenance)
 
+    def summary(self) -> str:
+        """One line on its size."""
+        return (
+            f"LPCFG with {len(self.interminals)} phrase and {len(self.preterminals)} tag symbols, "
+            f"{len(self.rules):,} rules, {len(self.lexicon):,} lexical entries, "
+            f"up to {int(self.states.max(initial=0))} states a symbol"
+        )
+
     def truncated(self, states: int) -> LPCFG | None:
         """The grammar of the first `states` coordinates of each symbol, or None if it has no smaller one.
 

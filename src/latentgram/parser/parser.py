@@ -86,6 +86,11 @@ class Parser:
         """Travel to a worker without the backend's indices."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
+    def summary(self) -> str:
+        """One line on the model."""
+        summary: str = self.model.summary()
+        return summary
+
     def parse(self, sentence: SentenceLike) -> Parse:
         """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
         return self.backend.parse([Sentence.of(sentence)])[0]
