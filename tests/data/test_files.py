@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import sys
 from pathlib import Path
 
@@ -105,3 +106,15 @@ def test_standard_streams(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.
     with files.write_text("-") as out:
         out.write("né\n")
     assert capsysbinary.readouterr().out == "né\n".encode()
+
+
+def test_a_pipe_is_read_as_it_comes(monkeypatch: pytest.MonkeyPatch):
+    reading, writing = os.pipe()
+    with open(reading, "rb") as pipe, open(writing, "wb", buffering=0) as feed:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
+        lines = files.read_lines("-")
+        for number in (1, 2, 3):
+            feed.write(f"line {number}\n".encode())
+            assert next(lines) == (number, f"line {number}")
+        feed.close()
+        assert list(lines) == []

@@ -183,6 +183,18 @@ def test_standard_input_is_recognised(monkeypatch: pytest.MonkeyPatch):
     assert Treebank.read("-")[0] == Sentence(("a", "b"), ("X", "Y"))
 
 
+def test_sentences_stream_from_any_format(bank: Treebank, name: str, tmp_path: Path):
+    bank.write(tmp_path / name)
+    assert list(Treebank.stream_sentences(tmp_path / name)) == bank.sentences()
+
+
+def test_sentences_may_lack_heads(tmp_path: Path):
+    (tmp_path / "a.conllu").write_text("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n")
+    assert list(Treebank.stream_sentences(tmp_path)) == [Sentence(("a",), None, ("X",))]
+    with pytest.raises(DataError, match="the head '_'"):
+        list(Treebank.stream(tmp_path))
+
+
 def test_projectivising_a_treebank():
     crossing = DependencyTree(("a", "b", "c", "d"), heads=(3, 4, 0, 3))
     bank, report = Treebank.of([crossing, dependency(3, "w")]).projectivise()

@@ -42,8 +42,9 @@ def parse(
     ensure_input(len(files or []))
     parser = latentgram.load(model, latentgram.Parser)
     bad: list[DataError] | None = [] if skip_bad else None
-    given = latentgram.Treebank.stream(files or [Path("-")], format or (None if files else "text"), bad=bad)
-    sentences = (item.sentence.without_tags() if own_tags else item.sentence for item in given)
+    known = format or (None if files else "text")
+    given = latentgram.Treebank.stream_sentences(files or [Path("-")], known, bad=bad)
+    sentences = (sentence.without_tags() if own_tags else sentence for sentence in given)
     fallbacks = 0
     for result in counted(parser.parse_many(sentences, n_jobs=n_jobs), "parsing"):
         typer.echo(render(result, to, probabilities), nl=False)

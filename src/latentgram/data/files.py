@@ -116,7 +116,9 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
     """Pieces of about a megabyte without byte-order mark and carriage returns; a piece never ends in one."""
     first = True
     held = b""
-    while raw := file.read(BLOCK_BYTES):
+    # From a pipe or a terminal take what is there, so that answers come while questions are still being typed.
+    read = sys.stdin.buffer.read1 if file is sys.stdin.buffer else file.read  # type: ignore[attr-defined]
+    while raw := read(BLOCK_BYTES):
         if first:
             raw, first = raw.removeprefix(codecs.BOM_UTF8), False
         raw = held + raw

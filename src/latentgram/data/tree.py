@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from latentgram.data.sentence import Sentence
 
 _CLOSE = None
-_UNSAFE = re.compile(r"[()\s]")
+# What ends a token when brackets are read: other blanks of Unicode may stand inside a word.
+_BLANK = re.compile(r"[ \t\n\v\f\r]")
+_UNSAFE = re.compile(r"[() \t\n\v\f\r]")
 
 
 def bracket_safe(token: str) -> str:
@@ -23,7 +25,7 @@ def bracket_safe(token: str) -> str:
     """
     if _UNSAFE.search(token) is None:
         return token
-    return re.sub(r"[^\S\u00a0]", "\u00a0", token.replace("(", "-LRB-").replace(")", "-RRB-"))
+    return _BLANK.sub("\u00a0", token.replace("(", "-LRB-").replace(")", "-RRB-"))
 
 
 @dataclass(frozen=True, slots=True)

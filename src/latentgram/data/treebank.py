@@ -139,6 +139,18 @@ class Treebank(Sequence[Item], Generic[Item]):
         files, kind = formats.find_files(paths, format)
         return _stream(files, kind, bad, tag_column)
 
+    @staticmethod
+    def stream_sentences(
+        paths: PathLike | Iterable[PathLike],
+        format: str | None = None,
+        *,
+        bad: list[DataError] | None = None,
+        tag_column: int = 1,
+    ) -> Iterator[Sentence]:
+        """The words and tags one sentence at a time, as a parser wants them: CoNLL-U may lack its heads."""
+        files, kind = formats.find_files(paths, format)
+        return (item.sentence for item in _stream(files, kind, bad, tag_column, partial=True))
+
     def write(self, path: PathLike) -> None:
         """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""
         if isinstance(self.items, Forest):
@@ -173,7 +185,7 @@ class Treebank(Sequence[Item], Generic[Item]):
     def sentences(self) -> list[Sentence]:
         """The words and tags without the trees."""
         if not isinstance(self.items, Forest):
-            return [item.sentence if isinstance(item, DependencyTree) else cast(Sentence, item) for item in self]
+            return [item.sentence for item in self]
         forest = self.items
         tags = np.flatnonzero(forest.word >= 0)
         words = forest.words.decode(forest.word[tags])
@@ -275,11 +287,13 @@ class Treebank(Sequence[Item], Generic[Item]):
         return f"Treebank({len(self)} {self.kind} {noun}, {int(self.lengths.sum())} words)"
 
 
-def _stream(files: list[str], kind: str, bad: list[DataError] | None, tag_column: int) -> Iterator[Any]:
+def _stream(
+    files: list[str], kind: str, bad: list[DataError] | None, tag_column: int, partial: bool = False
+) -> Iterator[Any]:
     if kind == formats.BRACKETS:
         return brackets.stream_trees(files, bad=bad)
     if kind == formats.CONLLU:
-        return read_conllu(files, bad=bad)
+        return read_conllu(files, bad=bad, partial=partial)
     if kind == formats.TAGGED:
         return read_tagged(files, column=tag_column, bad=bad)
     return read_sentences(files)
