@@ -1,11 +1,13 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latentgram.data.brackets import parse_forest, parse_tree
+from latentgram.data.brackets import parse_forest, parse_tree, read_brackets
 from latentgram.data.forest import Forest
-from latentgram.data.heads import HeadRules
+from latentgram.data.heads import ENGLISH, HeadRules
 from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.transforms import Binarisation, root_label, strip_root
 from latentgram.data.tree import Tree
@@ -139,3 +141,25 @@ def test_deep_trees_do_not_recurse() -> None:
     binarisation = Binarisation(root=None)
     forest = parse_forest(text)
     assert binarisation.restore_forest(binarisation.binarise(forest)) == forest
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("pack", ["wsj-sample", "genia", "gum"])
+def test_whole_corpora(pack: str, corpora: Path) -> None:
+    forest = read_brackets(corpora / "constituency" / pack / "train.mrg")
+    for binarisation in (
+        Binarisation.of(forest),
+        Binarisation.of(forest, direction="right", horizontal=2, vertical=3),
+        Binarisation.of(forest, direction="head", horizontal=1, vertical=2, heads=ENGLISH),
+    ):
+        assert binarisation.root == "TOP"
+        assert binarisation.restore_forest(binarisation.binarise(forest)) == forest
+
+
+@pytest.mark.corpus
+def test_the_symbols_of_the_paper(corpora: Path) -> None:
+    """004's set-up on this corpus is known to give 144 preterminals and 75 interminals."""
+    forest = read_brackets(corpora / "constituency/wsj-sample/train.mrg")
+    binary = Binarisation.of(forest).binarise(forest)
+    preterminals = np.unique(binary.label[binary.is_tag])
+    assert (len(preterminals), len(binary.labels) - len(preterminals)) == (144, 75)

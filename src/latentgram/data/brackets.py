@@ -17,6 +17,7 @@ block of the file at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,14 +165,16 @@ def _decode(text: bytes, place: NDArray[np.int64], length: NDArray[np.int64]) ->
 
     Tokens beyond the end of `text` are of a tree that is not whole yet, and nobody uses them.
     """
-    symbols, foul = [], {}
-    for number, (begin, size) in enumerate(zip(place.tolist(), length.tolist(), strict=True)):
+    tokens = [text[a:b] for a, b in zip(place.tolist(), (place + length).tolist(), strict=True)]
+    with suppress(UnicodeDecodeError):
+        return Alphabet(tuple(map(bytes.decode, tokens))), {}
+    foul = {}
+    for number, token in enumerate(tokens):
         try:
-            symbols.append(text[begin : begin + size].decode("utf-8"))
+            token.decode()
         except UnicodeDecodeError as error:
-            foul[number] = begin + error.start
-            symbols.append(f"\ufffd{number}")
-    return Alphabet(tuple(symbols)), foul
+            foul[number] = int(place[number]) + error.start
+    return Alphabet(tuple(token.decode("utf-8", "replace") for token in tokens)), foul
 
 
 class _Place:

@@ -80,18 +80,22 @@ class Forest:
         if not -len(self) <= number < len(self):
             raise IndexError(f"tree {number} of a forest of {len(self)}")
         number %= len(self)
+        here = slice(int(self.start[number]), int(self.start[number + 1]))
+        labels, words = self.labels.symbols, self.words.symbols
         pending: list[Tree] = []
-        for v in range(int(self.start[number + 1]) - 1, int(self.start[number]) - 1, -1):
-            label = self.labels[self.label[v]]
-            if self.word[v] != ABSENT:
-                pending.append(Tree(label, word=self.words[self.word[v]]))
-                continue
-            arity, child, end = 0, v + 1, v + int(self.size[v])
-            while child < end:
-                arity, child = arity + 1, child + int(self.size[child])
-            children = tuple(reversed(pending[len(pending) - arity :]))
-            del pending[len(pending) - arity :]
-            pending.append(Tree(label, children))
+        # From the last node back, so that the children of a node lie on the stack, the first one on top.
+        for label, word, arity in zip(
+            self.label[here][::-1].tolist(),
+            self.word[here][::-1].tolist(),
+            self.arity[here][::-1].tolist(),
+            strict=True,
+        ):
+            if word != ABSENT:
+                pending.append(Tree(labels[label], (), words[word]))
+            else:
+                children = tuple(pending[: -arity - 1 : -1])
+                del pending[-arity:]
+                pending.append(Tree(labels[label], children))
         return pending[0]
 
     def __iter__(self) -> Iterator[Tree]:
@@ -236,4 +240,4 @@ def _sorted_symbols(alphabet: Alphabet, number: NDArray[np.int32]) -> tuple[Alph
         return alphabet, number
     position = np.full(len(alphabet) + 1, ABSENT, np.int32)  # the last one is for ABSENT itself
     position[order] = np.arange(len(order), dtype=np.int32)
-    return Alphabet(tuple(alphabet[i] for i in order)), position[number]
+    return Alphabet(tuple(map(alphabet.symbols.__getitem__, order))), position[number]

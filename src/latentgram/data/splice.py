@@ -14,7 +14,10 @@ from latentgram.data.forest import Forest
 
 
 def keep_nodes(forest: Forest, keep: NDArray[np.bool_]) -> Forest:
-    """Only these nodes; the children of a node that goes become its parent's. Each tree must keep one root."""
+    """Only these nodes; the children of a node that goes become its parent's.
+
+    Each tree must keep one root; a tree that keeps nothing is left out.
+    """
     before = _running_sum(keep)
     here = np.flatnonzero(keep)
     size = before[here + forest.size[here]] - before[here]
@@ -24,7 +27,7 @@ def keep_nodes(forest: Forest, keep: NDArray[np.bool_]) -> Forest:
         forest.label[keep],
         size.astype(np.int32),
         forest.word[keep],
-        before[forest.start],
+        np.unique(before[forest.start]),
     )
 
 

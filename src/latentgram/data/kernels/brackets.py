@@ -30,10 +30,16 @@ def _blank(byte):
 
 
 @njit(cache=True)
-def _end_of_token(text, at):
-    while at < len(text) and not _blank(text[at]) and text[at] != _OPEN and text[at] != _CLOSE:
+def _token(text, at):
+    """Where the token at this place ends, and its hash (FNV-1a)."""
+    code = _FNV_BASIS
+    while at < len(text):
+        byte = text[at]
+        if _blank(byte) or byte in (_OPEN, _CLOSE):
+            break
+        code = (code ^ np.uint64(byte)) * _FNV_PRIME
         at += 1
-    return at
+    return at, code
 
 
 @njit(cache=True)
@@ -47,11 +53,8 @@ def _next_tree(text, at):
 
 
 @njit(cache=True)
-def _intern(text, begin, end, slots, place, length, known):
+def _intern(text, begin, end, code, slots, place, length, known):
     """The number of the token text[begin:end], which is `known` if it is new (and is then entered)."""
-    code = _FNV_BASIS
-    for i in range(begin, end):
-        code = (code ^ np.uint64(text[i])) * _FNV_PRIME
     mask = np.uint64(len(slots) - 1)
     slot = code & mask
     while slots[slot] >= 0:
@@ -71,15 +74,14 @@ def _intern(text, begin, end, slots, place, length, known):
 
 
 @njit(cache=True)
-def _room(text, slots, place, length, known):
-    """The same table with place for at least one more token, at most half full."""
-    if 2 * (known + 1) <= len(slots):
-        return slots, place, length
+def _double(text, slots, place, length, known):
+    """The same table with twice the room; it is never more than half full."""
     larger = np.full(2 * len(slots), -1, np.int32)
     place = np.concatenate((place, np.empty(len(place), np.int64)))
     length = np.concatenate((length, np.empty(len(length), np.int64)))
     for number in range(known):
-        _intern(text, place[number], place[number] + length[number], larger, place, length, number)
+        end, code = _token(text, place[number])
+        _intern(text, place[number], end, code, larger, place, length, number)
     return larger, place, length
 
 
@@ -140,14 +142,15 @@ def scan(text, begins_line, final, skip_bad):
                 at += 1
                 while at < len(text) and _blank(text[at]):
                     at += 1
-                end = _end_of_token(text, at)
+                end, code = _token(text, at)
                 if end == at and depth > 0 and at < len(text):
                     status, where = NO_LABEL, opened[depth]
                 else:
-                    label_slots, label_place, label_length = _room(
-                        text, label_slots, label_place, label_length, labels
-                    )
-                    number = _intern(text, at, end, label_slots, label_place, label_length, labels)
+                    if 2 * labels >= len(label_slots):
+                        label_slots, label_place, label_length = _double(
+                            text, label_slots, label_place, label_length, labels
+                        )
+                    number = _intern(text, at, end, code, label_slots, label_place, label_length, labels)
                     labels += number == labels
                     label[nodes], word[nodes] = number, -1
                     nodes += 1
@@ -183,9 +186,10 @@ def scan(text, begins_line, final, skip_bad):
             elif word[top] >= 0:
                 status, where = TWO_WORDS, at
             else:
-                end = _end_of_token(text, at)
-                word_slots, word_place, word_length = _room(text, word_slots, word_place, word_length, words)
-                number = _intern(text, at, end, word_slots, word_place, word_length, words)
+                end, code = _token(text, at)
+                if 2 * words >= len(word_slots):
+                    word_slots, word_place, word_length = _double(text, word_slots, word_place, word_length, words)
+                number = _intern(text, at, end, code, word_slots, word_place, word_length, words)
                 words += number == words
                 word[top] = number
                 at = end

@@ -1,0 +1,137 @@
+"""What is taken off treebank trees before a grammar is learned from them, and how to put it back.
+
+Each function gives the cleaned forest and a record; `record.restore(cleaned)` is the forest as it was, to the last
+label. Records are for whole treebanks: a parser's own trees have nothing to put back.
+
+- `strip_empties`: traces and other empty elements (`-NONE-`), with all nodes that are over nothing else;
+- `strip_functions`: function tags and indices, `NP-SBJ-1` → `NP`, `NP=2` → `NP`; but `-LRB-` stays, as does
+  `ADVP|PRT`;
+- `collapse_repeats`: X directly and only over X, as when scores of GENIA parsers are compared.
+
+Each is one pass over the arrays (splice.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.forest import Forest
+from latentgram.data.splice import keep_nodes
+from latentgram.errors import DataError
+
+EMPTY = "-NONE-"
+"""Penn's tag of empty elements."""
+
+
+@dataclass(frozen=True)
+class Relabelling:
+    """The labels that a forest had."""
+
+    labels: Alphabet
+    label: NDArray[np.int32]
+
+    def restore(self, forest: Forest) -> Forest:
+        """The same nodes under the labels that they had."""
+        if len(forest.label) != len(self.label):
+            raise DataError("labels cannot be put back on other trees than those they were taken from")
+        return forest.with_labels(self.labels, self.label)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The nodes that were taken out of a forest, and where they were."""
+
+    kept: NDArray[np.bool_]
+    size: NDArray[np.int32]
+    start: NDArray[np.int64]
+    labels: Alphabet
+    words: Alphabet
+    label: NDArray[np.int32]
+    """Labels of the nodes that were taken out, in order; `word` likewise."""
+    word: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def restore(self, forest: Forest) -> Forest:
+        """The forest with the nodes in their places; labels and words of the others may have changed since."""
+        labels = Alphabet.of((*self.labels, *forest.labels))
+        words = Alphabet.of((*self.words, *forest.words))
+        label, word = (np.empty(len(self.kept), np.int32) for _ in range(2))
+        if np.count_nonzero(self.kept) != len(forest.label):
+            raise DataError("nodes cannot be put back into other trees than those they were taken from")
+        for where, alphabets, its_label, its_word in (
+            (self.kept, (forest.labels, forest.words), forest.label, forest.word),
+            (~self.kept, (self.labels, self.words), self.label, self.word),
+        ):
+            label[where] = labels.encode(alphabets[0])[its_label]
+            word[where] = np.append(words.encode(alphabets[1]), np.int32(ABSENT))[its_word]
+        whole = Forest(labels, words, label, self.size, word, self.start)
+        if not np.array_equal(keep_nodes(whole, self.kept).size, forest.size):
+            raise DataError("nodes cannot be put back into trees of another shape than those they were taken from")
+        return whole.compact()
+
+
+def _remove(forest: Forest, kept: NDArray[np.bool_]) -> tuple[Forest, Removal]:
+    removal = Removal(
+        kept, forest.size, forest.start, forest.labels, forest.words, forest.label[~kept], forest.word[~kept]
+    )
+    return keep_nodes(forest, kept).compact(), removal
+
+
+def strip_empties(forest: Forest, empty: str = EMPTY) -> tuple[Forest, Removal]:
+    """Without empty elements and what is over nothing else; a tree of nothing else is left out.
+
+    >>> from latentgram.data.brackets import parse_forest
+    >>> forest = parse_forest("(S (NP (-NONE- *-1)) (VP (VB go) (NP (-NONE- *T*))))")
+    >>> stripped, removal = strip_empties(forest)
+    >>> print(stripped[0], len(removal), removal.restore(stripped) == forest)
+    (S (VP (VB go))) 4 True
+    """
+    spoken = forest.is_tag & (forest.label != forest.labels.index(empty))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(spoken)))
+    here = np.arange(len(forest.size))
+    return _remove(forest, before[here + forest.size] > before[here])
+
+
+def collapse_repeats(forest: Forest) -> tuple[Forest, Removal]:
+    """X over nothing but X is one X.
+
+    >>> from latentgram.data.brackets import parse_forest
+    >>> print(collapse_repeats(parse_forest("(TOP (S (S (S (NP (NP (NN a)))))))"))[0][0])
+    (TOP (S (NP (NN a))))
+    """
+    below = np.append(forest.label[1:], np.int32(ABSENT))
+    return _remove(forest, ~(forest.is_unary & (below == forest.label)))
+
+
+def strip_functions(forest: Forest) -> tuple[Forest, Relabelling]:
+    """Without function tags and indices.
+
+    >>> from latentgram.data.brackets import parse_forest
+    >>> forest = parse_forest("(S (NP-SBJ-1 (-LRB- -LRB-)) (ADVP|PRT=2 (RB up)))")
+    >>> stripped, relabelling = strip_functions(forest)
+    >>> print(stripped[0], relabelling.restore(stripped) == forest)
+    (S (NP (-LRB- -LRB-)) (ADVP|PRT (RB up))) True
+    """
+    return forest.rename(plain_label), Relabelling(forest.labels, forest.label)
+
+
+def plain_label(label: str) -> str:
+    """A label without function tags and indices; one that begins with a hyphen is left alone.
+
+    >>> [plain_label(label) for label in ("NP-SBJ-1", "NP=2", "-LRB-", "WHNP-1=3", "X")]
+    ['NP', 'NP', '-LRB-', 'WHNP', 'X']
+    """
+    if label.startswith(("-", "=")):
+        return label
+    return label.split("-", 1)[0].split("=", 1)[0]
+
+
+def clean(forest: Forest) -> Forest:
+    """Without empty elements, function tags and indices: what parsers of the Penn Treebank learn from."""
+    return strip_functions(strip_empties(forest)[0])[0]
