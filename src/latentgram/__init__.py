@@ -44,6 +44,7 @@ _PUBLIC = {
     "Parser": "latentgram.parser.parser",
     "accuracy_on": "latentgram.parser.parser",
     "Goodman": "latentgram.decode.goodman",
+    "MBR": "latentgram.decode.mbr",
     "MaxRule": "latentgram.decode.maxrule",
     "Viterbi": "latentgram.decode.viterbi",
     "score_attachment": "latentgram.evaluate.attachment",

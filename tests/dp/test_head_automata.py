@@ -3,35 +3,9 @@
 import numpy as np
 import pytest
 
-from latentgram.dp.head_automata import LEFT, RIGHT, log_partition, marginals
-from oracles.projective import ROOT, modifiers, projective_trees
-
-
-def random_grammar(rng, n_words, n_states, n_classes):
-    draw = rng.standard_normal
-    return {
-        "start": draw((2, n_words, n_states)),
-        "stop": draw((2, n_words, n_states)),
-        "operators": draw((5, n_states, n_states)),
-        "step": rng.integers(0, 5, (n_words, n_words)),
-        "arc": draw((n_words, n_words, 1 + n_classes)),
-        "halt": draw((2, n_words, 1 + n_classes)),
-        "memory": rng.integers(0, n_classes, n_words),
-        "root": draw(n_words),
-    }
-
-
-def weight(heads, start, stop, operators, step, arc, halt, memory, root):
-    """The definition of a tree's weight, word for word."""
-    total = root[heads.index(ROOT)]
-    for head in range(len(heads)):
-        for direction, sequence in zip((LEFT, RIGHT), modifiers(heads, head), strict=True):
-            state, vector = 0, start[direction, head]
-            for word in sequence:
-                vector = arc[head, word, state] * operators[step[head, word]] @ vector
-                state = 1 + memory[word]
-            total *= halt[direction, head, state] * (stop[direction, head] @ vector)
-    return total
+from latentgram.dp.head_automata import log_partition, marginals
+from oracles.head_trees import random_grammar, weight
+from oracles.projective import ROOT, projective_trees
 
 
 @pytest.mark.parametrize("n_words", range(1, 7))

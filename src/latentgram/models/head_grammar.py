@@ -51,13 +51,13 @@ class HeadGrammar:
         """Inside–outside: the posteriors of all arcs."""
         weights, log_scale = self.weights(Sentence.of(sentence))
         arcs, roots, log_total, sign = head_automata.marginals(*weights)
-        return ArcPosteriors(arcs, roots, _logprob(log_total, sign, log_scale))
+        return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, log_scale))
 
     def logprob(self, sentence: SentenceLike) -> float:
         """log p(sentence), the sum over all its trees."""
         weights, log_scale = self.weights(Sentence.of(sentence))
         log_total, sign = head_automata.log_partition(*weights)
-        return _logprob(log_total, sign, log_scale)
+        return as_logprob(log_total, sign, log_scale)
 
     def tree_logprob(self, tree: DependencyTree) -> float:
         """log p(tree, sentence) of a projective tree."""
@@ -65,7 +65,7 @@ class HeadGrammar:
             raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
         weights, log_scale = self.weights(tree.sentence)
         log_weight, sign = head_automata.tree_weight(*weights, np.array(tree.heads) - 1)
-        return _logprob(log_weight, sign, log_scale)
+        return as_logprob(log_weight, sign, log_scale)
 
     def __mul__(self, other: Any) -> Any:
         """The product of two weights (000 Eq. 21): at most one factor may have hidden states."""
@@ -80,7 +80,8 @@ class HeadGrammar:
         return power(self, exponent)
 
 
-def _logprob(log_size: float, sign: float, log_scale: float) -> float:
+def as_logprob(log_size: float, sign: float, log_scale: float) -> float:
+    """log p of a signed weight: nan where it is negative, −inf where it is nothing."""
     if sign > 0:
         return log_size + log_scale
     return -np.inf if sign == 0 else np.nan

@@ -24,6 +24,9 @@ from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
     "LPCFG": "latentgram.parser.constituency:constituency_backend",
+    "SHAG": "latentgram.parser.dependency:DependencyBackend",
+    "LexicalSHAG": "latentgram.parser.dependency:DependencyBackend",
+    "ProductSHAG": "latentgram.parser.dependency:DependencyBackend",
 }
 """The backend of each class of model, as "module:function" of the model and the decoder."""
 

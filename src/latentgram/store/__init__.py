@@ -35,20 +35,28 @@ FORMAT = 1
 
 STORABLE: dict[str, str] = {
     "Alphabet": "latentgram.data.alphabet:Alphabet",
+    "ArcDistance": "latentgram.models.arc_distance:ArcDistance",
     "BackoffNGram": "latentgram.models.ngram:BackoffNGram",
     "Binarisation": "latentgram.data.transforms:Binarisation",
+    "ContextCounts": "latentgram.stats.context_counts:ContextCounts",
     "Goodman": "latentgram.decode.goodman:Goodman",
     "HMM": "latentgram.models.hmm:HMM",
     "HeadRules": "latentgram.data.heads:HeadRules",
     "LPCFG": "latentgram.models.lpcfg:LPCFG",
+    "LexicalSHAG": "latentgram.models.lexical:LexicalSHAG",
+    "MBR": "latentgram.decode.mbr:MBR",
     "MaxRule": "latentgram.decode.maxrule:MaxRule",
     "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",
     "NGramTrie": "latentgram.data.ngram_trie:NGramTrie",
     "OperatorAutomaton": "latentgram.models.automaton:OperatorAutomaton",
     "Parser": "latentgram.parser.parser:Parser",
+    "ProductSHAG": "latentgram.models.product:ProductSHAG",
     "Provenance": "latentgram.data.provenance:Provenance",
     "RareWords": "latentgram.data.rarewords:RareWords",
+    "Relations": "latentgram.models.relations:Relations",
+    "SHAG": "latentgram.models.shag:SHAG",
     "Viterbi": "latentgram.decode.viterbi:Viterbi",
+    "WordSymbols": "latentgram.data.word_symbols:WordSymbols",
 }
 """Every class that may stand in a model file, as "module:Class", imported when it is met."""
 

@@ -1,0 +1,52 @@
+"""Minimum-risk decoding of dependency trees: the tree whose arcs are most likely (000 §4, Eq. 14).
+
+    best = argmax_y Σ_{(h,m) in y} log μ(h,m)
+
+by Eisner's algorithm, or Σ μ, the expected number of right heads. Posteriors of a spectral grammar may be a little
+negative or above 1 by errors of estimation: |μ| is taken, and log μ is never below the logarithm of `floor`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.dp.eisner import best_heads, k_best_heads
+from latentgram.errors import SettingError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MBR:
+    """Minimum risk over arcs.
+
+    >>> arcs, roots = np.array([[0.0, 0.4], [0.6, 0.0]]), np.array([0.4, 0.6])
+    >>> MBR().heads(arcs, roots)
+    array([ 1, -1])
+    """
+
+    gain: Literal["log", "sum"] = "log"
+    floor: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.gain not in ("log", "sum") or not 0 < self.floor < 1:
+            raise SettingError(f"MBR takes the gain log or sum and a floor between 0 and 1, got {self}")
+
+    def gains(self, posteriors: Floats) -> Floats:
+        """What each arc adds to the objective."""
+        sizes = np.maximum(np.abs(posteriors), self.floor)
+        return np.log(sizes) if self.gain == "log" else sizes
+
+    def heads(self, arcs: Floats, roots: Floats) -> NDArray[np.int64]:
+        """The heads of the best tree (−1 for the root word)."""
+        heads, _ = best_heads(self.gains(arcs), self.gains(roots))
+        return np.asarray(heads)
+
+    def k_best(self, arcs: Floats, roots: Floats, count: int) -> NDArray[np.int64]:
+        """[at most count, N] the heads of the best trees, best first."""
+        heads, _ = k_best_heads(self.gains(arcs), self.gains(roots), count)
+        return np.asarray(heads)
