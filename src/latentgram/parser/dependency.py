@@ -16,7 +16,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.decode.mbr import MBR
 from latentgram.decode.viterbi import Viterbi
-from latentgram.dp.head_automata import inside, marginals, tree_weight
+from latentgram.dp.head_automata import HeadWeights, inside, marginals, tree_weight
 from latentgram.dp.head_paths import best_path, draw_tree
 from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.attachment import AttachmentScore, score_attachment
@@ -85,7 +85,7 @@ class DependencyBackend:
         heads = np.array(tree.heads, np.int64) - 1
         logprob = -np.inf
         if tree.is_projective:
-            logprob = as_logprob(*tree_weight(*weights, heads), log_scale)
+            logprob = _tree_logprob(weights, log_scale, heads)
         confidence = np.clip(posteriors.of_heads(heads), 0.0, 1.0)
         return Parse(sentence, tree, posteriors.logprob, logprob, confidence, np.full(len(heads), np.nan))
 
@@ -100,7 +100,7 @@ class DependencyBackend:
         return score_attachment(gold, trees, punctuation="upos", fallback=[parse.fallback for parse in parses])
 
     def _built(
-        self, sentence: Sentence, heads: Heads, weights: Any, log_scale: float, posteriors: ArcPosteriors
+        self, sentence: Sentence, heads: Heads, weights: HeadWeights, log_scale: float, posteriors: ArcPosteriors
     ) -> Parse:
         """The parse of a tree given by its heads."""
         symbols = self.grammar.symbols.encode(sentence)
@@ -120,13 +120,18 @@ class DependencyBackend:
             sentence,
             tree,
             posteriors.logprob,
-            as_logprob(*tree_weight(*weights, heads), log_scale),
+            _tree_logprob(weights, log_scale, heads),
             np.clip(posteriors.of_heads(heads), 0.0, 1.0),
             np.full(len(heads), np.nan),
             fallback=posteriors.logprob == -np.inf,
         )
 
 
-def _posteriors(weights: Any, log_scale: float) -> ArcPosteriors:
+def _posteriors(weights: HeadWeights, log_scale: float) -> ArcPosteriors:
     arcs, roots, log_total, sign = marginals(*weights)
     return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, log_scale))
+
+
+def _tree_logprob(weights: HeadWeights, log_scale: float, heads: Heads) -> float:
+    log_weight, sign = tree_weight(*weights, heads)
+    return as_logprob(log_weight, sign, log_scale)
