@@ -1,0 +1,48 @@
+"""Commands are run in this process, through the same `main` that the shell calls."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from latentgram.cli.main import main
+from latentgram.data.demo import demo_treebank
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command line; `given` is its standard input."""
+
+    def call(*arguments: object, given: str = "") -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["latentgram", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        seen = capsys.readouterr()
+        return Outcome(status, seen.out, seen.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small demo treebanks."""
+    folder = tmp_path_factory.mktemp("corpus")
+    demo_treebank(300, 0).write(folder / "train.mrg")
+    demo_treebank(20, 1).write(folder / "test.mrg")
+    return folder
