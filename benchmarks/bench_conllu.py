@@ -4,7 +4,7 @@ Set-up: the training files of the folder that LATENTGRAM_DATA names, one thread,
 one that warms up. Reading includes all checks (columns, ids, heads, one root, no circle); the written file is
 compared with the one read, byte for byte. Lifting is that of Nivre & Nilsson (2005), shortest arc first.
 
-Conclusion: reading takes 2 to 3 µs a word and writing about a quarter of that; checking and lifting a whole
+Conclusion: reading takes 2 to 3 µs a word and writing about a third of that; checking and lifting a whole
 treebank are matters of hundredths of a second. Lifting moves fewer than one word in a hundred, and every file
 comes out as it went in.
 
