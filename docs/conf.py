@@ -1,10 +1,10 @@
 """How the documentation is built: `make docs`."""
 
-from importlib.metadata import version as installed_version
+from latentgram import __version__
 
 project = "latentgram"
 author = "The latentgram authors"
-release = installed_version("latentgram")
+release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -14,4 +14,4 @@ exclude_patterns = ["_build"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 default_role = "code"
-nitpicky = False
+suppress_warnings = ["docutils"]  # docstrings are written for people and terminals first
