@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latentgram.data.brackets import parse_forest, read_brackets
@@ -34,7 +34,6 @@ def without_repeats(tree: Tree) -> Tree:
     return Tree(tree.label, below, tree.word)
 
 
-@settings(deadline=None)
 @given(forests)
 def test_empties(forest: Forest) -> None:
     stripped, removal = strip_empties(forest)
@@ -42,7 +41,6 @@ def test_empties(forest: Forest) -> None:
     assert removal.restore(stripped) == forest
 
 
-@settings(deadline=None)
 @given(forests)
 def test_repeats(forest: Forest) -> None:
     collapsed, removal = collapse_repeats(forest)
@@ -50,7 +48,6 @@ def test_repeats(forest: Forest) -> None:
     assert removal.restore(collapsed) == forest
 
 
-@settings(deadline=None)
 @given(forests)
 def test_a_chain_of_transforms_is_undone_backwards(forest: Forest) -> None:
     without, removal = strip_empties(forest)

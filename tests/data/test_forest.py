@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latentgram.data.alphabet import Alphabet
@@ -18,7 +18,6 @@ trees = st.recursive(
 tree_lists = st.lists(trees, max_size=4)
 
 
-@settings(deadline=None)
 @given(tree_lists)
 def test_derived_arrays_are_those_of_a_walk(given_trees: list[Tree]) -> None:
     forest = Forest.of(given_trees)
@@ -46,7 +45,6 @@ def test_derived_arrays_are_those_of_a_walk(given_trees: list[Tree]) -> None:
     assert forest.lengths.tolist() == [len(tree) for tree in given_trees]
 
 
-@settings(deadline=None)
 @given(tree_lists, tree_lists, st.data())
 def test_concatenate_and_select(first: list[Tree], second: list[Tree], data: st.DataObject) -> None:
     both = Forest.concatenate([Forest.of(first), Forest.of(second), Forest.of([])])
@@ -90,7 +88,6 @@ def test_renaming_merges_labels() -> None:
     assert forest.labels.symbols == ("NP", "S")
 
 
-@settings(deadline=None)
 @given(tree_lists, st.data())
 def test_stretching_and_keeping_undo_each_other(given_trees: list[Tree], data: st.DataObject) -> None:
     forest = Forest.of(given_trees)

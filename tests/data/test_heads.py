@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latentgram.data.brackets import parse_forest, read_brackets
@@ -84,7 +84,6 @@ trees = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(trees, min_size=1, max_size=3), st.booleans())
 def test_dependencies_are_those_of_a_walk(given_trees: list[Tree], learned: bool) -> None:
     forest = Forest.of(given_trees)

@@ -55,6 +55,11 @@ def test_position_counts_only_for_capitals() -> None:
     assert rule.symbol("jumping", first=True) == rule.symbol("jumping")
 
 
+def test_brackets_are_known_by_either_name() -> None:
+    rule = RareWords.learn([["-LRB-", "a", "-LRB-"]], threshold=1, support=1)
+    assert rule.symbols(["x", "(", "-LRB-"])[1:] == ("-LRB-", "-LRB-")
+
+
 def test_rare_words_as_tags() -> None:
     forest = parse_forest("(S (NN cat) (NN cat) (NN dog) (, ,))")
     rule = RareWords.of_forest(forest, threshold=1, mode="tag")

@@ -32,7 +32,7 @@ binarisations = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(forests, binarisations)
 def test_restore_is_the_inverse(forest: Forest, binarisation: Binarisation) -> None:
     binary = binarisation.binarise(forest)
@@ -47,7 +47,7 @@ def test_restore_is_the_inverse(forest: Forest, binarisation: Binarisation) -> N
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(trees, min_size=1, max_size=4), binarisations)
 def test_the_root_label_comes_back(below: list[Tree], binarisation: Binarisation) -> None:
     forest = Forest.of([Tree("ROOT", (tree,)) for tree in below])

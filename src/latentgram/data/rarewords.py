@@ -14,8 +14,8 @@ A signature, from fine to coarse (`‹Aa-d-ing›`):
 
 A signature is kept if rare words showed it at least `support` times; otherwise the next coarser one is used. A
 word that shows none of the kept ones takes the commonest of its case, or of all. So every word maps to a symbol
-that has been seen in training, as long as training had a rare word. The first word of a
-sentence is read in lower case when it is rare as it stands but that form is not.
+that has been seen in training, as long as training had a rare word. Before that, the first word of a sentence is
+tried in lower case, and a bracket by its Penn name.
 
 Cost: one dictionary look-up a word; the form of a word is looked at once.
 """
@@ -32,6 +32,7 @@ from typing import Literal
 import numpy as np
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.brackets import escape
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError, SettingError
 
@@ -157,6 +158,8 @@ class RareWords:
             return word
         if first and word.lower() in self.known:
             return word.lower()
+        if (penn := escape(word)) in self.known:
+            return penn
         for signature in _signatures(word, first):
             if signature in self.signatures:
                 return str(signature)

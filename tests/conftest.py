@@ -1,0 +1,6 @@
+"""Property tests: no deadline, since a first call may compile; the same examples on every run."""
+
+from hypothesis import settings
+
+settings.register_profile("latentgram", deadline=None, derandomize=True)
+settings.load_profile("latentgram")
