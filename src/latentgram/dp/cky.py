@@ -251,15 +251,15 @@ def inside(semiring, index, weights, lexical):
 
 
 @register_jitable
-def _scale(chart, interminals, shifts):
-    """Take two to the power of shifts[w] out of every word w."""
+def _scale(chart, interminals, shifts, width):
+    """Take two to the power of shifts[w] out of every word w, in the spans of up to `width` words."""
     n = shifts.shape[0]
     for w in range(n):
         chart.exponents[w] += shifts[w]
         chart.tags[w] *= 2.0 ** -shifts[w]
     for i in range(n):
         shift = shifts[i]
-        for j in range(i + 2, n + 1):
+        for j in range(i + 2, min(i + width, n) + 1):
             shift += shifts[j - 1]
             factor = math.ldexp(1.0, -shift)
             for a in range(interminals):
@@ -307,7 +307,7 @@ def _rebalance(chart, interminals, width):
     for w in range(n):
         if covering[w] > 0.5:
             shifts[w] = round(drift[w] / covering[w])
-    _scale(chart, interminals, shifts)
+    _scale(chart, interminals, shifts, width)
 
 
 @njit(cache=True)

@@ -15,16 +15,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import ABSENT
+from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import Symbol
+from latentgram.data.symbols import tag_of
 from latentgram.models.lpcfg import LPCFG
 
 UNSEEN = -1
 """The entry of a leaf that is not in the lexicon."""
 
 _UNSEEN_COUNT = 0.5
-"""How often a word counts as seen below a preterminal when it was not."""
+"""How often a word counts as seen with a tag when it was not."""
 _SELDOM = 1e-3
 """What such a pair weighs beside others of the same word that were seen."""
 
@@ -56,22 +56,37 @@ _Found = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class LeafTable:
-    """Looks words up in the lexicon of a grammar."""
+    """Looks words up in the lexicon of a grammar.
+
+    `pull` is the weight, in observations, that the words of a tag have in q(symbol → word) of each of the tag's
+    preterminals: with c(t,x) the count of word x below all preterminals of tag t,
+
+        q(s→x) = (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull).
+
+    At 0 a word has only the preterminals that were seen over it.
+    """
 
     grammar: LPCFG
+    pull: float = 0.0
 
     @cached_property
-    def tag_of(self) -> NDArray[np.object_]:
+    def _tags(self) -> Alphabet:
+        return Alphabet.of(tag_of(name) for name in self.grammar.preterminals)
+
+    @cached_property
+    def _tag(self) -> NDArray[np.int32]:
         """[P] the tag in which each preterminal ends."""
-        return np.array([Symbol.read(name).chain[-1] for name in self.grammar.preterminals], object)
+        return self._tags.encode(tag_of(name) for name in self.grammar.preterminals)
+
+    @cached_property
+    def _tag_count(self) -> NDArray[np.float64]:
+        """[P] how often the tag of each preterminal was counted, whatever is above it."""
+        over_words = self.symbol_count[len(self.grammar.interminals) :]
+        return np.asarray(np.bincount(self._tag, over_words)[self._tag], np.float64)
 
     @cached_property
     def _rows_of_word(self) -> NDArray[np.int64]:
         return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
-
-    @cached_property
-    def _weight(self) -> NDArray[np.float64]:
-        return self.grammar.lexicon_count / self.symbol_count[self.grammar.lexicon[:, 0]]
 
     @cached_property
     def symbol_count(self) -> NDArray[np.float64]:
@@ -104,7 +119,7 @@ class LeafTable:
         """All preterminals over every word: when those of `of` have no parse."""
         seen, preterminals = self.of(sentence), len(self.grammar.preterminals)
         first, words = len(self.grammar.interminals), len(sentence)
-        unseen = _UNSEEN_COUNT / (self.symbol_count[first:] + 1.0) * _SELDOM
+        unseen = _SELDOM * _UNSEEN_COUNT / (self._tag_count + 1.0)
         entry, weight = np.full((words, preterminals), UNSEEN, np.int32), np.tile(unseen, (words, 1))
         place = np.repeat(np.arange(words), np.diff(seen.begin)), seen.symbol - first
         entry[place], weight[place] = seen.entry, seen.weight
@@ -113,22 +128,21 @@ class LeafTable:
         return Leaves(begin, symbol, entry.ravel(), weight.ravel())
 
     def _look(self, word: str, tag: str | None) -> _Found:
-        number, interminals = self.grammar.words.index(word), len(self.grammar.interminals)
-        rows = np.empty(0, np.int32)
+        grammar, interminals = self.grammar, len(self.grammar.interminals)
+        number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
+        entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
+        count = np.zeros(len(grammar.preterminals))
         if number != ABSENT:
             rows = np.arange(*self._rows_of_word[number : number + 2], dtype=np.int32)
-        if tag is not None:
-            with_tag = np.flatnonzero(self.tag_of == tag).astype(np.int32) + np.int32(interminals)
-            fitting = rows[np.isin(self.grammar.lexicon[rows, 0], with_tag)]
-            if len(fitting) or len(with_tag):
-                rows = fitting
-        else:
-            with_tag = np.empty(0, np.int32)
-        if len(rows):
-            return self.grammar.lexicon[rows, 0], rows, self._weight[rows]
-        symbols = with_tag
-        if not len(symbols):
-            symbols = np.arange(interminals, len(self.grammar.states), dtype=np.int32)
-        # As if the word had been seen half a time: rarer symbols are likelier to have missed it.
-        weight = _UNSEEN_COUNT / (self.symbol_count[symbols] + 1.0)
-        return symbols, np.full(len(symbols), UNSEEN, np.int32), weight
+            entry[grammar.lexicon[rows, 0] - interminals] = rows
+            count[grammar.lexicon[rows, 0] - interminals] = grammar.lexicon_count[rows]
+        if asked != ABSENT:
+            count[self._tag != asked] = 0
+        of_tag = np.bincount(self._tag, count)[self._tag]
+        weight = count + self.pull * of_tag / self._tag_count
+        weight /= self.symbol_count[interminals:] + self.pull
+        if not of_tag.any():  # as if each tag that is possible had been seen half a time
+            possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked
+            weight = possible * _UNSEEN_COUNT / (self._tag_count + 1.0)
+        kept = np.flatnonzero(weight).astype(np.int32)
+        return kept + np.int32(interminals), entry[kept], weight[kept]
