@@ -13,7 +13,7 @@ from sys import intern
 import numpy as np
 
 from latentgram.data.dependencies import UNATTACHED, DependencyArrays, DependencyTree
-from latentgram.data.files import PathLike, expand, read_blocks, write_text
+from latentgram.data.files import PathLike, expand, paragraphs, read_blocks, write_text
 from latentgram.errors import DataError
 
 SUFFIXES = (".conllu", ".conll")
@@ -91,18 +91,12 @@ def _read_block(
     trees: list[DependencyTree] = []
     lines: list[int] = []
     errors: list[DataError] = []
-    line = first
-    parts = text.removesuffix("\n\n").split("\n\n")
+    found = list(paragraphs(text, first))
     cut_short = not text.endswith("\n\n")
-    for number, part in enumerate(parts, 1):
-        body = part.strip("\n")
-        start = line + len(part) - len(part.lstrip("\n"))
-        line += part.count("\n") + 2
-        if not body:
-            continue
+    for start, body in found:
         try:
             tree = _read_sentence(body.split("\n"), start, path, partial)
-            if cut_short and number == len(parts):
+            if cut_short and start == found[-1][0]:
                 raise DataError(
                     "the file ends within a sentence: a blank line must follow the last one (is it cut short?)",
                     path=path,

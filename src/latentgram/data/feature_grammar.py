@@ -61,9 +61,8 @@ class Draw:
     @property
     def refined(self) -> Tree:
         """The tree with the hidden features in its labels."""
-        symbols = iter(self.symbols)
         pending: list[Tree] = []
-        for node, symbol in zip(reversed(list(self.tree.nodes())), reversed(list(symbols)), strict=True):
+        for node, symbol in zip(reversed(list(self.tree.nodes())), reversed(self.symbols), strict=True):
             count = len(node.children)
             children = tuple(reversed(pending[len(pending) - count :])) if count else ()
             del pending[len(pending) - count :]

@@ -155,6 +155,19 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
         yield from enumerate(text.removesuffix("\n").split("\n"), first)
 
 
+def paragraphs(text: str, first: int = 1) -> Iterator[tuple[int, str]]:
+    """What stands between blank lines, with the number of its first line; the text begins at line `first`.
+
+    >>> list(paragraphs("a\\nb\\n\\n\\nc\\n"))
+    [(1, 'a\\nb'), (5, 'c')]
+    """
+    line = first
+    for part in text.split("\n\n"):
+        if body := part.strip("\n"):
+            yield line + len(part) - len(part.lstrip("\n")), body
+        line += part.count("\n") + 2
+
+
 @contextmanager
 def write_bytes(path: PathLike) -> Iterator[BinaryIO]:
     """A file to write, compressed by its name, that appears whole when the block ends and not at all if it fails.

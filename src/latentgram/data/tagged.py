@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from sys import intern
 
-from latentgram.data.files import PathLike, expand, read_blocks, read_lines, write_text
+from latentgram.data.files import PathLike, expand, paragraphs, read_blocks, read_lines, write_text
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
 
@@ -32,13 +32,7 @@ def read_tagged(
         raise SettingError("a tag column is 1 or more: the word itself is column 0")
     for path in expand(paths, TAGGED_SUFFIXES):
         for first, text in read_blocks(path, "\n\n"):
-            line = first
-            for part in text.split("\n\n"):
-                body = part.strip("\n")
-                start = line + len(part) - len(part.lstrip("\n"))
-                line += part.count("\n") + 2
-                if not body:
-                    continue
+            for start, body in paragraphs(text, first):
                 try:
                     yield _read_rows(body.split("\n"), start, path, column, coarse)
                 except DataError as error:
