@@ -1,8 +1,11 @@
 import gzip
 import lzma
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from latentgram.data.brackets import (
     escape,
@@ -184,3 +187,47 @@ def test_forests_are_written_as_trees_are() -> None:
 def test_corpora_come_out_as_they_went_in(pack: str, corpora: Path) -> None:
     path = corpora / "constituency" / pack / "train.mrg"
     assert format_forest(read_brackets(path)) == path.read_bytes()
+
+
+def simple_parse(text: str) -> list[Tree] | None:
+    """Trees by the definition, one token at a time; None where there is a fault."""
+    lines, depth = [], 0
+    for line in text.split("\n"):
+        comment = depth == 0 and line.lstrip().startswith(("%", "#", "*x*"))
+        lines.append("" if comment else line)
+        depth += 0 if comment else line.count("(") - line.count(")")
+    trees: list[Tree] = []
+    stack: list[tuple[str, list[Tree], list[str]]] = []
+    tokens = re.findall(r"\(\s*[^\s()]*|\)|[^\s()]+", "\n".join(lines))
+    for token in tokens:
+        if token.startswith("("):
+            stack.append((token[1:].strip(), [], []))
+            if len(stack) > 1 and not stack[-1][0]:
+                return None
+        elif not stack:
+            return None
+        elif token != ")":
+            stack[-1][2].append(token)
+        else:
+            label, children, words = stack.pop()
+            if len(words) + bool(children) != 1:
+                return None
+            tree = Tree(label, tuple(children), words[0] if words else None)
+            (stack[-1][1] if stack else trees).append(tree)
+    return None if stack else trees
+
+
+pieces = st.sampled_from(
+    ["(", ")", "(", ")", "(A ", "(B b)", " ", "\n", "word", "%", "#", "*x*", "\u00e9", "\r\n\t"]
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(pieces, max_size=20).map("".join))
+def test_the_scanner_agrees_with_the_definition(text: str) -> None:
+    expected = simple_parse(text)
+    try:
+        found = list(parse_forest(text))
+    except DataError:
+        found = None
+    assert found == expected
