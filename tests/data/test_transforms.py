@@ -100,6 +100,12 @@ def test_one_word_sentences() -> None:
     assert Binarisation().restore_forest(binary) == forest
 
 
+def test_a_parse_whose_root_is_intermediate_is_still_a_tree() -> None:
+    assert str(Binarisation().restore(parse_tree("(@VP (@VP (V v) (NP n)) (PP p))"))) == (
+        "(TOP (VP (V v) (NP n) (PP p)))"
+    )
+
+
 def test_root_label_is_only_a_label_of_roots() -> None:
     assert root_label(parse_forest("(TOP (S (A a))) (TOP (X b))")) == "TOP"
     assert root_label(parse_forest("( (S (A a)))")) == ""

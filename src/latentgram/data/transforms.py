@@ -137,10 +137,15 @@ class Binarisation:
         ), number
 
     def restore_forest(self, forest: Forest) -> Forest:
-        """Binarised trees as treebank trees again; the inverse of `binarise`."""
+        """Binarised trees as treebank trees again; the inverse of `binarise`.
+
+        An intermediate symbol on a root, where `binarise` never puts one, is taken for the label it is made from.
+        """
+        forest = forest.compact()
         symbols = [Symbol.read(name) for name in forest.labels]
-        intermediate = np.array([symbol.intermediate for symbol in symbols], bool)
-        forest = keep_nodes(forest, ~intermediate[forest.label])
+        keep = ~np.array([symbol.intermediate for symbol in symbols], bool)[forest.label]
+        keep[forest.start[:-1]] = True
+        forest = keep_nodes(forest, keep)
         length = np.array([len(symbol.chain) for symbol in symbols], np.int64)
         labels = Alphabet.of(label for symbol in symbols for label in symbol.chain)
         chain = np.full((len(symbols), length.max(initial=0)), ABSENT, np.int32)
