@@ -5,9 +5,9 @@ time, the best of seven after one run that compiles. NLTK reads every line by `n
 is read into a `Forest`, which is what learners and scorers work on, and, in the second row, further into a `Tree`
 for every node, which is what people look at.
 
-Conclusion (results/brackets.csv): a forest is read 30 to 40 times as fast as NLTK reads trees; half of the time on
-a small file goes into its dictionary of words. A Python object for each node costs about as much here as there, so
-learners stay with the forest.
+Conclusion (results/brackets.csv): a forest is read 29 to 42 times as fast as NLTK reads trees; half of the time on
+a small file goes into its dictionary of words. To hold a Python object for each node costs about as much here as
+there (most of it is Python's garbage collector), so learners stay with the forest.
 
     python benchmarks/bench_brackets.py [FILE]
 """
