@@ -21,6 +21,16 @@ class GrammarSettings(Settings):
 
 
 @dataclass(frozen=True)
+class LatentGrammarSettings(GrammarSettings):
+    """What learners of latent-variable grammars share: smoothing, and the features of spectral views."""
+
+    backoff: float | None = setting("constant C of the back-off of rules; 0 for none", at_least=0)
+    pull: float | None = setting("weight of coarser estimates in the lexicon, in observations", at_least=0)
+    features: str | None = setting("set of features of inside and outside trees: simple, paper or full")
+    scaling: float | None = setting("constant kappa in the scaling of features", at_least=0)
+
+
+@dataclass(frozen=True)
 class HeadSettings(Settings):
     """What the words of a dependency treebank become: for learners of head-automata grammars."""
 
@@ -59,7 +69,7 @@ class Counting(GrammarSettings, HeadSettings):
 
 
 @dataclass(frozen=True)
-class Spectral(BasisSettings):
+class Spectral(LatentGrammarSettings, BasisSettings):
     """Hidden states from the singular vectors of moments of the data: one pass, no local optima.
 
     >>> Spectral(states=16).states
@@ -73,7 +83,7 @@ class Spectral(BasisSettings):
 
 
 @dataclass(frozen=True)
-class EM(BasisSettings):
+class EM(LatentGrammarSettings, BasisSettings):
     """Expectation-maximisation."""
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
@@ -85,8 +95,10 @@ class EM(BasisSettings):
 
 
 @dataclass(frozen=True)
-class Clustering(BasisSettings):
+class Clustering(LatentGrammarSettings, BasisSettings):
     """k-means of spectral vectors into hard states, then counting: non-negative by construction."""
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     seed: int | None = setting("seed of the clustering", at_least=0)
+    iterations: int | None = setting("smoothed EM steps after the clustering", at_least=0)
+    dimensions: int | None = setting("dimensions of the spectral views that are clustered", at_least=1)

@@ -52,10 +52,21 @@ _BASIS = {
     "ridge": 3.0,
 }
 
+_TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}
+_LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
+
 RECIPES: dict[tuple[str, str], Recipe] = {
-    ("LPCFG", "Counting"): Recipe(
-        "latentgram.learn.counting_lpcfg:count_pcfg",
-        {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5},
+    ("LPCFG", "Counting"): Recipe("latentgram.learn.counting_lpcfg:count_pcfg", _TREES),
+    ("LPCFG", "Spectral"): Recipe(
+        "latentgram.learn.spectral_lpcfg:learn_spectral", {**_LATENT, "states": 16, "backoff": 20.0}
+    ),
+    ("LPCFG", "EM"): Recipe(
+        "latentgram.learn.em_lpcfg:learn_em",
+        {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 20, "seed": 0, "start": "random"},
+    ),
+    ("LPCFG", "Clustering"): Recipe(
+        "latentgram.learn.em_lpcfg:learn_clusters",
+        {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 4, "seed": 0, "dimensions": 16},
     ),
     ("SHAG", "Counting"): Recipe("latentgram.learn.shag:count_shag", {"symbols": "joined", "memory": "first"}),
     ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}),

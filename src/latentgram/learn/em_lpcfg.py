@@ -1,0 +1,123 @@
+"""Latent-variable PCFGs by EM over observed trees, from random states or from clusters of spectral views.
+
+Clusters: what a node looks like from inside and from outside, in the few coordinates in which both agree
+(spectral_lpcfg.py), each view scaled to length one; k-means makes hard states of them. Counted and smoothed
+they are already a good grammar of probabilities; a few rounds of smoothed EM make it better. The number of
+states of a symbol grows with its nodes, eight at least for each state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.learn.em import ascend
+from latentgram.learn.grammar_data import GrammarData
+from latentgram.learn.learners import EM, Clustering
+from latentgram.learn.recipes import Context
+from latentgram.learn.spectral_lpcfg import NodeViews, project
+from latentgram.learn.tree_states import (
+    StateCounts,
+    StateGrammar,
+    expect,
+    finished,
+    labelled_counts,
+    maximise,
+    random_counts,
+    shards_of,
+)
+from latentgram.models.lpcfg import LPCFG
+from latentgram.spectral.kmeans import kmeans
+
+Floats = NDArray[np.float64]
+
+NODES_A_STATE = 8
+"""A symbol gets at most one state for so many of its nodes."""
+
+
+def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
+    """The recipe of `EM`."""
+    data = GrammarData.of(treebank, learner)
+    if learner.start == "clusters":
+        views = project(data, learner, context)
+        states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
+    else:
+        states = states_by_count(data, learner.states or 1)
+        counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
+    return climb(data, states, counts, learner, context)
+
+
+def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Context) -> LPCFG:
+    """The recipe of `Clustering`."""
+    data = GrammarData.of(treebank, learner)
+    views = project(data, dataclasses.replace(learner, states=learner.dimensions), context)
+    states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
+    return climb(data, states, counts, learner, context)
+
+
+def climb(
+    data: GrammarData, states: NDArray[np.int32], counts: StateCounts, learner: Any, context: Context
+) -> LPCFG:
+    """Rounds of EM from counts; the best on `context.dev_score`, if there is one."""
+    d = data.derivations
+    shards = shards_of(d)
+    make = partial(maximise, d, states, backoff=learner.backoff, pull=learner.pull)
+
+    def finish(grammar: StateGrammar) -> LPCFG:
+        return finished(data, shards, grammar, learner.pull, context.engine)
+
+    def rate(grammar: StateGrammar) -> float:
+        return context.dev_score(finish(grammar)) if context.dev_score else 0.0
+
+    found = ascend(
+        make(counts),
+        lambda grammar: expect(d, shards, grammar, context.engine),
+        make,
+        iterations=learner.iterations,
+        score=rate if context.dev_score else None,
+        progress=context.progress,
+    )
+    learned = finish(found.model)
+    return dataclasses.replace(learned, provenance=dataclasses.replace(learned.provenance, trace=found.trace))
+
+
+def states_by_count(data: GrammarData, states: int) -> NDArray[np.int32]:
+    """How many states each symbol gets."""
+    return np.clip(data.derivations.symbol_count // NODES_A_STATE, 1, states).astype(np.int32)
+
+
+def cluster(data: GrammarData, views: NodeViews, states: int, seed: int) -> tuple[NDArray[np.int32], StateCounts]:
+    """Hard states by k-means of the views, one symbol after the other, and their counts."""
+    d = data.derivations
+    label = np.zeros(len(d.symbol), np.int64)
+    wanted = states_by_count(data, states)
+    order = np.argsort(d.symbol, kind="stable")
+    begin = np.searchsorted(d.symbol[order], np.arange(d.symbols + 1))
+    used = np.ones(d.symbols, np.int32)
+    for symbol in range(d.symbols):
+        nodes, rank = order[begin[symbol] : begin[symbol + 1]], int(views.states[symbol])
+        if wanted[symbol] == 1:
+            continue
+        points = np.column_stack(
+            (
+                _unit(views.inside[nodes, :rank]),
+                # Z = Σ⁻¹Vᵀψ magnifies the weakest directions; the distance is taken on Vᵀψ.
+                _unit(views.outside[nodes, :rank] * views.spectra[symbol]),
+            )
+        )
+        label[nodes] = kmeans(
+            points, np.ones(len(points)), int(wanted[symbol]), np.random.default_rng((seed, symbol)), rounds=20
+        )
+        used[symbol] = label[nodes].max() + 1
+    return used, labelled_counts(d, used, label)
+
+
+def _unit(rows: Floats) -> Floats:
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0), np.float64)

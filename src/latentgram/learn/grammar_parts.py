@@ -1,0 +1,98 @@
+"""What all learners of latent-variable grammars share: layouts of flat arrays, back-off weights, assembly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.learn.grammar_data import GrammarData
+from latentgram.learn.grammar_lexicon import estimate_lexicon
+from latentgram.models.lpcfg import LPCFG
+from latentgram.stats.derivations import Derivations
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def rule_layout(rules: NDArray[np.int32], states: NDArray[np.integer]) -> Ints:
+    """Where the tensor of each rule begins: [R+1]."""
+    sizes = np.prod(states[rules].astype(np.int64), axis=1)
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+
+
+def layout(sizes: NDArray[np.integer]) -> Ints:
+    """Where each of some consecutive pieces begins: [pieces + 1]."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes.astype(np.int64))))
+
+
+def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Floats:
+    """λ = √n / (C + √n) (004 §3.2); C = 0 means no smoothing."""
+    root = np.sqrt(np.asarray(counts, np.float64))
+    return np.asarray(root / (constant + root), np.float64)
+
+
+def nodes_by_rule(derivations: Derivations) -> tuple[Ints, Ints]:
+    """The inner nodes by rule, and where each rule begins among them."""
+    inner = np.flatnonzero(derivations.rule >= 0)
+    order = inner[np.argsort(derivations.rule[inner], kind="stable")]
+    return order, np.searchsorted(derivations.rule[order], np.arange(len(derivations.rules) + 1))
+
+
+def symbol_means(derivations: Derivations, values: Floats) -> Floats:
+    """The mean of the nodes' rows for each symbol: [symbols, m]."""
+    order = np.argsort(derivations.symbol, kind="stable")
+    begin = np.searchsorted(derivations.symbol[order], np.arange(derivations.symbols))
+    return np.asarray(np.add.reduceat(values[order], begin) / derivations.symbol_count[:, None], np.float64)
+
+
+def ragged(rows: Floats, widths: NDArray[np.integer]) -> Floats:
+    """The leading `widths[i]` numbers of each row, one after the other."""
+    return rows[np.arange(rows.shape[1]) < widths[:, None]]
+
+
+def assemble(
+    data: GrammarData,
+    states: NDArray[np.int32],
+    rule_tensor: Floats,
+    root: Floats,
+    mean_inside: Floats,
+    mean_outside: Floats,
+    leaf_view: Floats,
+    *,
+    pull: float,
+    nonnegative: bool,
+) -> LPCFG:
+    """The grammar of rules learned and a lexicon estimated from the leaves' outside views.
+
+    `root`, `mean_inside`, `mean_outside` are [symbols, m], `leaf_view` [leaves, m].
+    """
+    d = data.derivations
+    lexicon = estimate_lexicon(data, leaf_view, pull)
+    symbol = lexicon.entries[:, 0]
+    vector = lexicon.vector
+    if nonnegative:
+        total = np.zeros((d.symbols, vector.shape[1]))
+        np.add.at(total, symbol, vector)
+        vector = vector / np.where(total > 0, total, 1.0)[symbol]
+    return LPCFG(
+        interminals=d.interminals,
+        preterminals=d.preterminals,
+        words=lexicon.words,
+        states=states,
+        rules=d.rules,
+        rule_offset=rule_layout(d.rules, states),
+        rule_tensor=rule_tensor,
+        lexicon=lexicon.entries,
+        lexicon_offset=layout(states[symbol]),
+        lexicon_vector=ragged(vector, states[symbol]),
+        root_offset=layout(states),
+        root_vector=ragged(root, states),
+        mean_inside=ragged(mean_inside, states),
+        mean_outside=ragged(mean_outside, states),
+        rule_count=d.rule_count.astype(np.float64),
+        lexicon_count=lexicon.count,
+        root_count=d.root_count.astype(np.float64),
+        rare_words=lexicon.rare_words,
+        binarisation=data.binarisation,
+        nonnegative=nonnegative,
+    )

@@ -1,0 +1,264 @@
+"""EM for the hidden states of a treebank's nodes: expected counts and how they become probabilities.
+
+The trees are observed, the states are not. `expect` sums, over shards of trees, the expected counts of state
+triples at rules, of states at lexical entries and at roots (dp/tree_states.py); `maximise` turns them into a
+grammar of probabilities. Unsmoothed, each round raises the likelihood of the trees, and overfits at once. So
+rules are smoothed by the back-off of 004 §3.2 applied to the expected counts (dp/rule_moments.py), and entries
+seen n times by K/(n + K) towards the distribution of their symbol's states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.dp import rule_moments, tree_states
+from latentgram.learn.grammar_data import GrammarData
+from latentgram.learn.grammar_parts import assemble, back_off_weight, layout, rule_layout
+from latentgram.models.lpcfg import LPCFG
+from latentgram.parallel import Engine, map_reduce
+from latentgram.stats.derivations import Derivations
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SHARD = 4096
+"""Trees whose expected counts are taken at a time, by one worker."""
+
+
+@dataclass(frozen=True, eq=False)
+class StateGrammar:
+    """Probabilities in the order of `Derivations`: rules and entries flat, roots [symbols, m]."""
+
+    states: NDArray[np.int32]
+    rule: Floats
+    entry: Floats
+    root: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StateCounts:
+    """Expected counts in the layout of `StateGrammar`, with the log-likelihood of the trees; they add."""
+
+    rule: Floats
+    entry: Floats
+    root: Floats
+    loglik: float = 0.0
+
+    def __add__(self, other: StateCounts) -> StateCounts:
+        return StateCounts(
+            self.rule + other.rule, self.entry + other.entry, self.root + other.root, self.loglik + other.loglik
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShard:
+    """Some trees, with their inner nodes ordered by height, depth and rule for the kernels."""
+
+    symbol: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    rule: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    root: Ints
+    by_height: tuple[Ints, Ints]
+    by_depth: tuple[Ints, Ints]
+    by_rule: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, derivations: Derivations, first: int, last: int) -> TreeShard:
+        """The trees numbered `first` to `last`."""
+        d = derivations
+        begin, end = int(d.start[first]), int(d.start[last])
+        rule = d.rule[begin:end]
+        left, right, parent = (
+            np.where(nodes[begin:end] >= 0, nodes[begin:end] - begin, -1).astype(np.int32)
+            for nodes in (d.left, d.right, d.parent)
+        )
+        inner = np.flatnonzero(rule >= 0)
+        order = inner[np.argsort(rule[inner], kind="stable")]
+        return cls(
+            d.symbol[begin:end],
+            left,
+            right,
+            rule,
+            d.entry[begin:end],
+            d.start[first:last] - begin,
+            _runs(inner, tree_states.heights(left, right)[inner], rule[inner]),
+            _runs(inner, tree_states.depths(parent)[inner], rule[inner]),
+            (order, np.searchsorted(rule[order], np.arange(len(d.rules) + 1))),
+        )
+
+
+def shards_of(derivations: Derivations) -> list[TreeShard]:
+    """All trees in shards whose size depends on nothing but the data."""
+    bounds = [*range(0, len(derivations), SHARD), len(derivations)]
+    return [TreeShard.of(derivations, a, b) for a, b in pairwise(bounds)]
+
+
+def _runs(nodes: Ints, level: NDArray[np.int32], rule: NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """Nodes by (level, rule), and where the runs of equal pairs begin and end."""
+    order = np.lexsort((rule, level))
+    changes = (np.diff(level[order]) != 0) | (np.diff(rule[order]) != 0)
+    begins = np.concatenate(([0], np.flatnonzero(changes) + 1)) if len(order) else np.zeros(0, np.int64)
+    return nodes[order], np.append(begins, len(order)).astype(np.int64)
+
+
+def _inside_outside(
+    shard: TreeShard, rules: NDArray[np.int32], lexicon: NDArray[np.int32], grammar: StateGrammar
+) -> tuple[Floats, Floats, Floats, float]:
+    """Inside and outside vectors of the nodes, their log scales and the log-likelihood."""
+    states, roof = grammar.states, int(grammar.states.max())
+    offset, entry_offset = rule_layout(rules, states), layout(states[lexicon[:, 0]])
+    inside, log_scale = tree_states.inside(
+        *shard.by_height, shard.rule, shard.left, shard.right, shard.entry,
+        rules, states, offset, grammar.rule, entry_offset, grammar.entry, roof,
+    )  # fmt: skip
+    outside, loglik = tree_states.outside(
+        *shard.by_depth, shard.rule, shard.left, shard.right, shard.root, shard.symbol,
+        rules, states, offset, grammar.rule, grammar.root, inside, log_scale,
+    )  # fmt: skip
+    return inside, outside, log_scale, float(loglik)
+
+
+def count_shard(
+    shard: TreeShard, rules: NDArray[np.int32], lexicon: NDArray[np.int32], grammar: StateGrammar
+) -> StateCounts:
+    """The expected counts of a shard."""
+    inside, outside, log_scale, loglik = _inside_outside(shard, rules, lexicon, grammar)
+    states = grammar.states
+    rule = tree_states.rule_counts(
+        *shard.by_rule, shard.left, shard.right, rules, states, rule_layout(rules, states), grammar.rule,
+        inside, outside, log_scale,
+    )  # fmt: skip
+    entry = tree_states.leaf_counts(shard.left, shard.entry, layout(states[lexicon[:, 0]]), inside, outside)
+    root = np.zeros_like(grammar.root)
+    np.add.at(root, shard.symbol[shard.root], inside[shard.root] * outside[shard.root])
+    return StateCounts(rule, entry, root, loglik)
+
+
+def expect(
+    derivations: Derivations, shards: list[TreeShard], grammar: StateGrammar, engine: Engine
+) -> tuple[StateCounts, float]:
+    """The expected counts of all shards, and the log-likelihood."""
+    count = partial(count_shard, rules=derivations.rules, lexicon=derivations.lexicon, grammar=grammar)
+    counts = map_reduce(count, shards, engine)
+    return counts, counts.loglik
+
+
+def state_distribution(derivations: Derivations, states: NDArray[np.int32], counts: StateCounts) -> Floats:
+    """How often each symbol has each of its states: [symbols, m], rows summing to one."""
+    roof = int(states.max())
+    totals = rule_moments.state_totals(
+        counts.rule, derivations.rules, states, rule_layout(derivations.rules, states), derivations.symbols, roof
+    )
+    totals += _entry_totals(derivations, states, counts.entry)
+    return np.asarray(totals / totals.sum(1, keepdims=True), np.float64)
+
+
+def _entry_totals(derivations: Derivations, states: NDArray[np.int32], values: Floats) -> Floats:
+    """Sums of flat entry values over the words: [symbols, m]."""
+    owner, state = _entry_places(derivations, states)
+    totals = np.zeros((derivations.symbols, int(states.max())))
+    np.add.at(totals, (owner, state), values)
+    return totals
+
+
+def _entry_places(derivations: Derivations, states: NDArray[np.int32]) -> tuple[Ints, Ints]:
+    """The symbol and the state of every number in the flat layout of entries."""
+    symbol = derivations.lexicon[:, 0].astype(np.int64)
+    offset = layout(states[symbol])
+    return np.repeat(symbol, states[symbol]), np.arange(offset[-1]) - np.repeat(offset[:-1], states[symbol])
+
+
+def maximise(
+    derivations: Derivations, states: NDArray[np.int32], counts: StateCounts, backoff: float, pull: float
+) -> StateGrammar:
+    """Probabilities from expected counts, smoothed as the module's text says; zeros mean no smoothing."""
+    d = derivations
+    distribution = state_distribution(d, states, counts)
+    offset = rule_layout(d.rules, states)
+    number = d.rule_count.astype(np.float64)
+    weight = back_off_weight(number, backoff)
+    rule = rule_moments.smooth_counts(counts.rule, number, d.rules, states, offset, weight, distribution)
+    totals = rule_moments.state_totals(rule, d.rules, states, offset, d.symbols, int(states.max()))
+    rule_moments.divide_by_parent(rule, d.rules, states, offset, totals)
+    owner, state = _entry_places(d, states)
+    seen = np.repeat(d.entry_count, states[d.lexicon[:, 0]])
+    entry = (counts.entry + pull * distribution[owner, state]) * (seen / (seen + pull))
+    total = _entry_totals(d, states, entry)[owner, state]
+    entry = np.divide(entry, total, out=np.zeros_like(entry), where=total > 0)
+    return StateGrammar(states, rule, entry, counts.root / counts.root.sum())
+
+
+def random_counts(derivations: Derivations, states: NDArray[np.int32], random: np.random.Generator) -> StateCounts:
+    """Counts divided evenly among states but for a factor between 1/3 and 3 (Matsuzaki et al., 2005, §4)."""
+    d = derivations
+    sizes = np.diff(rule_layout(d.rules, states))
+    widths = states[d.lexicon[:, 0]].astype(np.int64)
+    root = np.zeros((d.symbols, int(states.max())))
+    root[np.arange(root.shape[1]) < states[:, None]] = np.repeat(d.root_count / states, states)
+
+    def noise(number: int) -> Floats:
+        return 3.0 ** random.uniform(-1.0, 1.0, number)
+
+    def shared(counts: NDArray[np.int64], parts: Ints) -> Floats:
+        """Each count in so many uneven parts, which sum to it."""
+        part = noise(int(parts.sum()))
+        piece = np.repeat(np.arange(len(parts)), parts)
+        return np.asarray(part * (counts / np.bincount(piece, part, len(parts)))[piece], np.float64)
+
+    return StateCounts(shared(d.rule_count, sizes), shared(d.entry_count, widths), root)
+
+
+def labelled_counts(derivations: Derivations, states: NDArray[np.int32], label: Ints) -> StateCounts:
+    """The counts when the state of every node is known."""
+    d = derivations
+    offset, entry_offset = rule_layout(d.rules, states), layout(states[d.lexicon[:, 0]])
+    inner, leaf = np.flatnonzero(d.rule >= 0), np.flatnonzero(d.rule < 0)
+    used = d.rule[inner]
+    middle, right = states[d.rules[used, 1]].astype(np.int64), states[d.rules[used, 2]].astype(np.int64)
+    place = (label[inner] * middle + label[d.left[inner]]) * right + label[d.right[inner]]
+    root = np.zeros((d.symbols, int(states.max())))
+    np.add.at(root, (d.symbol[d.root], label[d.root]), 1.0)
+    return StateCounts(
+        np.bincount(offset[used] + place, minlength=offset[-1]).astype(np.float64),
+        np.bincount(entry_offset[d.entry[leaf]] + label[leaf], minlength=entry_offset[-1]).astype(np.float64),
+        root,
+    )
+
+
+def posteriors(derivations: Derivations, shards: list[TreeShard], grammar: StateGrammar, engine: Engine) -> Floats:
+    """The posterior distribution of the state of every node: [nodes, m]."""
+
+    def of_shard(shard: TreeShard) -> Floats:
+        inside, outside, _, _ = _inside_outside(shard, derivations.rules, derivations.lexicon, grammar)
+        return inside * outside
+
+    return np.concatenate(list(engine.map(of_shard, shards)))
+
+
+def finished(
+    data: GrammarData, shards: list[TreeShard], grammar: StateGrammar, pull: float, engine: Engine
+) -> LPCFG:
+    """The grammar with a lexicon of words and forms, from the posterior states of the leaves."""
+    d, states = data.derivations, grammar.states
+    posterior = posteriors(d, shards, grammar, engine)
+    distribution = _means(d, posterior)
+    # An outside view of probabilities: Z_h = p(h | node) / p(h | symbol).
+    seen = distribution[d.symbol[data.leaf]]
+    view = np.divide(posterior[data.leaf], seen, out=np.zeros_like(seen), where=seen > 0)
+    ones = (np.arange(view.shape[1]) < states[:, None]).astype(np.float64)
+    return assemble(
+        data, states, grammar.rule, grammar.root, ones, distribution, view, pull=pull, nonnegative=True
+    )
+
+
+def _means(derivations: Derivations, posterior: Floats) -> Floats:
+    totals = np.zeros((derivations.symbols, posterior.shape[1]))
+    np.add.at(totals, derivations.symbol, posterior)
+    return np.asarray(totals / totals.sum(1, keepdims=True), np.float64)
