@@ -1,0 +1,66 @@
+"""What the laws are tried on: every pair of `RECIPES`, with small data and small settings.
+
+A new model adds its data here; a new recipe of a known model needs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import latentgram as lg
+from latentgram.learn import learners
+from latentgram.learn.recipes import RECIPES
+
+DATA: dict[str, Callable[[], Any]] = {
+    "LPCFG": lambda: lg.demo_treebank(80, seed=5),
+    "SHAG": lambda: lg.demo_dependencies(80, seed=5),
+    "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
+    "ArcDistance": lambda: lg.demo_dependencies(80, seed=5),
+}
+"""A little data for each model."""
+
+SMALL: dict[str, Any] = {"states": 2, "iterations": 2}
+"""Settings that keep learning short, for the recipes that know them."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One pair of model and learner."""
+
+    model: str
+    learner: str
+
+    def __str__(self) -> str:
+        return f"{self.model}-{self.learner}"
+
+    @property
+    def data(self) -> Any:
+        return DATA[self.model]()
+
+    @property
+    def by(self) -> Any:
+        known = RECIPES[self.model, self.learner].defaults
+        settings = {name: value for name, value in SMALL.items() if name in known}
+        return getattr(learners, self.learner)(**settings)
+
+    def fit(self, **options: Any) -> Any:
+        return lg.fit(_class(self.model), self.data, by=self.by, **options)
+
+
+def _class(name: str) -> type:
+    from latentgram.store import STORABLE
+
+    module, attribute = STORABLE[name].split(":")
+    return getattr(__import__(module, fromlist=[attribute]), attribute)
+
+
+@cache
+def fitted(case: Case) -> Any:
+    """The model of a case, learned once for all laws."""
+    return case.fit()
+
+
+CASES = [Case(*pair) for pair in RECIPES if pair[0] in DATA]
