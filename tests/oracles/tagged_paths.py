@@ -1,0 +1,85 @@
+"""Every path of a small acyclic n-gram automaton with every tagging: the definition of the bound of 002."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+
+from latentgram.models.ngram import BackoffNGram
+
+
+def paths(model: BackoffNGram) -> Iterator[tuple[float, list[int]]]:
+    """Probability and arcs of each way through the automaton from one boundary to the next."""
+
+    def walk(state: int, shut: frozenset[int], weight: float, arcs: list[int]) -> Iterator[tuple[float, list[int]]]:
+        own = range(model.arc_start[state], model.arc_start[state + 1])
+        for arc in own:
+            if int(model.arc_word[arc]) in shut:
+                continue
+            taken = weight * model.arc_prob[arc]
+            if model.arc_word[arc] == 0:
+                yield taken, [*arcs, arc]
+            else:
+                yield from walk(int(model.arc_target[arc]), frozenset(), taken, [*arcs, arc])
+        if state > 0 and model.failure[state] > 0:
+            words = frozenset(int(model.arc_word[arc]) for arc in own) if model.reading == "failure" else frozenset()
+            yield from walk(int(model.backoff[state]), shut | words, weight * model.failure[state], arcs)
+
+    return walk(model.initial, frozenset(), 1.0, [])
+
+
+class Enumeration:
+    """Sums over all paths and taggings, for an automaton whose arcs tag their own word or (lag 1) the one before."""
+
+    def __init__(self, model: BackoffNGram, allowed: Callable[[int], list[int]], lag: int) -> None:
+        self.model, self.lag = model, lag
+        self.paths = list(paths(model))
+        self.allowed = allowed
+
+    def taggings(self, arcs: list[int]) -> tuple[list[int], list[tuple[int, ...]]]:
+        """The words of a path, the boundary at its end, and all tag sequences for them."""
+        words = [int(self.model.arc_word[arc]) for arc in arcs]
+        return words, list(product(*(self.allowed(word) for word in words)))
+
+    def choices(self, arcs: list[int], tags: tuple[int, ...]) -> list[tuple[int, int, int]]:
+        """(arc, tag chosen, tag chosen before) along a path, in the order of choice.
+
+        With lag 1 the first arc of a sentence tags the boundary before it, for sure.
+        """
+        order = [0, *tags]
+        if self.lag == 0:
+            return [(arc, order[i + 1], order[i]) for i, arc in enumerate(arcs)]
+        return [(arc, order[i], order[i - 1]) for i, arc in enumerate(arcs) if i > 0]
+
+    def joint(self, words: list[int], tags: tuple[int, ...], transition: np.ndarray, emission: np.ndarray) -> float:
+        """log p(words, tags) of an HMM with dense emissions [words, tags]."""
+        total, before = 0.0, 0
+        for word, tag in zip(words, tags, strict=True):
+            total += np.log(transition[before, tag]) + (np.log(emission[word, tag]) if word else 0.0)
+            before = tag
+        return total
+
+    def bound(
+        self, choose: Callable[[int, int, int], float], transition: np.ndarray, emission: np.ndarray
+    ) -> float:
+        """E_c E_q [log p − log q] with q the product of `choose(arc, tag, tag before)`."""
+        total = 0.0
+        for weight, arcs in self.paths:
+            words, taggings = self.taggings(arcs)
+            for tags in taggings:
+                q = 1.0
+                for arc, tag, before in self.choices(arcs, tags):
+                    q *= choose(arc, tag, before)
+                if q > 0:
+                    total += weight * q * (self.joint(words, tags, transition, emission) - np.log(q))
+        return total
+
+    def expected_logprob(self, transition: np.ndarray, emission: np.ndarray) -> float:
+        """E_c log p(words)."""
+        total = 0.0
+        for weight, arcs in self.paths:
+            words, taggings = self.taggings(arcs)
+            total += weight * np.log(
+                sum(np.exp(self.joint(words, tags, transition, emission)) for tags in taggings)
+            )
+        return total
