@@ -23,7 +23,9 @@ from latentgram.data.counting import count_extensions
 from latentgram.data.files import PathLike
 from latentgram.data.ngram_trie import NGramTrie
 from latentgram.data.provenance import Provenance
+from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
+from latentgram.data.word_classes import WordClasses
 from latentgram.errors import SettingError
 
 UNKNOWN = "<unk>"
@@ -48,6 +50,8 @@ class NGramCounts:
     cutoffs: tuple[int, ...]
     repairs: dict[str, int] = field(default_factory=dict)
     """What was mended on the way, and how often."""
+    classes: WordClasses | None = None
+    """Which words were counted as classes, if any were."""
     provenance: Provenance = field(default_factory=Provenance)
 
     @classmethod
@@ -58,20 +62,32 @@ class NGramCounts:
         order: int = 3,
         cutoff: int | Sequence[int] = 1,
         all_bigrams: bool = True,
+        dictionary: TagDictionary | None = None,
     ) -> NGramCounts:
         """Count the text of files or folders: one sentence a line, words between blanks."""
-        return cls.of(Text.read(paths), order=order, cutoff=cutoff, all_bigrams=all_bigrams)
+        text = Text.read(paths)
+        return cls.of(text, order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary)
 
     @classmethod
     def of(
-        cls, text: Text, *, order: int = 3, cutoff: int | Sequence[int] = 1, all_bigrams: bool = True
+        cls,
+        text: Text,
+        *,
+        order: int = 3,
+        cutoff: int | Sequence[int] = 1,
+        all_bigrams: bool = True,
+        dictionary: TagDictionary | None = None,
     ) -> NGramCounts:
         """Count a text.
 
         A single `cutoff` is for the orders from 3 on, and for bigrams too unless `all_bigrams`; a sequence gives
-        one for each order and is taken as it is.
+        one for each order and is taken as it is. With a `dictionary`, words of one tag are counted as their tag
+        (see `WordClasses`).
         """
         cutoffs = _cutoffs(order, cutoff, all_bigrams)
+        digest, size, classes = text.digest, text.size, None
+        if dictionary is not None:
+            classes, text = WordClasses.of(text, dictionary)
         words, tokens = _without_rare(text, cutoffs[0])
         single = np.bincount(tokens[1:], minlength=len(words)).astype(np.int64)
         levels = [_Level(_minus(len(words)), np.arange(len(words), dtype=np.int32), _minus(len(words)), single)]
@@ -82,7 +98,7 @@ class NGramCounts:
         kept, repaired = _kept(levels, cutoffs)
         trie, count = _sorted(levels, kept, len(words))
         repairs = {"parts kept below their cut-off": repaired} if repaired else {}
-        return cls(words, trie, count, cutoffs, repairs, Provenance(data_digest=text.digest, data_size=text.size))
+        return cls(words, trie, count, cutoffs, repairs, classes, Provenance(data_digest=digest, data_size=size))
 
     @property
     def order(self) -> int:

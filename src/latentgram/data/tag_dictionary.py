@@ -57,7 +57,7 @@ class TagDictionary:
                 seen[word][tag] += 1
         tags = {tag for counter in seen.values() for tag in counter}
         often = {word: set(counter) for word, counter in seen.items() if counter.total() >= at_least}
-        return cls._of(tags, often)
+        return cls.from_entries(tags, often)
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike], *, column: int = 1, at_least: int = 5) -> TagDictionary:
@@ -65,7 +65,8 @@ class TagDictionary:
         return cls.of(read_tagged(paths, column=column), at_least)
 
     @classmethod
-    def _of(cls, tags: Iterable[str], of_word: dict[str, set[str]]) -> TagDictionary:
+    def from_entries(cls, tags: Iterable[str], of_word: dict[str, set[str]]) -> TagDictionary:
+        """From all tags, and the tags of each word that is not open."""
         names = sorted(tags)
         if END in names:
             raise DataError(f"{END} is reserved for the boundary of sentences and cannot be a tag")

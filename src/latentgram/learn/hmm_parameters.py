@@ -15,6 +15,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BOUNDARY
+from latentgram.data.word_classes import WordClasses
 from latentgram.models.hmm import HMM
 
 Floats = NDArray[np.float64]
@@ -108,6 +109,18 @@ def maximise(expected: Expected, shape: Emissions, prior: Prior) -> Parameters:
     emission = emission / np.where(mass > 0, mass, 1.0)[shape.tag]
     emission[BOUNDARY] = 1.0
     return Parameters(transition, emission)
+
+
+def expanded(
+    parameters: Parameters, shape: Emissions, classes: WordClasses, dictionary: TagDictionary
+) -> tuple[Parameters, Emissions]:
+    """Parameters learned on classes of words, for the words themselves: p(w | t) = p(class | t) · share of w."""
+    full = Emissions.of(classes.words, dictionary)
+    word = np.repeat(np.arange(len(classes.words)), np.diff(full.start))
+    within = np.arange(len(full.tag)) - full.start[word]
+    emission = parameters.emission[shape.start[classes.place[word]] + within] * classes.share()[word]
+    emission[BOUNDARY] = 1.0
+    return Parameters(parameters.transition, emission), full
 
 
 def as_hmm(

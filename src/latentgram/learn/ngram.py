@@ -188,5 +188,6 @@ class _States:
             visits=visits,
             sentences=float(origin.sentences) if isinstance(origin, NGramCounts) else 1.0,
             repairs=repairs,
+            classes=origin.classes if isinstance(origin, NGramCounts) else None,
             provenance=origin.provenance if isinstance(origin, NGramCounts) else Provenance(),
         )

@@ -26,6 +26,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
+from latentgram.data.word_classes import WordClasses
 from latentgram.dp.backoff import sample_walks, score_epsilon, score_failure
 from latentgram.errors import SettingError
 from latentgram.models.ngram_flows import expected_visits
@@ -62,6 +63,8 @@ class BackoffNGram:
     sentences: float = 1.0
     """How many sentences it stands for: 1 when it was not counted from text."""
     repairs: dict[str, int] = field(default_factory=dict)
+    classes: WordClasses | None = None
+    """Which of its words stand for classes of words, if any do."""
     provenance: Provenance = field(default_factory=Provenance)
 
     @property
