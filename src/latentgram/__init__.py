@@ -36,6 +36,7 @@ _PUBLIC = {
     "ArcDistance": "latentgram.models.arc_distance",
     "ProductSHAG": "latentgram.models.product",
     "EM": "latentgram.learn.learners",
+    "Variational": "latentgram.learn.learners",
     "Spectral": "latentgram.learn.learners",
     "Clustering": "latentgram.learn.learners",
     "fit": "latentgram.learn.fit",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.oracles.tagged_paths import Enumeration
 
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.sentence import Sentence
@@ -20,7 +21,6 @@ from latentgram.learn.variational import (
     sweep_values,
 )
 from latentgram.models.ngram import READINGS
-from tests.oracles.tagged_paths import Enumeration
 
 DICTIONARY = TagDictionary.of(
     [Sentence.of([("a", "1"), ("a", "2"), ("B", "2"), ("c", "1"), ("c", "2"), ("C", "1"), ("C", "3")])], 1

@@ -11,7 +11,9 @@ from latentgram.models.ngram import BackoffNGram
 def paths(model: BackoffNGram) -> Iterator[tuple[float, list[int]]]:
     """Probability and arcs of each way through the automaton from one boundary to the next."""
 
-    def walk(state: int, shut: frozenset[int], weight: float, arcs: list[int]) -> Iterator[tuple[float, list[int]]]:
+    def walk(
+        state: int, shut: frozenset[int], weight: float, arcs: list[int]
+    ) -> Iterator[tuple[float, list[int]]]:
         own = range(model.arc_start[state], model.arc_start[state + 1])
         for arc in own:
             if int(model.arc_word[arc]) in shut:
@@ -22,14 +24,16 @@ def paths(model: BackoffNGram) -> Iterator[tuple[float, list[int]]]:
             else:
                 yield from walk(int(model.arc_target[arc]), frozenset(), taken, [*arcs, arc])
         if state > 0 and model.failure[state] > 0:
-            words = frozenset(int(model.arc_word[arc]) for arc in own) if model.reading == "failure" else frozenset()
+            words = (
+                frozenset(int(model.arc_word[arc]) for arc in own) if model.reading == "failure" else frozenset()
+            )
             yield from walk(int(model.backoff[state]), shut | words, weight * model.failure[state], arcs)
 
     return walk(model.initial, frozenset(), 1.0, [])
 
 
 class Enumeration:
-    """Sums over all paths and taggings, for an automaton whose arcs tag their own word or (lag 1) the one before."""
+    """Sums over all paths and taggings; arcs tag their own word or (lag 1) the one before."""
 
     def __init__(self, model: BackoffNGram, allowed: Callable[[int], list[int]], lag: int) -> None:
         self.model, self.lag = model, lag
@@ -51,7 +55,9 @@ class Enumeration:
             return [(arc, order[i + 1], order[i]) for i, arc in enumerate(arcs)]
         return [(arc, order[i], order[i - 1]) for i, arc in enumerate(arcs) if i > 0]
 
-    def joint(self, words: list[int], tags: tuple[int, ...], transition: np.ndarray, emission: np.ndarray) -> float:
+    def joint(
+        self, words: list[int], tags: tuple[int, ...], transition: np.ndarray, emission: np.ndarray
+    ) -> float:
         """log p(words, tags) of an HMM with dense emissions [words, tags]."""
         total, before = 0.0, 0
         for word, tag in zip(words, tags, strict=True):

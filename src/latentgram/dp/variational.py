@@ -1,4 +1,4 @@
-"""Expectations of tags under an n-gram automaton and a variational distribution over the tags of its arcs (002 §3).
+"""Expectations under an n-gram automaton and a variational distribution over the tags of its arcs (002 §3).
 
 Every arc a, from state h(a) to g(a), is taken e_a times a sentence and chooses the tag of one word (its own, or
 with lag 1 the last word of h), from φ_a: the entries `phi_start[a] : phi_start[a + 1]` of φ, in the order of the

@@ -86,7 +86,18 @@ def flows(machine, emit_start, emit_tag, emit_prob, arriving, ahead, carried, in
             for s in range(weight.size):
                 weight[s] = machine.prob[a] * carried[h, s]
             logs += _send(
-                machine, a, weight, emit_start, emit_tag, emit_prob, arriving, ahead, total, into, pairs, emit_count
+                machine,
+                a,
+                weight,
+                emit_start,
+                emit_tag,
+                emit_prob,
+                arriving,
+                ahead,
+                total,
+                into,
+                pairs,
+                emit_count,
             )
             below = machine.lower[a]
             if below >= 0 and machine.failure[h] > 0.0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Sequences:
         ends = np.cumsum(self.end - self.begin)
         cuts = np.searchsorted(ends, np.arange(SHARD, ends[-1] if len(ends) else 0, SHARD))
         bounds = [0, *dict.fromkeys(cuts.tolist()), len(self.begin)]
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in pairwise(bounds):
             part = slice(first, last)
             yield Sequences(
                 self.tokens, self.begin[part], self.end[part], self.left[part], self.right[part], self.weight[part]
@@ -81,7 +82,9 @@ class Corpus:
 
     def expect(self, parameters: Parameters, context: Context) -> tuple[Expected, float]:
         """Expected counts and log-likelihood."""
-        kernel = _dense_shard if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags) else _shard
+        kernel = (
+            _dense_shard if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags) else _shard
+        )
         parts = context.engine.map(partial(kernel, parameters, self.shape), self.sequences.shards())
         counts, loglik = reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
         certain = self.certain
@@ -110,7 +113,9 @@ def _dense_shard(parameters: Parameters, shape: Emissions, part: Sequences) -> t
     table = np.ones((len(shape.words), tags - 1))
     table[1:] = parameters.emission[1:].reshape(-1, tags - 1)
     transition = parameters.transition
-    start, inner, stop = (np.ascontiguousarray(x) for x in (transition[0, 1:], transition[1:, 1:], transition[1:, 0]))
+    start, inner, stop = (
+        np.ascontiguousarray(x) for x in (transition[0, 1:], transition[1:, 1:], transition[1:, 0])
+    )
     counts = [np.zeros(tags - 1), np.zeros((tags - 1, tags - 1)), np.zeros(tags - 1), np.zeros_like(table)]
     loglik = expect_dense(
         start, inner, stop, table, part.tokens, part.begin[order], length[order], part.weight[order], *counts

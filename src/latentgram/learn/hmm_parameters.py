@@ -135,8 +135,8 @@ def as_hmm(
     rare = np.zeros(len(shape.words), np.bool_)
     rare[1:] = word_count[1:] <= rarest
     entries = np.repeat(rare, np.diff(shape.start))
-    unknown = np.bincount(shape.tag[entries], parameters.emission[entries], minlength=len(shape.tags))
-    unknown /= max(int(rare.sum()), 1)
+    mass = np.bincount(shape.tag[entries], parameters.emission[entries], minlength=len(shape.tags))
+    unknown = np.asarray(mass / max(int(rare.sum()), 1), np.float64)
     if not unknown.any():
         unknown[1:] = 1.0 / len(shape.words)
     return HMM(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from latentgram.learn.settings import Settings, setting
 
@@ -54,7 +54,18 @@ class BasisSettings(HeadSettings):
 
 
 @dataclass(frozen=True)
-class Counting(GrammarSettings, HeadSettings):
+class SequenceSettings(Settings):
+    """What tags depend on and which a word may have: for learners of sequence models."""
+
+    order: int | None = setting("2: a tag depends on the one before it; 3: on two", at_least=2, at_most=3)
+    dictionary: Any = setting("the tags that words may have (a TagDictionary)")  # noqa: RUF009
+    transition_prior: float | None = setting("pseudo-count of every transition", at_least=0)
+    emission_prior: float | None = setting("pseudo-count of every emission", at_least=0)
+    tolerance: float | None = setting("stop when the bound rises by less than this share of itself", at_least=0)
+
+
+@dataclass(frozen=True)
+class Counting(GrammarSettings, HeadSettings, SequenceSettings):
     """Relative frequencies of what is observed.
 
     >>> Counting(memory="first").memory
@@ -66,6 +77,9 @@ class Counting(GrammarSettings, HeadSettings):
         choices=("none", "first", "kind"),
     )
     between: bool | None = setting("whether arcs also see the verbs, commas and conjunctions between their ends")
+    reading: Literal["exclusive", "epsilon", "failure"] | None = setting(
+        "how n-gram counts become an automaton", choices=("exclusive", "epsilon", "failure")
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class Spectral(LatentGrammarSettings, BasisSettings):
 
 
 @dataclass(frozen=True)
-class EM(LatentGrammarSettings, BasisSettings):
+class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
     """Expectation-maximisation."""
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
@@ -91,6 +105,25 @@ class EM(LatentGrammarSettings, BasisSettings):
     seed: int | None = setting("seed of the random start", at_least=0)
     start: Literal["random", "clusters"] | None = setting(
         "where to begin: at random states or at clusters of spectral vectors", choices=("random", "clusters")
+    )
+    segments: bool | None = setting("whether equal segments between words of one tag are worked out once (exact)")
+
+
+@dataclass(frozen=True)
+class Variational(SequenceSettings):
+    """A bound on the likelihood of a distribution over sentences, raised by turns in the tags and the model.
+
+    >>> Variational(states=17, window=2).window
+    2
+    """
+
+    states: int | None = setting("number of hidden states, where there is no dictionary", at_least=1)
+    iterations: int | None = setting("number of rounds", at_least=1)
+    seed: int | None = setting("seed of the random start, where there is no dictionary", at_least=0)
+    window: int | None = setting("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
+    lag: int | None = setting("1: a tag is chosen after seeing the next word; 0: before", at_least=0, at_most=1)
+    optimiser: Literal["rounds", "gradient"] | None = setting(
+        "rounds of best responses, or L-BFGS on the exact gradient", choices=("rounds", "gradient")
     )
 
 

@@ -54,8 +54,21 @@ _BASIS = {
 
 _TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}
 _LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
+_TAGS = {"dictionary": None, "transition_prior": 0.0, "emission_prior": 0.0, "tolerance": 0.0}
 
 RECIPES: dict[tuple[str, str], Recipe] = {
+    ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
+    ("HMM", "EM"): Recipe(
+        "latentgram.learn.hmm:em_hmm",
+        {**_TAGS, "order": 2, "states": 17, "iterations": 40, "seed": 0, "segments": False},
+    ),
+    ("HMM", "Variational"): Recipe(
+        "latentgram.learn.variational:variational_hmm",
+        {**_TAGS, "states": 17, "iterations": 40, "seed": 0, "window": 1, "lag": None, "optimiser": "rounds"},
+    ),
+    ("HMM", "Counting"): Recipe(
+        "latentgram.learn.hmm:count_hmm", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
+    ),
     ("LPCFG", "Counting"): Recipe("latentgram.learn.counting_lpcfg:count_pcfg", _TREES),
     ("LPCFG", "Spectral"): Recipe(
         "latentgram.learn.spectral_lpcfg:learn_spectral", {**_LATENT, "states": 16, "backoff": 20.0}

@@ -1,7 +1,7 @@
 """`Variational`: an HMM from an approximate corpus, a back-off n-gram automaton c(w) (002).
 
-The bound E_c log p(w) ≥ N [ Σ Ξ(s, t) log p(t | s) + Σ_a e_a Σ_t φ_a(t) (log p(w | t) − log φ_a(t)) ]  (5) rises by
-turns in φ and in θ. A round moves all blocks of φ at once to their best response (002 §3.5) and then takes
+The bound E_c log p(w) ≥ N [ Σ Ξ(s, t) log p(t | s) + Σ_a e_a Σ_t φ_a(t) (log p(w | t) − log φ_a(t)) ]  (5) rises
+by turns in φ and in θ. A round moves all blocks of φ at once to their best response (002 §3.5) and then takes
 
     p(t | s) ∝ N Ξ(s, t) + κ,   p(w | t) ∝ N Σ_{a of w} e_a φ_a(t) + κ'.
 
@@ -21,12 +21,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.dp import variational as kernels
 from latentgram.dp import variational_pairs as pair_kernels
-from latentgram.errors import SettingError
-from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters
-from latentgram.models.ngram import EMPTY, BackoffNGram
+from latentgram.errors import DataError, SettingError
+from latentgram.learn.em import ascend
+from latentgram.learn.hmm import dictionary_of
+from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Prior, as_hmm, expanded, maximise
+from latentgram.learn.ngram import from_counts
+from latentgram.learn.recipes import Context
+from latentgram.learn.variational_gradient import climb_gradient
+from latentgram.models.hmm import HMM
+from latentgram.models.ngram import BackoffNGram
 from latentgram.spectral.svd import one_thread
 
 Floats = NDArray[np.float64]
@@ -121,9 +128,7 @@ class ApproximateCorpus:
         scores = np.zeros(int(self.phi_start[-1]))
         with one_thread():
             before, after = memory.down @ logs, memory.up @ logs.T
-        kernels.arc_scores(
-            self.machine, self.shape.start, self.shape.tag, self.phi_start, before, after, scores
-        )
+        kernels.arc_scores(self.machine, self.shape.start, self.shape.tag, self.phi_start, before, after, scores)
         return scores
 
     def response(self, memory: Memory, parameters: Parameters) -> Floats:
@@ -227,3 +232,71 @@ def first_memory(corpus: ApproximateCorpus, given: int) -> tuple[Expected, Memor
     if given == 2:
         memory = Memory(np.maximum(memory.down, 0.0), corpus.table())
     return expected, memory
+
+
+def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
+    """The recipe: an HMM of order 2 from a back-off automaton, or from counts read as exclusive ones."""
+    model = from_counts(data) if isinstance(data, NGramCounts) else data
+    if not isinstance(model, BackoffNGram):
+        raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
+    dictionary = dictionary_of(learner)
+    reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
+    corpus = ApproximateCorpus.of(model, reduced, learner.lag)
+    prior = Prior(learner.transition_prior, learner.emission_prior)
+    counts, memory = first_memory(corpus, learner.window)
+    if learner.dictionary is None:
+        counts = _jittered(counts, learner.seed)
+    start = maximise(_of_sentences(counts, model.sentences), corpus.shape, prior)
+    if learner.optimiser == "gradient":
+        if learner.window != 1:
+            raise SettingError("the gradient is there for window 1 only; use rounds for window 2")
+        parameters, trace = climb_gradient(corpus, start, prior, learner, context)
+    else:
+        parameters, trace = _climb_rounds(corpus, start, memory, prior, learner, context)
+    word_count = np.bincount(model.arc_word, model.flow * model.sentences, minlength=len(model.words))
+    shape = corpus.shape
+    if model.classes is not None:
+        parameters, shape = expanded(parameters, shape, model.classes, dictionary)
+        word_count = model.classes.count
+    return as_hmm(parameters, shape, np.rint(word_count).astype(np.int64), trace)
+
+
+def _climb_rounds(
+    corpus: ApproximateCorpus, start: Parameters, memory: Memory, prior: Prior, learner: Any, context: Context
+) -> tuple[Parameters, tuple[dict[str, float], ...]]:
+    """Rounds of best responses; what climbs is the pair of the parameters and the memory of φ."""
+    sentences = corpus.model.sentences
+    round_ = ROUNDS[learner.window]
+
+    def expect(point: tuple[Parameters, Memory]) -> tuple[tuple[Expected, Memory], float]:
+        expected, fresh, bound = round_(corpus, *point)
+        return (expected, fresh), sentences * bound + prior.log_density(point[0])
+
+    def improve(found: tuple[Expected, Memory]) -> tuple[Parameters, Memory]:
+        return maximise(_of_sentences(found[0], sentences), corpus.shape, prior), found[1]
+
+    score = context.dev_score
+    found = ascend(
+        (start, memory), expect, improve,
+        iterations=learner.iterations, tolerance=learner.tolerance, progress=context.progress, stage="rounds",
+        score=None if score is None else lambda point: score(_plain_hmm(corpus, point[0])),
+    )  # fmt: skip
+    return found.model[0], found.trace
+
+
+def _plain_hmm(corpus: ApproximateCorpus, parameters: Parameters) -> HMM:
+    """A model of the automaton's own words, for scoring on the way."""
+    model = corpus.model
+    counts = np.bincount(model.arc_word, model.flow * model.sentences, minlength=len(model.words))
+    return as_hmm(parameters, corpus.shape, np.rint(counts).astype(np.int64))
+
+
+def _of_sentences(expected: Expected, sentences: float) -> Expected:
+    """Expected counts of the whole corpus from those of a sentence."""
+    return Expected(expected.transition * sentences, expected.emission * sentences)
+
+
+def _jittered(expected: Expected, seed: int) -> Expected:
+    """Without a dictionary all tags begin alike and must be told apart."""
+    noise = np.random.default_rng(seed).standard_normal(len(expected.emission))
+    return Expected(expected.transition, expected.emission * np.exp(0.1 * noise))
