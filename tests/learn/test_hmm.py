@@ -19,6 +19,9 @@ from latentgram.learn.ngram import from_counts
 from latentgram.learn.variational import ApproximateCorpus
 from latentgram.learn.variational_gradient import SoftmaxBound
 
+ML = {"transition_prior": 0.0, "emission_prior": 0.0}
+"""Maximum likelihood: no pseudo-counts."""
+
 
 @pytest.fixture(scope="module")
 def tagged() -> list[Sentence]:
@@ -42,10 +45,10 @@ def bounds(model: lg.HMM) -> np.ndarray:
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_em_climbs_to_its_own_likelihood(text: Text, dictionary: TagDictionary, order: int) -> None:
-    learner = EM(dictionary=dictionary, iterations=8, order=order)
+    learner = EM(dictionary=dictionary, iterations=8, order=order, **ML)
     model = lg.fit(lg.HMM, text, by=learner)
     assert np.all(np.diff(bounds(model)) > -1e-9)
-    longer = lg.fit(lg.HMM, text, by=EM(dictionary=dictionary, iterations=9, order=order))
+    longer = lg.fit(lg.HMM, text, by=EM(dictionary=dictionary, iterations=9, order=order, **ML))
     assert bounds(longer)[-1] == pytest.approx(model.loglik(text), rel=1e-12)
 
 
@@ -55,7 +58,7 @@ def test_em_learns_the_distribution_that_drew_the_text() -> None:
     truth = replace(truth, emit_prob=truth.emit_prob / mass[truth.emit_tag])
     drawn, fresh = list(truth.sample(4000, seed=1)), Text.of(s.words for s in truth.sample(2000, seed=7))
     text = Text.of([s.words for s in drawn])
-    model = lg.fit(lg.HMM, text, by=EM(dictionary=TagDictionary.of(drawn, 1), iterations=100))
+    model = lg.fit(lg.HMM, text, by=EM(dictionary=TagDictionary.of(drawn, 1), iterations=100, **ML))
     assert model.loglik(text) > truth.loglik(text)
     gap = (truth.loglik(fresh) - model.loglik(fresh)) / (fresh.size + len(fresh))
     assert -5e-4 < gap < 2e-3

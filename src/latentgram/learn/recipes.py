@@ -54,7 +54,7 @@ _BASIS = {
 
 _TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}
 _LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
-_TAGS = {"dictionary": None, "transition_prior": 0.0, "emission_prior": 0.0, "tolerance": 0.0}
+_TAGS = {"dictionary": None, "transition_prior": 1.0, "emission_prior": 0.1, "tolerance": 0.0}
 
 RECIPES: dict[tuple[str, str], Recipe] = {
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
@@ -68,6 +68,10 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ),
     ("HMM", "Counting"): Recipe(
         "latentgram.learn.hmm:count_hmm", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
+    ),
+    ("OperatorAutomaton", "Spectral"): Recipe(
+        "latentgram.learn.spectral_automaton:spectral_automaton",
+        {"states": 10, "history": 1, "future": 1, "power": 0.0, "ridge": 0.0},
     ),
     ("LPCFG", "Counting"): Recipe("latentgram.learn.counting_lpcfg:count_pcfg", _TREES),
     ("LPCFG", "Spectral"): Recipe(

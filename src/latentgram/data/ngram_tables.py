@@ -1,0 +1,125 @@
+r"""N-gram counts as tables of text: `w1 w2 w3<TAB>count`, as Web 1T and Google Books have them.
+
+Three kinds of line are told apart by their tabs: one count; or year, count and number of books (Google Books; the
+years of an n-gram are summed). Entries with a part of speech (`run_VERB`, `_NOUN_`) repeat others and are dropped.
+`<S>`, `<s>` and `_START_` are boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end.
+
+A table without boundaries gets them by a local rule, as footnote 1 of 002 allows: a sentence ends after `.`, `!`
+or `?`. So cnt(… . #) = cnt(… .), cnt(# v …) = Σ_p cnt(p v …) over the three, and n-grams that go on behind one of
+them are dropped. Parts of n-grams that a table lacks are added with the largest count that needs them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike, expand, read_lines, write_text
+from latentgram.data.ngram_counts import MOST_ORDERS, NGramCounts
+from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.text import BEGIN, BOUNDARY, END
+from latentgram.errors import DataError
+
+_TAGGED = re.compile(r"(^|.)_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_?$")
+_BEGINS = {"<S>", BEGIN, "_START_"}
+_ENDS = {"</S>", END, "_END_"}
+_FINAL = (".", "!", "?")
+
+Gram = tuple[str, ...]
+
+
+def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
+    """Counts from tables in any order, of any orders up to 5."""
+    counts: Counter[Gram] = Counter()
+    repairs: Counter[str] = Counter()
+    for path in expand(paths):
+        for number, line in read_lines(path):
+            if line:
+                _read_line(line, path, number, counts, repairs)
+    if not counts:
+        raise DataError("the table has no n-grams", path=next(iter(expand(paths)), None))
+    marked = any(word in (BEGIN, END) for gram in counts for word in (gram[0], gram[-1]))
+    if not marked:
+        counts = _with_boundaries(counts, repairs)
+    return _assemble(counts, repairs)
+
+
+def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], repairs: Counter[str]) -> None:
+    """Add one line to the counts."""
+    fields = line.split("\t")
+    if len(fields) not in (2, 4):
+        raise DataError(
+            "expected 'words<TAB>count' or 'words<TAB>year<TAB>count<TAB>books'", path=path, line=number
+        )
+    count = fields[1 if len(fields) == 2 else 2].strip()
+    if not count.isdigit():
+        raise DataError(f"the count {count!r} is not a whole number", path=path, line=number)
+    words = fields[0].split()
+    if not 1 <= len(words) <= MOST_ORDERS:
+        raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
+    gram = tuple(BEGIN if word in _BEGINS else END if word in _ENDS else word for word in words)
+    if any(word.startswith("_") or "_" in word for word in gram) and any(map(_TAGGED.search, gram)):
+        repairs["entries with parts of speech dropped"] += 1
+    elif BEGIN in gram[1:] or END in gram[:-1]:
+        repairs["n-grams with a boundary inside left out"] += 1
+    else:
+        counts[gram] += int(count)
+
+
+def _with_boundaries(counts: Counter[Gram], repairs: Counter[str]) -> Counter[Gram]:
+    """Boundaries after final punctuation, where the table has none."""
+    found: Counter[Gram] = Counter()
+    longest = max(map(len, counts))
+    for gram, count in counts.items():
+        if any(word in _FINAL for word in gram[1:-1]):
+            repairs["n-grams across a found boundary dropped"] += 1
+            continue
+        if len(gram) > 1 and gram[0] in _FINAL:
+            found[(BEGIN, *gram[1:])] += count
+            continue
+        found[gram] += count
+        if gram[-1] in _FINAL and len(gram) < longest:
+            found[(*gram, END)] += count
+    found[END,] = sum(counts[mark,] for mark in _FINAL)
+    if not found[END,]:
+        raise DataError("the table has neither boundary symbols nor the words . ! ? to find them by")
+    repairs["boundaries found by final punctuation"] = found[END,]
+    return found
+
+
+def _assemble(counts: Counter[Gram], repairs: Counter[str]) -> NGramCounts:
+    """Number the words, close the set under parts and give those counts."""
+    begins = counts.pop((BEGIN,), 0)
+    counts[END,] = max(counts[END,], begins)
+    words = Alphabet((END, *sorted({word for gram in counts for word in gram} - {BEGIN, END})))
+    by_order: defaultdict[int, list[tuple[list[int], int]]] = defaultdict(list)
+    for gram, count in counts.items():
+        numbers = [BOUNDARY if word == BEGIN else words.index(word) for word in gram]
+        by_order[len(gram)].append((numbers, count))
+    orders = range(1, max(by_order) + 1)
+    grams = [np.array([g for g, _ in by_order[k]], np.int64).reshape(-1, k) for k in orders]
+    trie, rows = NGramTrie.of(grams, len(words))
+    count_of = np.full(len(trie), -1, np.int64)
+    for k, row in zip(orders, rows, strict=True):
+        count_of[row] = [count for _, count in by_order[k]]
+    added = int((count_of < 0).sum())
+    for row in range(len(trie) - 1, trie.words - 1, -1):
+        for part in (trie.prefix[row], trie.suffix[row]):
+            if count_of[part] < count_of[row]:
+                repairs["counts raised to those of longer n-grams"] += int(count_of[part] >= 0)
+                count_of[part] = count_of[row]
+    count_of = np.maximum(count_of, 0)
+    if added:
+        repairs["missing parts of n-grams added"] = added
+    cutoffs = tuple(int(count_of[trie.level[k - 1] : trie.level[k]].min(initial=1)) for k in orders)
+    return NGramCounts(words, trie, count_of, cutoffs, dict(repairs))
+
+
+def write_table(counts: NGramCounts, path: PathLike) -> None:
+    """Write counts as lines `w1 w2<TAB>count`, boundaries as `<s>` and `</s>`."""
+    with write_text(path) as out:
+        out.writelines(f"{' '.join(gram)}\t{count}\n" for gram, count in counts.items())
