@@ -107,11 +107,11 @@ def _assemble(counts: Counter[Gram], repairs: Counter[str]) -> NGramCounts:
     for k, row in zip(orders, rows, strict=True):
         count_of[row] = [count for _, count in by_order[k]]
     added = int((count_of < 0).sum())
-    for row in range(len(trie) - 1, trie.words - 1, -1):
-        for part in (trie.prefix[row], trie.suffix[row]):
-            if count_of[part] < count_of[row]:
+    for longer in range(len(trie) - 1, trie.words - 1, -1):
+        for part in (trie.prefix[longer], trie.suffix[longer]):
+            if count_of[part] < count_of[longer]:
                 repairs["counts raised to those of longer n-grams"] += int(count_of[part] >= 0)
-                count_of[part] = count_of[row]
+                count_of[part] = count_of[longer]
     count_of = np.maximum(count_of, 0)
     if added:
         repairs["missing parts of n-grams added"] = added

@@ -91,7 +91,7 @@ def _operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floats:
     return step
 
 
-def _power(counts: Floats, power: float) -> Floats:
+def _power(counts: NDArray[Any], power: float) -> Floats:
     return np.where(counts > 0, np.maximum(counts, 1.0) ** power, 0.0)
 
 
