@@ -40,6 +40,7 @@ _PUBLIC = {
     "Spectral": "latentgram.learn.learners",
     "Clustering": "latentgram.learn.learners",
     "fit": "latentgram.learn.fit",
+    "Ensemble": "latentgram.models.ensemble",
     "LPCFG": "latentgram.models.lpcfg",
     "Parse": "latentgram.parser.result",
     "Parser": "latentgram.parser.parser",

@@ -12,7 +12,7 @@ something. All arrays are flat and sorted, so that equal grammars are equal file
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.rarewords import RareWords
 from latentgram.data.transforms import Binarisation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,41 +70,4 @@ class LPCFG:
             f"LPCFG with {len(self.interminals)} phrase and {len(self.preterminals)} tag symbols, "
             f"{len(self.rules):,} rules, {len(self.lexicon):,} lexical entries, "
             f"up to {int(self.states.max(initial=0))} states a symbol"
-        )
-
-    def truncated(self, states: int) -> LPCFG | None:
-        """The grammar of the first `states` coordinates of each symbol, or None if it has no smaller one.
-
-        The coordinates of a spectral grammar are singular vectors, strongest first, so this is the very grammar
-        that would have been learned with so many states. The states of other grammars have no such order.
-        """
-        if self.nonnegative or int(self.states.max(initial=0)) <= states:
-            return None
-        few = np.minimum(self.states, states).astype(np.int32)
-
-        def cut(
-            offset: NDArray[np.int64], flat: Array, symbols: NDArray[np.int32]
-        ) -> tuple[Array, NDArray[np.int64]]:
-            """Cut each of the tensors that stand in a flat array; `symbols` [N, d] are those of their axes."""
-            parts = [
-                flat[begin:end].reshape(self.states[axes])[tuple(slice(few[axis]) for axis in axes)].ravel()
-                for begin, end, axes in zip(offset[:-1], offset[1:], symbols, strict=True)
-            ]
-            return np.concatenate(parts), np.cumsum([0, *(part.size for part in parts)])
-
-        every = np.arange(len(few), dtype=np.int32)[:, None]
-        rule_tensor, rule_offset = cut(self.rule_offset, self.rule_tensor, self.rules)
-        lexicon_vector, lexicon_offset = cut(self.lexicon_offset, self.lexicon_vector, self.lexicon[:, :1])
-        root_vector, root_offset = cut(self.root_offset, self.root_vector, every)
-        return replace(
-            self,
-            states=few,
-            rule_offset=rule_offset,
-            rule_tensor=rule_tensor,
-            lexicon_offset=lexicon_offset,
-            lexicon_vector=lexicon_vector,
-            root_offset=root_offset,
-            root_vector=root_vector,
-            mean_inside=cut(self.root_offset, self.mean_inside, every)[0],
-            mean_outside=cut(self.root_offset, self.mean_outside, every)[0],
         )

@@ -28,6 +28,7 @@ from latentgram.dp.latent_cky import Tensors, posteriors
 from latentgram.dp.packed_chart import PackedChart, RuleIndex, index_rules, pack_chart, prune_chart
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
+from latentgram.models.smaller import smaller
 
 Floats = NDArray[np.floating]
 
@@ -81,7 +82,7 @@ class Cascade:
     @cached_property
     def _stages(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
-        small = self.finest[0].truncated(self.pruning.small_states)
+        small = smaller(self.finest[0], self.pruning.small_states)
         grammars = ((small,), self.finest) if small is not None else (self.finest,)
         whole = tuple(tuple(tensors_of(one, self.pruning.precision) for one in stage) for stage in grammars)
         share = self._root(anywhere=True)

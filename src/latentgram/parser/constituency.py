@@ -17,6 +17,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.decode.viterbi import Viterbi
 from latentgram.errors import DataError
+from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.assemble import Nodes
@@ -28,9 +29,11 @@ from latentgram.parser.result import Parse
 Ints = NDArray[np.int32]
 
 
-def constituency_backend(model: LPCFG, decoder: Any) -> LatentBackend:
-    """The backend for a grammar."""
-    return PlainBackend(model, decoder) if model.states.max() == 1 else LatentBackend(model, decoder)
+def constituency_backend(model: LPCFG | Ensemble, decoder: Any) -> LatentBackend:
+    """The backend for a grammar or an ensemble of grammars."""
+    if isinstance(model, LPCFG) and model.states.max() == 1:
+        return PlainBackend(model, decoder)
+    return LatentBackend(model, decoder)
 
 
 class PlainBackend(LatentBackend):

@@ -24,6 +24,7 @@ from latentgram.decode.goodman import Goodman
 from latentgram.decode.prune import Pruning
 from latentgram.dp.packed_chart import best_tree
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
+from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.assemble import Nodes, assemble
@@ -57,10 +58,11 @@ class Analyser(Protocol):
 class LatentBackend:
     """Parses with an L-PCFG, or with several that share their symbols and rules."""
 
-    def __init__(self, model: LPCFG, decoder: Any = None, pruning: Pruning | None = None) -> None:
-        self.grammar = model
+    def __init__(self, model: LPCFG | Ensemble, decoder: Any = None, pruning: Pruning | None = None) -> None:
+        grammars = model.grammars if isinstance(model, Ensemble) else (model,)
+        self.grammar = grammars[0]
         self.decoder = Goodman() if decoder is None else decoder
-        self.cascade: Analyser = Cascade((model,), pruning or Pruning())
+        self.cascade: Analyser = Cascade(grammars, pruning or Pruning())
 
     @cached_property
     def symbols(self) -> Alphabet:
@@ -120,11 +122,12 @@ class LatentBackend:
         return self._join(flat)
 
     def _join(self, parts: list[Nodes]) -> Nodes:
-        """Trees side by side under the commonest root."""
-        if len(parts) == 1:
+        """Trees side by side under the commonest root; a single one that is a tree already stays as it is."""
+        if len(parts) == 1 and not self._intermediate[parts[0].symbol[0]]:
             return parts[0]
         interminals = len(self.grammar.interminals)
-        root = np.array([np.argmax(self.grammar.root_count[:interminals])], np.int32)
+        whole = np.where(self._intermediate[:interminals], -1.0, self.grammar.root_count[:interminals])
+        root = np.array([np.argmax(whole)], np.int32)
         size = np.array([1 + sum(len(part.symbol) for part in parts)], np.int32)
         top = Nodes(root, size, np.zeros(1))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))

@@ -23,6 +23,7 @@ from latentgram.parallel import Engine, engine_for
 from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
+    "Ensemble": "latentgram.parser.constituency:constituency_backend",
     "LPCFG": "latentgram.parser.constituency:constituency_backend",
     "SHAG": "latentgram.parser.dependency:DependencyBackend",
     "LexicalSHAG": "latentgram.parser.dependency:DependencyBackend",

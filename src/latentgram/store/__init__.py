@@ -39,6 +39,7 @@ STORABLE: dict[str, str] = {
     "BackoffNGram": "latentgram.models.ngram:BackoffNGram",
     "Binarisation": "latentgram.data.transforms:Binarisation",
     "ContextCounts": "latentgram.stats.context_counts:ContextCounts",
+    "Ensemble": "latentgram.models.ensemble:Ensemble",
     "Goodman": "latentgram.decode.goodman:Goodman",
     "HMM": "latentgram.models.hmm:HMM",
     "HeadRules": "latentgram.data.heads:HeadRules",

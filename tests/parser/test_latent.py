@@ -1,0 +1,109 @@
+"""Parsing with latent grammars against the sum over all trees, and what happens when nothing is left."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
+
+from latentgram.data.sentence import Sentence
+from latentgram.decode.goodman import Goodman
+from latentgram.decode.prune import Pruning
+from latentgram.models.ensemble import Ensemble
+from latentgram.parser.cascade import Cascade
+from latentgram.parser.latent import LatentBackend
+
+EXACT = Pruning(precision="float64", small_states=100).none()
+WORDS = ["the", "dog", "barks", "the", "dog"]
+
+
+def spans(length):
+    return [(first, first + width) for width in range(1, length + 1) for first in range(length - width + 1)]
+
+
+def items_of(posterior):
+    chart = posterior.chart
+    cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
+    places = spans(chart.length)
+    return {
+        (int(symbol), *places[c]): value
+        for symbol, c, value in zip(chart.item_symbol, cell, posterior.item, strict=True)
+    }
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_posteriors_without_pruning_are_exact(signed):
+    grammar = random_lpcfg(1, signed=signed)
+    probabilities = tree_probabilities(grammar, WORDS)
+    cascade = Cascade((grammar,), EXACT)
+    posterior = cascade.posterior(cascade.leaves.of(Sentence.of(WORDS)))
+    total = sum(probabilities.values())
+    assert posterior.logprob == pytest.approx(math.log(abs(total)), abs=1e-9)
+    assert posterior.negative == (total < 0)
+    found, expected = items_of(posterior), item_posteriors(probabilities)
+    for item in found.keys() | expected.keys():
+        assert found.get(item, 0.0) == pytest.approx(expected.get(item, 0.0), abs=1e-9), item
+
+
+def test_pruning_in_single_precision_keeps_what_is_probable():
+    grammar = random_lpcfg(2, states=4)
+    expected = item_posteriors(tree_probabilities(grammar, WORDS))
+    pruning = Pruning(floor=1e-6, beam=1e-6, coarse_threshold=1e-6, threshold=1e-5, small_states=2)
+    cascade = Cascade((grammar,), pruning)
+    found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
+    for item, posterior in expected.items():
+        assert found.get(item, 0.0) == pytest.approx(posterior, abs=2e-3)
+
+
+def test_goodman_takes_the_tree_with_most_right_nodes():
+    grammar = random_lpcfg(3)
+    probabilities = tree_probabilities(grammar, WORDS)
+    posterior = item_posteriors(probabilities)
+    best = max(probabilities, key=lambda tree: sum(posterior[item] for item in tree))
+    backend = LatentBackend(grammar, Goodman(), EXACT)
+    [parse] = backend.parse([Sentence.of(WORDS)])
+    symbols = backend.symbols
+    kept = [item for item in best if not symbols[item[0]].startswith("@")]
+    assert list(parse.tree.spans()) == [("TOP", 0, 5), *((symbols[s], i, j) for s, i, j in kept)]
+    np.testing.assert_allclose(parse.confidence, [1.0, *(posterior[item] for item in kept)], atol=1e-9)
+    assert not parse.fallback
+
+
+def test_ensemble_takes_the_geometric_mean():
+    one = random_lpcfg(4)
+    random = np.random.default_rng(0)
+    other = dataclasses.replace(one, rule_tensor=random.random(len(one.rule_tensor)))
+    posteriors = [item_posteriors(tree_probabilities(grammar, WORDS)) for grammar in (one, other)]
+    cascade = Cascade(Ensemble((one, other)).grammars, EXACT)
+    found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
+    for item, value in found.items():
+        expected = math.sqrt(posteriors[0].get(item, 0.0) * posteriors[1].get(item, 0.0))
+        assert value == pytest.approx(expected, abs=1e-9)
+
+
+def test_sentences_without_a_parse_get_a_flagged_tree():
+    grammar = random_lpcfg(5)
+    none = dataclasses.replace(
+        grammar,
+        root_vector=grammar.root_vector * 0.0,
+        root_count=np.array([1.0, 0, 0, 0, 0, 0]),
+        rules=grammar.rules[grammar.rules[:, 0] == 1],
+        rule_count=grammar.rule_count[grammar.rules[:, 0] == 1],
+        rule_offset=grammar.rule_offset[: (grammar.rules[:, 0] == 1).sum() + 1],
+    )
+    backend = LatentBackend(none)
+    for words in (["dog"], ["the", "dog"], WORDS, WORDS * 3):
+        [parse] = backend.parse([Sentence.of(words)])
+        assert parse.fallback
+        assert parse.tree.words == tuple(words)
+
+
+def test_one_word_and_many_words():
+    backend = LatentBackend(random_lpcfg(6))
+    [short, long] = backend.parse([Sentence.of(["dog"]), Sentence.of(["the", "dog", "barks"] * 85)])
+    assert short.tree.words == ("dog",)
+    assert len(long.tree) == 255
+    assert math.isfinite(long.logprob)
+    assert not long.fallback
+    assert ((long.confidence >= 0) & (long.confidence <= 1)).all()
