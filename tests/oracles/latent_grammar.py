@@ -15,7 +15,7 @@ from latentgram.models.lpcfg import LPCFG
 INTERMINALS, PRETERMINALS, WORDS = ("@S", "NP", "S"), ("DT", "NN", "VB"), ("barks", "dog", "the")
 
 
-def random_lpcfg(seed: int, states: int = 3, *, signed: bool = False, density: float = 0.5) -> LPCFG:
+def random_lpcfg(seed: int, states: int = 3, *, signed: bool = False, density: float = 0.3) -> LPCFG:
     """A grammar over a few symbols; probabilities that sum to one for every state, or any signed numbers."""
     random = np.random.default_rng(seed)
     symbols, inner = len(INTERMINALS) + len(PRETERMINALS), len(INTERMINALS)
