@@ -45,11 +45,11 @@ class Recipe:
 _BASIS = {
     "symbols": "joined",
     "states": 15,
-    "smoothing": 0.03,
+    "smoothing": 1.0,
     "history": 3,
     "future": 3,
     "power": 0.25,
-    "ridge": 3.0,
+    "ridge": 4.0,
 }
 
 _TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}

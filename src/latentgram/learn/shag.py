@@ -2,8 +2,9 @@
 
 All see the data as counted modifier sequences (a trie), one source for each head symbol and direction, and end in
 `_grammar`, which keeps pairs of head and modifier that were never seen possible: with q the relative frequency of
-symbols and B a small operator of each source, A_a ← A_a + q(a) B. For counting B is a pseudo-count, for the others
-B = ε Σ_a A_a, and A_a is multiplied by 1 − ε (`smoothing`).
+symbols and B a small operator of each source, A_a ← A_a + q(a) B. For counting B is a pseudo-count. For the others
+B = ε Σ_a A_a with ε = sU / (C + sU) for C modifiers seen, U of them different (Witten & Bell), and A_a is
+multiplied by 1 − ε; s is the setting `smoothing`.
 """
 
 from __future__ import annotations
@@ -263,16 +264,20 @@ def _normalised(expected: Automata, n_symbols: int) -> Automata:
 
 
 def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None, nonnegative: bool) -> SHAG:
-    """The grammar of learned automata."""
-    epsilon = _number(smoothing)
-    kept = Automata(automata.start, automata.stop, automata.pairs, (1 - epsilon) * automata.operators)
-    unseen = epsilon * automata.summed(sequences.counts.n_symbols)
-    # An automaton that never saw a modifier still takes one now and then, and is then where it began.
-    seen = sequences.counts.passes[: sequences.counts.n_sources]
+    """The grammar of learned automata: a share of each goes to modifiers it never saw (Witten & Bell 1991)."""
+    counts = sequences.counts
+    source = automata.pairs // counts.n_symbols
+    distinct = _number(smoothing) * np.bincount(source, minlength=counts.n_sources)
+    inner = np.arange(counts.n_sources, len(counts.parent))
+    seen = np.bincount(counts.source[inner], counts.passes[inner], counts.n_sources)
+    share = distinct / np.maximum(seen + distinct, 1.0)
+    operators = (1.0 - share)[source][:, None, None] * automata.operators
+    unseen = share[:, None, None] * automata.summed(counts.n_symbols)
+    # An automaton that hardly ever saw a modifier still takes one now and then, and is then where it began.
     empty = (automata.stop * automata.start).sum(1)
-    outer = automata.start[:, :, None] * automata.stop[:, None, :]
-    safe = np.where(np.abs(empty) > 1e-8, empty, np.inf)
-    unseen += (UNSEEN / (seen + 2 * UNSEEN) / safe)[:, None, None] * outer
+    rare = UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN) / np.where(np.abs(empty) > 1e-8, empty, np.inf)
+    unseen += rare[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
+    kept = Automata(automata.start, automata.stop, automata.pairs, operators)
     return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
 
 

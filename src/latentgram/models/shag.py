@@ -31,6 +31,9 @@ from latentgram.models.relations import Relations
 
 __all__ = ["LEFT", "RIGHT", "SHAG"]
 
+LANES = 4
+"""Numbers that a processor multiplies at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class SHAG(HeadGrammar):
@@ -64,16 +67,20 @@ class SHAG(HeadGrammar):
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees."""
         symbols = self.symbols.encode(sentence)
+        start, stop, operators, frequency = self._prepared
         start, stop, step, arc, root, log_scale = gather(
-            symbols, self.start, self.stop, self.pair, self.pair_weight, self.root, self._frequency
+            symbols, start, stop, self.pair, self.pair_weight, self.root, frequency
         )
         halt = np.ones((2, len(symbols), 2))
         memory = np.zeros(len(symbols), np.int64)
-        return HeadWeights(start, stop, self.operators, step, arc, halt, memory, root), log_scale
+        return HeadWeights(start, stop, operators, step, arc, halt, memory, root), log_scale
 
     @cached_property
-    def _frequency(self) -> Floats:
-        return self.symbols.frequency
+    def _prepared(self) -> tuple[Floats, ...]:
+        """Start, stop and operators padded to whole vector registers, and the frequencies of symbols."""
+        room = (0, -self.states % LANES if self.states > LANES else 0)
+        start, stop = (np.pad(array, ((0, 0), (0, 0), room)) for array in (self.start, self.stop))
+        return start, stop, np.pad(self.operators, ((0, 0), room, room)), self.symbols.frequency
 
     def __getitem__(self, key: tuple[str, int]) -> OperatorAutomaton:
         """The automaton of a head symbol (or of a tag of it) and a direction: `shag["NN", LEFT]`."""

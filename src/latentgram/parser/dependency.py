@@ -7,6 +7,9 @@ deterministic grammar may also be chosen by `Viterbi`, which is exact there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,50 +47,50 @@ class DependencyBackend:
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence."""
-        return [self._parse(sentence) for sentence in sentences]
+        analyses = [_Analysis(sentence, *self.grammar.weights(sentence)) for sentence in sentences]
+        return self._built([(analysis, self._decoded(analysis)) for analysis in analyses])
 
-    def _parse(self, sentence: Sentence) -> Parse:
-        weights, log_scale = self.grammar.weights(sentence)
-        posteriors = _posteriors(weights, log_scale)
+    def _decoded(self, analysis: _Analysis) -> Heads:
         if isinstance(self.decoder, Viterbi):
             with np.errstate(divide="ignore"):
-                heads, _ = best_path(*weights)
-            if (heads < 0).sum() > 1:
-                heads = MBR().heads(posteriors.arcs, posteriors.roots)
-        else:
-            heads = self.decoder.heads(posteriors.arcs, posteriors.roots)
-        return self._built(sentence, heads, weights, log_scale, posteriors)
+                heads, log_weight = best_path(*analysis.weights)
+            if log_weight > -np.inf:
+                return np.asarray(heads)
+        return self._risk.heads(analysis.posteriors.arcs, analysis.posteriors.roots)
+
+    @property
+    def _risk(self) -> MBR:
+        return self.decoder if isinstance(self.decoder, MBR) else MBR()
 
     def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
         """The trees with the most probable arcs, best first."""
-        weights, log_scale = self.grammar.weights(sentence)
-        posteriors = _posteriors(weights, log_scale)
-        decoder = self.decoder if isinstance(self.decoder, MBR) else MBR()
-        found = decoder.k_best(posteriors.arcs, posteriors.roots, count)
-        return [self._built(sentence, heads, weights, log_scale, posteriors) for heads in found]
+        analysis = _Analysis(sentence, *self.grammar.weights(sentence))
+        found = self._risk.k_best(analysis.posteriors.arcs, analysis.posteriors.roots, count)
+        return self._built([(analysis, heads) for heads in found])
 
     def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
         """Trees drawn from the posterior given the sentence."""
-        weights, log_scale = self.grammar.weights(sentence)
-        posteriors = _posteriors(weights, log_scale)
-        triangle, trapezoid, closed, _, _ = inside(*weights)
+        analysis = _Analysis(sentence, *self.grammar.weights(sentence))
+        triangle, trapezoid, closed, _, _ = inside(*analysis.weights)
         uniforms = np.random.default_rng(seed).random((count, 2 * len(sentence)))
-        drawn = [draw_tree(*weights, triangle, trapezoid, closed, row) for row in uniforms]
-        return [self._built(sentence, heads, weights, log_scale, posteriors) for heads in drawn]
+        return self._built(
+            [(analysis, draw_tree(*analysis.weights, triangle, trapezoid, closed, row)) for row in uniforms]
+        )
 
     def score(self, tree: Any) -> Parse:
         """A given tree with its probabilities; one that is not projective has the probability 0."""
         if not isinstance(tree, DependencyTree):
             raise DataError("a head-automata grammar scores dependency trees")
-        sentence = tree.sentence
-        weights, log_scale = self.grammar.weights(sentence)
-        posteriors = _posteriors(weights, log_scale)
+        analysis = _Analysis(tree.sentence, *self.grammar.weights(tree.sentence))
         heads = np.array(tree.heads, np.int64) - 1
-        logprob = -np.inf
-        if tree.is_projective:
-            logprob = _tree_logprob(weights, log_scale, heads)
-        confidence = np.clip(posteriors.of_heads(heads), 0.0, 1.0)
-        return Parse(sentence, tree, posteriors.logprob, logprob, confidence, np.full(len(heads), np.nan))
+        return Parse(
+            analysis.sentence,
+            tree,
+            analysis.posteriors.logprob,
+            analysis.tree_logprob(heads) if tree.is_projective else -np.inf,
+            np.clip(analysis.posteriors.of_heads(heads), 0.0, 1.0),
+            np.full(len(heads), np.nan),
+        )
 
     def question(self, gold: Any, gold_tags: bool) -> Sentence:
         """The words with their tags: these grammars are made of tags."""
@@ -99,39 +102,58 @@ class DependencyBackend:
         trees = [parse.tree for parse in parses if isinstance(parse.tree, DependencyTree)]
         return score_attachment(gold, trees, punctuation="upos", fallback=[parse.fallback for parse in parses])
 
-    def _built(
-        self, sentence: Sentence, heads: Heads, weights: HeadWeights, log_scale: float, posteriors: ArcPosteriors
-    ) -> Parse:
-        """The parse of a tree given by its heads."""
-        symbols = self.grammar.symbols.encode(sentence)
-        words = np.arange(len(heads))
+    def _built(self, found: Sequence[tuple[_Analysis, Heads]]) -> list[Parse]:
+        """The parses of trees given by their heads; relations are looked up for all of them together."""
+        relations = iter(self._relations(found))
+        parses = []
+        for analysis, heads in found:
+            sentence, posteriors = analysis.sentence, analysis.posteriors
+            tree = DependencyTree(
+                sentence.words,
+                heads=tuple((heads + 1).tolist()),
+                deprels=tuple(islice(relations, len(heads))),
+                upos=sentence.upos or (),
+                xpos=sentence.xpos or (),
+            )
+            parses.append(
+                Parse(
+                    sentence,
+                    tree,
+                    posteriors.logprob,
+                    analysis.tree_logprob(heads),
+                    np.clip(posteriors.of_heads(heads), 0.0, 1.0),
+                    np.full(len(heads), np.nan),
+                    fallback=posteriors.logprob == -np.inf,
+                )
+            )
+        return parses
+
+    def _relations(self, found: Sequence[tuple[_Analysis, Heads]]) -> list[str]:
+        symbols = np.concatenate([self.grammar.symbols.encode(analysis.sentence) for analysis, _ in found])
+        heads = np.concatenate([heads for _, heads in found])
+        lengths = [len(heads) for _, heads in found]
+        first = np.repeat(np.cumsum([0, *lengths[:-1]]), lengths)
         is_root = heads < 0
-        above = np.where(is_root, len(self.grammar.symbols.alphabet), symbols[heads])
-        distance = np.where(is_root, 0, words - heads)
-        names, _ = self.grammar.relations.predict(above, symbols, distance)
-        tree = DependencyTree(
-            sentence.words,
-            heads=tuple((heads + 1).tolist()),
-            deprels=tuple(names),
-            upos=sentence.upos or (),
-            xpos=sentence.xpos or (),
-        )
-        return Parse(
-            sentence,
-            tree,
-            posteriors.logprob,
-            _tree_logprob(weights, log_scale, heads),
-            np.clip(posteriors.of_heads(heads), 0.0, 1.0),
-            np.full(len(heads), np.nan),
-            fallback=posteriors.logprob == -np.inf,
-        )
+        above = np.where(is_root, len(self.grammar.symbols.alphabet), symbols[first + heads])
+        distance = np.where(is_root, 0, np.arange(len(heads)) - first - heads)
+        return self.grammar.relations.predict(above, symbols, distance)[0]
 
 
-def _posteriors(weights: HeadWeights, log_scale: float) -> ArcPosteriors:
-    arcs, roots, log_total, sign = marginals(*weights)
-    return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, log_scale))
+@dataclass(frozen=True, eq=False)
+class _Analysis:
+    """A sentence with the weights of its trees."""
 
+    sentence: Sentence
+    weights: HeadWeights
+    log_scale: float
 
-def _tree_logprob(weights: HeadWeights, log_scale: float, heads: Heads) -> float:
-    log_weight, sign = tree_weight(*weights, heads)
-    return as_logprob(log_weight, sign, log_scale)
+    @cached_property
+    def posteriors(self) -> ArcPosteriors:
+        """Inside–outside."""
+        arcs, roots, log_total, sign = marginals(*self.weights)
+        return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, self.log_scale))
+
+    def tree_logprob(self, heads: Heads) -> float:
+        """log p of one tree and the sentence."""
+        log_weight, sign = tree_weight(*self.weights, heads)
+        return as_logprob(log_weight, sign, self.log_scale)

@@ -86,10 +86,10 @@ def spectral_operators(
     prefixes: Prefixes,
     states: int,
     *,
-    history: int = 2,
-    future: int = 2,
+    history: int = 3,
+    future: int = 3,
     power: float = 0.25,
-    ridge: float = 3.0,
+    ridge: float = 4.0,
 ) -> Operators:
     """Learn one automaton a source, with at most `states` states each."""
     past, past_begin = _features(prefixes, *_histories(prefixes, history))

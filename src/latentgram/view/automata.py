@@ -1,0 +1,155 @@
+"""Pictures of deterministic automata: states in columns by their distance from the start, arrows with labels.
+
+No layout program is needed: columns come from a breadth-first walk, the order within them from the mean place of
+the neighbours, and every arrow bends to its own side, so that the ways to and fro do not cover each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING
+
+from latentgram.view.svg import colour, document, element, text, text_width
+
+if TYPE_CHECKING:
+    from latentgram.models.dfa import DFA
+
+RADIUS = 24
+COLUMN, ROW, MARGIN = 230, 150, 70
+SHOWN = 0.02
+"""Arrows below this probability are left out."""
+LABELS = 6
+"""Symbols named on an arrow, at most."""
+
+Point = tuple[float, float]
+
+
+def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
+    """The automaton as an SVG document; states show their stop probabilities, arrows their most used symbols."""
+    arrows = _arrows(dfa)
+    places = _places(dfa.states, arrows)
+    right = max(x for x, _ in places)
+    bottom = max(y for _, y in places)
+    parts = [_marker()]
+    parts += [_arrow(dfa, places, source, target, symbols) for (source, target), symbols in arrows.items()]
+    parts += [_state(dfa, place, number) for number, place in enumerate(places)]
+    return document(right + MARGIN + RADIUS, bottom + MARGIN + RADIUS, parts, title)
+
+
+def short_names(symbols: list[str]) -> list[str]:
+    """Symbols as they are written in pictures: XPOS alone where it is there.
+
+    >>> short_names(["NOUN|NN", "PUNCT", "of^ADP|IN"])
+    ['NN', 'PUNCT', 'of^IN']
+    """
+    return [
+        "^".join([*symbol.split("^")[:-1], symbol.rsplit("^", 1)[-1].rsplit("|", 1)[-1] or symbol])
+        for symbol in symbols
+    ]
+
+
+def _arrows(dfa: DFA) -> dict[tuple[int, int], list[tuple[float, int]]]:
+    """The symbols that lead from one state to another, most probable first."""
+    found: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    for source in range(dfa.states):
+        for symbol in range(len(dfa.symbols)):
+            if dfa.step[source, symbol] > 0:
+                key = (source, int(dfa.target[source, symbol]))
+                found.setdefault(key, []).append((float(dfa.step[source, symbol]), symbol))
+    kept = {key: sorted(symbols, reverse=True) for key, symbols in found.items()}
+    return {key: symbols for key, symbols in kept.items() if sum(share for share, _ in symbols) >= SHOWN}
+
+
+def _places(n_states: int, arrows: dict[tuple[int, int], list[tuple[float, int]]]) -> list[Point]:
+    """The centre of every state."""
+    depth = {0: 0}
+    queue = deque([0])
+    while queue:
+        source = queue.popleft()
+        for target in sorted(target for begin, target in arrows if begin == source):
+            if target not in depth:
+                depth[target] = depth[source] + 1
+                queue.append(target)
+    last = max(depth.values()) + 1
+    columns: dict[int, list[int]] = {}
+    for state in range(n_states):
+        columns.setdefault(depth.get(state, last), []).append(state)
+    height = max(len(column) for column in columns.values())
+    place: dict[int, Point] = {}
+    for number, key in enumerate(sorted(columns)):
+        column = columns[key]
+        neighbours = {
+            state: [place[begin][1] for begin, end in arrows if end == state and begin in place] for state in column
+        }
+        column.sort(key=lambda state: (sum(neighbours[state]) / max(len(neighbours[state]), 1), state))
+        top = MARGIN + RADIUS + (height - len(column)) * ROW / 2 + (number % 2) * ROW / 3
+        for row, state in enumerate(column):
+            place[state] = (MARGIN + RADIUS + number * COLUMN, top + row * ROW)
+    return [place[state] for state in range(n_states)]
+
+
+def _marker() -> str:
+    head = element("path", d="M0,0 L8,3 L0,6 z", style="fill:#57606a;stroke:none")
+    marker = element(
+        "marker", head, id="head", markerWidth=8, markerHeight=6, refX=7, refY=3, orient="auto", markerUnits="userSpaceOnUse"
+    )
+    return element("defs", marker)
+
+
+def _arrow(dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]]) -> str:
+    share = sum(part for part, _ in symbols)
+    names = short_names([dfa.symbols[symbol] for part, symbol in symbols if part >= share / 50][:LABELS])
+    label = " ".join(names) + (" …" if len(symbols) > len(names) else "")
+    full = ", ".join(f"{dfa.symbols[symbol]} {part:.3f}" for part, symbol in symbols)
+    width = f"stroke-width:{1 + 4 * math.sqrt(share):.1f};opacity:{0.35 + 0.65 * math.sqrt(share):.2f}"
+    if source == target:
+        x, y = places[source]
+        bend = f"M{x - 12:.1f},{y - RADIUS + 3:.1f} C{x - 42:.1f},{y - 78:.1f} {x + 42:.1f},{y - 78:.1f} {x + 12:.1f},{y - RADIUS + 3:.1f}"
+        middle = (x, y - 66)
+    else:
+        bend, middle = _bend(places[source], places[target])
+    line = element("path", d=bend, style=width, marker_end="url(#head)")
+    return line + _label(middle, label, full, share)
+
+
+def _bend(begin: Point, end: Point) -> tuple[str, Point]:
+    """A curve to the left of the straight way, from rim to rim, and its middle."""
+    dx, dy = end[0] - begin[0], end[1] - begin[1]
+    distance = math.hypot(dx, dy)
+    side = (dy / distance, -dx / distance)
+    reach = 26 + 0.12 * distance if dx > 0 else 40 + 0.16 * distance
+    control = ((begin[0] + end[0]) / 2 + reach * side[0], (begin[1] + end[1]) / 2 + reach * side[1])
+    first, last = _towards(begin, control, RADIUS), _towards(end, control, RADIUS + 3)
+    middle = ((first[0] + last[0]) / 4 + control[0] / 2, (first[1] + last[1]) / 4 + control[1] / 2)
+    return f"M{first[0]:.1f},{first[1]:.1f} Q{control[0]:.1f},{control[1]:.1f} {last[0]:.1f},{last[1]:.1f}", middle
+
+
+def _towards(begin: Point, end: Point, length: float) -> Point:
+    distance = math.hypot(end[0] - begin[0], end[1] - begin[1])
+    return begin[0] + (end[0] - begin[0]) * length / distance, begin[1] + (end[1] - begin[1]) * length / distance
+
+
+def _label(middle: Point, label: str, full: str, share: float) -> str:
+    """Text on a ground of its own, so that lines do not cross it."""
+    x, y = middle
+    width = 0.8 * text_width(label) + 8
+    ground = element(
+        "rect", x=x - width / 2, y=y - 10, width=width, height=18, rx=4, style="fill:#fff;opacity:.85;stroke:none"
+    )
+    return ground + text(x, y + 3, label, f"{full} (together {share:.2f})", style=f"font-size:11px;fill:{colour(share)}")
+
+
+def _state(dfa: DFA, place: Point, number: int) -> str:
+    x, y = place
+    ring = element(
+        "circle",
+        cx=x,
+        cy=y,
+        r=RADIUS,
+        style=f"fill:#fff;stroke:{colour(float(dfa.stop[number]))};stroke-width:{1.5 + 4 * float(dfa.stop[number]):.1f}",
+    )
+    after = "the beginning" if number == 0 else "after " + "; ".join(dfa.examples[number])
+    name = text(x, y + 1, "I" if number == 0 else str(number), f"{after}; visits {dfa.visits[number]:.3f}")
+    stop = text(x, y + 15, f"{dfa.stop[number]:.2f}", class_="small soft")
+    return ring + name + stop
