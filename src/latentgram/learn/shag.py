@@ -9,6 +9,7 @@ multiplied by 1 − ε; s is the setting `smoothing`.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -100,7 +101,9 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
     def of_states(states: int) -> SHAG:
         kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
         kept[:, 0] = True
-        return _smoothed(sequences, _restricted(found, kept, sequences.counts.n_symbols), learner.smoothing, False)
+        automata = _restricted(found, kept, sequences.counts.n_symbols)
+        grammar = _smoothed(sequences, automata, learner.smoothing, nonnegative=False)
+        return dataclasses.replace(grammar, spectrum=_by_direction(values))
 
     if context.dev_score is None:
         return of_states(_whole(learner.states))
@@ -113,7 +116,7 @@ def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG
     """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
     sequences = Sequences.of(treebank, str(learner.symbols))
     automata = _counted(sequences, _clusters(sequences, learner), 0.0)
-    return _smoothed(sequences, automata, learner.smoothing, True)
+    return _smoothed(sequences, automata, learner.smoothing, nonnegative=True)
 
 
 def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
@@ -135,7 +138,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         return _normalised(expected, counts.n_symbols)
 
     def grammar(automata: Automata) -> SHAG:
-        return _smoothed(sequences, automata, learner.smoothing, True)
+        return _smoothed(sequences, automata, learner.smoothing, nonnegative=True)
 
     score = context.dev_score
     found = ascend(
@@ -263,7 +266,7 @@ def _normalised(expected: Automata, n_symbols: int) -> Automata:
     )
 
 
-def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None, nonnegative: bool) -> SHAG:
+def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None, *, nonnegative: bool) -> SHAG:
     """The grammar of learned automata: a share of each goes to modifiers it never saw (Witten & Bell 1991)."""
     counts = sequences.counts
     source = automata.pairs // counts.n_symbols
@@ -275,7 +278,9 @@ def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None,
     unseen = share[:, None, None] * automata.summed(counts.n_symbols)
     # An automaton that hardly ever saw a modifier still takes one now and then, and is then where it began.
     empty = (automata.stop * automata.start).sum(1)
-    rare = UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN) / np.where(np.abs(empty) > 1e-8, empty, np.inf)
+    rare = (
+        UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN) / np.where(np.abs(empty) > 1e-8, empty, np.inf)
+    )
     unseen += rare[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
     kept = Automata(automata.start, automata.stop, automata.pairs, operators)
     return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
@@ -297,22 +302,26 @@ def _grammar(
     weight = np.tile(frequency, (n_sources, 1))
     weight[source, symbol] = 1.0
 
-    def by_direction(array: Any) -> Any:
-        return np.ascontiguousarray(array.reshape(n_symbols, 2, -1).transpose(1, 0, 2))
-
     return SHAG(
         data.symbols,
-        by_direction(automata.start),
-        by_direction(stop),
+        _by_direction(automata.start),
+        _by_direction(stop),
         np.concatenate([operators, unseen]),
-        by_direction(pair.astype(np.int32)),
-        by_direction(weight),
+        _by_direction(pair.astype(np.int32)),
+        _by_direction(weight),
         (sequences.roots + UNSEEN * frequency) / (sequences.roots.sum() + UNSEEN),
         data.relations,
+        np.zeros((2, n_symbols, 0)),
         nonnegative,
         deterministic,
         data.provenance,
     )
+
+
+def _by_direction(array: NDArray[Any]) -> Any:
+    """[sources, …] as [2, symbols, …]: source 2·symbol + direction."""
+    n_sources = len(array)
+    return np.ascontiguousarray(array.reshape(n_sources // 2, 2, array.shape[1]).transpose(1, 0, 2))
 
 
 def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:

@@ -4,7 +4,7 @@ The forward vectors of frequent prefixes are clustered by group average with the
 vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on with a to a prefix in
 state j uses the transition i —a→ j. Where one state and symbol lead to several states, those that take more than
 `tolerance` of that use are merged, again and again until nothing is left to merge; the rest follow the majority.
-Probabilities are those of the use, by the automaton itself. O(P² ) for P prefixes.
+Probabilities are those of the use, by the automaton itself. O(P²) for P prefixes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Prefix:
 
 @dataclass(frozen=True, eq=False)
 class DFA:
-    """A deterministic automaton; state 0 is the initial one, the others are sorted by how often they are visited."""
+    """A deterministic automaton; state 0 is the initial one, the others stand by how often they are visited."""
 
     symbols: Alphabet
     target: NDArray[np.int64]
@@ -95,9 +95,7 @@ class DFA:
         return "\n".join(lines)
 
 
-def frequent_prefixes(
-    automaton: OperatorAutomaton, least: float, most: int
-) -> tuple[list[Prefix], list[Floats]]:
+def frequent_prefixes(automaton: OperatorAutomaton, least: float, most: int) -> tuple[list[Prefix], list[Floats]]:
     """The prefixes of at least this probability, most probable first, and their forward vectors."""
     every = np.eye(automaton.states) - automaton.step.sum(0)
     mass = np.linalg.solve(every.T, automaton.stop)
@@ -105,7 +103,7 @@ def frequent_prefixes(
     if not total > 0:
         raise SettingError("the automaton's weights do not sum to a positive number: it has no frequent prefixes")
     heap: list[tuple[float, tuple[int, ...], int]] = [(-1.0, (), -1)]
-    vectors = {(): automaton.start / total}
+    vectors: dict[tuple[int, ...], Floats] = {(): automaton.start / total}
     found: list[Prefix] = []
     kept: list[Floats] = []
     while heap and len(found) < most:
@@ -172,7 +170,7 @@ def _merged(prefixes: list[Prefix], state: NDArray[np.int64], tolerance: float) 
 
 def _build(symbols: Alphabet, prefixes: list[Prefix], state: NDArray[np.int64]) -> DFA:
     weight = np.array([prefix.probability for prefix in prefixes])
-    visits = np.bincount(state, weight)
+    visits: Floats = np.bincount(state, weight).astype(np.float64)
     order = [0, *(int(old) for old in np.argsort(-visits, kind="stable") if old != 0 and visits[old] > 0)]
     place = {old: new for new, old in enumerate(order)}
     n_states = len(order)

@@ -53,6 +53,8 @@ class SHAG(HeadGrammar):
     root: Floats
     """[l] probability of each symbol as the root of a sentence."""
     relations: Relations
+    spectrum: Floats
+    """[2, l, n'] the singular values that the states were made from; n' = 0 for other learners."""
     nonnegative: bool = True
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
     deterministic: bool = False

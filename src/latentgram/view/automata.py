@@ -80,7 +80,8 @@ def _places(n_states: int, arrows: dict[tuple[int, int], list[tuple[float, int]]
     for number, key in enumerate(sorted(columns)):
         column = columns[key]
         neighbours = {
-            state: [place[begin][1] for begin, end in arrows if end == state and begin in place] for state in column
+            state: [place[begin][1] for begin, end in arrows if end == state and begin in place]
+            for state in column
         }
         column.sort(key=lambda state: (sum(neighbours[state]) / max(len(neighbours[state]), 1), state))
         top = MARGIN + RADIUS + (height - len(column)) * ROW / 2 + (number % 2) * ROW / 3
@@ -92,7 +93,15 @@ def _places(n_states: int, arrows: dict[tuple[int, int], list[tuple[float, int]]
 def _marker() -> str:
     head = element("path", d="M0,0 L8,3 L0,6 z", style="fill:#57606a;stroke:none")
     marker = element(
-        "marker", head, id="head", markerWidth=8, markerHeight=6, refX=7, refY=3, orient="auto", markerUnits="userSpaceOnUse"
+        "marker",
+        head,
+        id="head",
+        markerWidth=8,
+        markerHeight=6,
+        refX=7,
+        refY=3,
+        orient="auto",
+        markerUnits="userSpaceOnUse",
     )
     return element("defs", marker)
 
@@ -105,7 +114,8 @@ def _arrow(dfa: DFA, places: list[Point], source: int, target: int, symbols: lis
     width = f"stroke-width:{1 + 4 * math.sqrt(share):.1f};opacity:{0.35 + 0.65 * math.sqrt(share):.2f}"
     if source == target:
         x, y = places[source]
-        bend = f"M{x - 12:.1f},{y - RADIUS + 3:.1f} C{x - 42:.1f},{y - 78:.1f} {x + 42:.1f},{y - 78:.1f} {x + 12:.1f},{y - RADIUS + 3:.1f}"
+        rim, far = y - RADIUS + 3, y - 78
+        bend = f"M{x - 12:.1f},{rim:.1f} C{x - 42:.1f},{far:.1f} {x + 42:.1f},{far:.1f} {x + 12:.1f},{rim:.1f}"
         middle = (x, y - 66)
     else:
         bend, middle = _bend(places[source], places[target])
@@ -137,19 +147,21 @@ def _label(middle: Point, label: str, full: str, share: float) -> str:
     ground = element(
         "rect", x=x - width / 2, y=y - 10, width=width, height=18, rx=4, style="fill:#fff;opacity:.85;stroke:none"
     )
-    return ground + text(x, y + 3, label, f"{full} (together {share:.2f})", style=f"font-size:11px;fill:{colour(share)}")
+    return ground + text(
+        x, y + 3, label, f"{full} (together {share:.2f})", style=f"font-size:11px;fill:{colour(share)}"
+    )
 
 
 def _state(dfa: DFA, place: Point, number: int) -> str:
     x, y = place
+    stop = float(dfa.stop[number])
     ring = element(
         "circle",
         cx=x,
         cy=y,
         r=RADIUS,
-        style=f"fill:#fff;stroke:{colour(float(dfa.stop[number]))};stroke-width:{1.5 + 4 * float(dfa.stop[number]):.1f}",
+        style=f"fill:#fff;stroke:{colour(stop)};stroke-width:{1.5 + 4 * stop:.1f}",
     )
     after = "the beginning" if number == 0 else "after " + "; ".join(dfa.examples[number])
     name = text(x, y + 1, "I" if number == 0 else str(number), f"{after}; visits {dfa.visits[number]:.3f}")
-    stop = text(x, y + 15, f"{dfa.stop[number]:.2f}", class_="small soft")
-    return ring + name + stop
+    return ring + name + text(x, y + 15, f"{stop:.2f}", class_="small soft")
