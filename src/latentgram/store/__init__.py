@@ -49,6 +49,7 @@ STORABLE: dict[str, str] = {
     "MaxRule": "latentgram.decode.maxrule:MaxRule",
     "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",
     "NGramTrie": "latentgram.data.ngram_trie:NGramTrie",
+    "NGramTagger": "latentgram.models.ngram_tagger:NGramTagger",
     "OperatorAutomaton": "latentgram.models.automaton:OperatorAutomaton",
     "Parser": "latentgram.parser.parser:Parser",
     "ProductSHAG": "latentgram.models.product:ProductSHAG",
@@ -56,7 +57,10 @@ STORABLE: dict[str, str] = {
     "RareWords": "latentgram.data.rarewords:RareWords",
     "Relations": "latentgram.models.relations:Relations",
     "SHAG": "latentgram.models.shag:SHAG",
+    "TagDictionary": "latentgram.data.tag_dictionary:TagDictionary",
+    "Text": "latentgram.data.text:Text",
     "Viterbi": "latentgram.decode.viterbi:Viterbi",
+    "WordClasses": "latentgram.data.word_classes:WordClasses",
     "WordSymbols": "latentgram.data.word_symbols:WordSymbols",
 }
 """Every class that may stand in a model file, as "module:Class", imported when it is met."""
