@@ -45,7 +45,7 @@ def test_the_fast_tagger_agrees_with_the_hmm(
         for slow, quick in zip(hmm.tag_all(fresh), fast.tag_all(fresh), strict=True)
         for one, other in zip(slow.tags, quick.tags, strict=True)
     ]
-    assert np.mean([one == other for one, other in pairs]) > (0.9 if bigrams else 0.85)
+    assert np.mean([one == other for one, other in pairs]) > (0.9 if bigrams else 0.8)
     lg.save(fast, tmp_path / "fast.lg")
     assert lg.load(tmp_path / "fast.lg").tag(fresh[0]).tags == fast.tag(fresh[0]).tags
 

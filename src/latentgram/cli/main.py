@@ -13,12 +13,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from latentgram import __version__
-from latentgram.cli import data, train
+from latentgram.cli import data, ngram, train
 from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.parse import parse
 from latentgram.cli.show import show
+from latentgram.cli.tag import tag
 from latentgram.errors import LatentgramError
 
 app = typer.Typer(
@@ -33,7 +34,9 @@ app = typer.Typer(
 )
 app.add_typer(train.app, name="train")
 app.add_typer(data.app, name="data")
+app.add_typer(ngram.app, name="ngram")
 app.command("parse", no_args_is_help=True)(parse)
+app.command("tag", no_args_is_help=True)(tag)
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("show", no_args_is_help=True)(show)
 app.command("info", no_args_is_help=True)(info)

@@ -6,6 +6,7 @@ defaults, so a new recipe needs no line here but its row in `KINDS`.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import time
 import types
@@ -17,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from latentgram.errors import SettingError
 from latentgram.learn import learners
 from latentgram.learn.recipes import RECIPES
 from latentgram.learn.settings import Settings
@@ -32,10 +34,22 @@ class Kind:
     help: str
     reads: str
     parses: bool = True
+    reader: str = "latentgram.cli.train:read_treebank"
+    """What makes the data out of the files and the learner, as "module:function"."""
+    scorer: str = "latentgram.cli.train:score_on_treebank"
+    """What makes the score out of the file of held-out data."""
 
 
 KINDS = {
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
+    "hmm": Kind(
+        "HMM",
+        "A hidden Markov model from text, tagged text or n-grams.",
+        "text (em), tagged text as FILE[:COLUMN] (counting), or n-gram counts, automata, ARPA (variational)",
+        parses=False,
+        reader="latentgram.cli.sequences:read_for_hmm",
+        scorer="latentgram.cli.sequences:score_on_tagged",
+    ),
 }
 
 
@@ -58,7 +72,9 @@ def _flags_of(model: str) -> dict[str, inspect.Parameter]:
                 option.help = f"{option.help} {note}"
                 continue
             option = typer.Option(help=f"{field.metadata['help']} {note}", show_default=False)
-            kind = _flag_type(hints[name], field.metadata.get("choices"))
+            kind: Any = str | None
+            if not field.metadata.get("reader"):
+                kind = _flag_type(hints[name], field.metadata.get("choices"))
             flags[name] = inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
             )
@@ -79,7 +95,13 @@ def _command(kind: Kind) -> Callable[..., None]:
 
     def run(files: list[Path], **options: Any) -> None:
         fields = {name: options[name] for name in flags if options[name] is not None}
-        learner = getattr(learners, known[options["by"]])(**fields)
+        settings = getattr(learners, known[options["by"]])
+        for name in fields:
+            if name not in settings.__dataclass_fields__:
+                raise SettingError(f"--{name.replace('_', '-')} has no meaning for --by {options['by']}")
+            if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
+                fields[name] = _named(reader)(fields[name])
+        learner = settings(**fields)
         train(kind, files, learner, options["output"], options["dev"], options["n_jobs"])
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -100,15 +122,39 @@ def _command(kind: Kind) -> Callable[..., None]:
     return run
 
 
+def _named(name: str) -> Callable[..., Any]:
+    """The function behind "module:function", imported when it is needed."""
+    module, function = name.split(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def read_treebank(files: list[Path], learner: Settings) -> Any:
+    """Trees, of the kind that the files have."""
+    from latentgram.data.treebank import Treebank
+
+    del learner
+    return Treebank.read(files)
+
+
+def score_on_treebank(file: Path) -> Callable[[Any], float]:
+    """Accuracy on held-out trees."""
+    import latentgram
+
+    score: Callable[[Any], float] = latentgram.accuracy_on(latentgram.Treebank.read(file))
+    return score
+
+
 def train(kind: Kind, files: list[Path], learner: Settings, output: Path, dev: Path | None, n_jobs: int) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
 
     started = time.perf_counter()
-    data = latentgram.Treebank.read(files)
-    say(f"read {len(data):,} sentences in {time.perf_counter() - started:.1f} s")
-    score = None if dev is None else latentgram.accuracy_on(latentgram.Treebank.read(dev))
+    data = _named(kind.reader)(files, learner)
+    unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
+    say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
+    score = None if dev is None else _named(kind.scorer)(dev)
     with progress() as shown:
         model = latentgram.fit(
             getattr(latentgram, kind.model), data, by=learner, dev_score=score, n_jobs=n_jobs, progress=shown

@@ -113,6 +113,26 @@ class TagDictionary:
         return f"TagDictionary({len(self.words)} words, {len(self.tags) - 1} tags, seal {self.digest[:8]})"
 
 
+def read_specified(specification: str) -> TagDictionary:
+    """A dictionary from `FILE[:COLUMN[:LEAST]]`, as the command line gives it."""
+    path, *numbers = split_specification(specification)
+    column, least = [*map(int, numbers), *(1, 5)[len(numbers) :]]
+    return TagDictionary.read(path, column=column, at_least=least)
+
+
+def split_specification(specification: str) -> list[str]:
+    """A file name and the numbers behind it.
+
+    >>> split_specification("a:b.tsv:2"), split_specification("c.tsv:1:5"), split_specification("d.tsv")
+    (['a:b.tsv', '2'], ['c.tsv', '1', '5'], ['d.tsv'])
+    """
+    parts = specification.split(":")
+    numbers: list[str] = []
+    while len(parts) > 1 and len(numbers) < 2 and parts[-1].isdigit():
+        numbers.insert(0, parts.pop())
+    return [":".join(parts), *numbers]
+
+
 def open_dictionary(states: int) -> TagDictionary:
     """A dictionary without words: tags are only numbered, and every word may have each.
 

@@ -40,10 +40,15 @@ def fit(
     provenance = dataclasses.replace(
         known,
         learner=type(by).__name__,
-        fields={name: getattr(learner, name) for name in recipe.defaults},
+        fields={name: _plain(getattr(learner, name)) for name in recipe.defaults},
         data_digest=getattr(data, "digest", ""),
         data_size=len(data),
         seconds=time.perf_counter() - started,
     )
     fitted: Model = dataclasses.replace(learned, provenance=provenance)
     return fitted
+
+
+def _plain(value: object) -> object:
+    """A setting as a model file can keep it: dictionaries and the like by their description."""
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

@@ -58,7 +58,11 @@ class SequenceSettings(Settings):
     """What tags depend on and which a word may have: for learners of sequence models."""
 
     order: int | None = setting("2: a tag depends on the one before it; 3: on two", at_least=2, at_most=3)
-    dictionary: Any = setting("the tags that words may have (a TagDictionary)")  # noqa: RUF009
+    dictionary: Any = setting(  # noqa: RUF009
+        "the tags that words may have: tagged sentences, as FILE[:COLUMN[:LEAST]], COLUMN counting from the word "
+        "at 0 (default 1), words seen less than LEAST times being open (default 5)",
+        reader="latentgram.data.tag_dictionary:read_specified",
+    )
     transition_prior: float | None = setting("pseudo-count of every transition", at_least=0)
     emission_prior: float | None = setting("pseudo-count of every emission", at_least=0)
     tolerance: float | None = setting("stop when the bound rises by less than this share of itself", at_least=0)

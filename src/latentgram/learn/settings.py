@@ -22,9 +22,14 @@ def setting(
     above: float | None = None,
     at_most: float | None = None,
     choices: tuple[str, ...] | None = None,
+    reader: str | None = None,
 ) -> Any:
-    """A field of a `Settings` class with its meaning and range."""
-    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices}
+    """A field of a `Settings` class with its meaning and range.
+
+    A value that is no number or word has a `reader`, "module:function", which makes it from what the command line
+    is given.
+    """
+    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices, "reader": reader}
     return dataclasses.field(default=default, metadata={"help": help, **limits})
 
 

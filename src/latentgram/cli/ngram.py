@@ -1,0 +1,125 @@
+"""`latentgram ngram count|build|query|export`: n-gram counts and back-off automata."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
+Output = Annotated[Path, typer.Option("-o", "--output", help="File to write to.")]
+
+
+def _tell_repairs(repairs: dict[str, int]) -> None:
+    from latentgram.cli.console import say
+
+    for what, times in repairs.items():
+        say(f"mended: {what}: {times:,}")
+
+
+@app.command(no_args_is_help=True)
+def count(
+    files: Annotated[
+        list[Path], typer.Argument(help="Files or folders, one sentence a line; or tables of n-grams.")
+    ],
+    output: Output,
+    order: Annotated[int, typer.Option(min=1, max=5, help="Length of the longest n-grams.")] = 3,
+    cutoff: Annotated[
+        str, typer.Option(help="Least count kept from order 3 on; or one for each order, as 1,1,3.")
+    ] = "1",
+    all_bigrams: Annotated[bool, typer.Option(help="Keep every bigram whatever the cut-off.")] = True,
+    dictionary: Annotated[
+        str | None, typer.Option(help="Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
+    ] = None,
+    table: Annotated[bool, typer.Option("--table", help="The input is a table: words, a tab, a count.")] = False,
+) -> None:
+    """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
+    import latentgram
+    from latentgram.cli.console import say
+    from latentgram.data.ngram_tables import read_table, write_table
+    from latentgram.data.tag_dictionary import read_specified
+    from latentgram.errors import SettingError
+
+    if table:
+        counts = read_table(files)
+    else:
+        parts = cutoff.split(",")
+        if not all(part.strip().isdigit() for part in parts):
+            raise SettingError(f"--cutoff is a number or numbers parted by commas, got {cutoff!r}")
+        least = int(cutoff) if len(parts) == 1 else [int(part) for part in parts]
+        known = None if dictionary is None else read_specified(dictionary)
+        counts = latentgram.NGramCounts.read(
+            files, order=order, cutoff=least, all_bigrams=all_bigrams, dictionary=known
+        )
+    if str(output).endswith(".lg"):
+        latentgram.save(counts, output)
+    else:
+        write_table(counts, output)
+    _tell_repairs(counts.repairs)
+    say(counts.summary())
+
+
+@app.command(no_args_is_help=True)
+def build(
+    file: Annotated[Path, typer.Argument(help="Counts (.lg or table), an ARPA file, or text.")],
+    output: Output,
+    reading: Annotated[
+        Literal["exclusive", "epsilon", "failure"], typer.Option(help="How counts become weights.")
+    ] = "exclusive",
+) -> None:
+    """Make a back-off automaton."""
+    import latentgram
+    from latentgram.cli.console import say
+    from latentgram.cli.sequences import is_tagged, read_automaton, read_counts
+    from latentgram.learn.ngram import from_counts
+
+    model = from_counts(read_counts(file), reading) if is_tagged(str(file)) else read_automaton([file], reading)
+    latentgram.save(model, output)
+    _tell_repairs(model.repairs)
+    say(model.summary())
+
+
+@app.command(no_args_is_help=True)
+def query(
+    model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Text, one sentence a line; else standard input.")
+    ] = None,
+) -> None:
+    """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr."""
+    import numpy as np
+
+    from latentgram.cli.console import ensure_input, say
+    from latentgram.cli.sequences import read_automaton
+    from latentgram.data.text import Text
+
+    ensure_input(len(files or []))
+    automaton = read_automaton([model])
+    text = Text.read(files or ["-"])
+    if not len(text):
+        return
+    unknown = text.encoded_by(automaton.words) < 0
+    counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
+    for log, missing in zip(automaton.logprobs(text), counts, strict=True):
+        typer.echo(f"{log / np.log(10):.5f}\t{missing}")
+    known = np.exp(-automaton.word_logprobs(text)[1:][~unknown[1:]].mean())
+    say(f"perplexity of known words {known:.2f}; {counts.sum():,} unknown of {text.size:,} words")
+
+
+@app.command(no_args_is_help=True)
+def export(
+    model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
+    output: Output,
+    to: Annotated[Literal["arpa", "openfst"], typer.Option(help="ARPA needs the failure reading.")] = "arpa",
+) -> None:
+    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms)."""
+    from latentgram.cli.sequences import read_automaton
+    from latentgram.models.ngram_export import export_arpa, export_openfst, export_symbols
+
+    automaton = read_automaton([model])
+    if to == "arpa":
+        export_arpa(automaton, output)
+    else:
+        export_openfst(automaton, output)
+        export_symbols(automaton, Path(f"{output}.syms"))

@@ -1,0 +1,107 @@
+"""What the commands on text, tags and n-grams read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from latentgram.errors import DataError, ModelFileError, SettingError
+
+
+def read_for_hmm(files: list[Path], learner: Any) -> Any:
+    """The data that a learner of HMMs wants: tagged sentences, text, or an n-gram automaton."""
+    from latentgram.data.text import Text
+
+    kind = type(learner).__name__
+    if kind == "Counting":
+        return [sentence for file in files for sentence in read_tagged_file(str(file))]
+    if kind == "Variational":
+        return read_automaton(files)
+    if all(is_tagged(str(file)) for file in files):
+        return Text.of(sentence.words for file in files for sentence in read_tagged_file(str(file)))
+    return Text.read(files)
+
+
+def is_tagged(file: str) -> bool:
+    """Whether a file has one word a line with tags, by its name."""
+    from latentgram.data.files import plain_suffix
+    from latentgram.data.tag_dictionary import split_specification
+    from latentgram.data.tagged import TAGGED_SUFFIXES
+
+    return plain_suffix(split_specification(file)[0]) in TAGGED_SUFFIXES
+
+
+def read_tagged_file(specification: str) -> list[Any]:
+    """Tagged sentences of `FILE[:COLUMN]`."""
+    from latentgram.data.tag_dictionary import split_specification
+    from latentgram.data.tagged import read_tagged
+
+    path, *column = split_specification(specification)
+    return list(read_tagged(path, column=int(column[0]) if column else 1))
+
+
+def read_counts(file: Path) -> Any:
+    """N-gram counts from a model file or a table."""
+    import latentgram
+    from latentgram.data.ngram_tables import read_table
+
+    if str(file).endswith(".lg"):
+        return latentgram.load(file, latentgram.NGramCounts)
+    return read_table(file)
+
+
+def read_automaton(files: list[Path], reading: str = "exclusive") -> Any:
+    """An n-gram automaton: stored, from ARPA, from stored counts, or from text counted to trigrams seen thrice."""
+    import latentgram
+    from latentgram.data.arpa import read_arpa
+    from latentgram.data.files import plain_suffix
+    from latentgram.data.ngram_counts import NGramCounts
+    from latentgram.learn.ngram import from_arpa, from_counts
+
+    first = str(files[0])
+    if plain_suffix(first) == ".arpa":
+        return from_arpa(read_arpa(first))
+    if not first.endswith(".lg"):
+        return from_counts(NGramCounts.read(files, order=3, cutoff=3), reading)
+    if len(files) > 1:
+        raise SettingError("one stored automaton or one file of counts at a time")
+    stored = latentgram.load(first)
+    if isinstance(stored, NGramCounts):
+        return from_counts(stored, reading)
+    if isinstance(stored, latentgram.BackoffNGram):
+        return stored
+    raise ModelFileError(f"{first} holds neither n-gram counts nor an automaton but a {type(stored).__name__}")
+
+
+def score_on_tagged(file: Path) -> Callable[[Any], float]:
+    """Tagging accuracy on held-out sentences; clusters without names count many-to-one."""
+    from latentgram.evaluate.tagging import score_tags
+
+    sentences = read_tagged_file(str(file))
+    gold = [sentence.tags for sentence in sentences]
+    names = {tag for tags in gold for tag in tags}
+
+    def score(model: Any) -> float:
+        output = [result.tags for result in model.tag_all([sentence.words for sentence in sentences])]
+        found = score_tags(gold, output)
+        return found.accuracy if names & set(model.tags) else found.many_to_one
+
+    return score
+
+
+def named_tags(model: Any, file: str) -> Any:
+    """An HMM whose tags are renamed many-to-one to those of tagged data."""
+    from collections import Counter
+
+    pairs: Counter[tuple[str, str]] = Counter()
+    sentences = read_tagged_file(file)
+    if not sentences:
+        raise DataError("there are no sentences to name the tags by", path=file)
+    for sentence, result in zip(sentences, model.tag_all([s.words for s in sentences]), strict=True):
+        pairs.update(zip(result.tags, sentence.tags or (), strict=True))
+    best: dict[str, tuple[int, str]] = {}
+    for (found, gold), count in sorted(pairs.items()):
+        if count > best.get(found, (0, ""))[0]:
+            best[found] = (count, gold)
+    return model.renamed({found: gold for found, (_, gold) in best.items()})

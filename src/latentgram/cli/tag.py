@@ -1,0 +1,61 @@
+"""`latentgram tag MODEL.lg [FILE…]`: sentences in, tagged words out, in the same order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def tag(
+    model: Annotated[Path, typer.Argument(help="Model file of an HMM.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files to tag, one sentence a line; standard input if none.")
+    ] = None,
+    decoder: Annotated[
+        Literal["posterior", "viterbi"], typer.Option(help="Each tag the most probable, or the best sequence.")
+    ] = "posterior",
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write the posterior of every tag as a third column.")
+    ] = False,
+    named_by: Annotated[
+        str | None,
+        typer.Option(help="Tagged sentences, FILE[:COLUMN], by which numbered tags get the names they meet most."),
+    ] = None,
+    fast: Annotated[
+        Path | None,
+        typer.Option(help="Tag by memory of n-grams: an automaton, counts, an ARPA file or text (002 §3.2)."),
+    ] = None,
+) -> None:
+    """Tag text (words separated by blanks) with a hidden Markov model.
+
+    Words the model has never seen are tagged by their context; how many there were is said at the end.
+    """
+    import latentgram
+    from latentgram.cli.console import ensure_input, say
+    from latentgram.cli.sequences import named_tags, read_automaton
+    from latentgram.learn.ngram_tagger import remember_tags
+
+    ensure_input(len(files or []))
+    hmm = latentgram.load(model, latentgram.HMM)
+    if named_by is not None:
+        hmm = named_tags(hmm, named_by)
+    sentences = latentgram.Treebank.stream_sentences(files or [Path("-")], None if files else "text")
+    words = (sentence.without_tags() for sentence in sentences)
+    if fast is not None:
+        results = remember_tags(hmm, read_automaton([fast])).tag_all(words)
+    else:
+        results = hmm.tag_all(words, decoder)
+    unknown = total = 0
+    for result in results:
+        rows = zip(result.words, result.tags, result.confidence, strict=True)
+        if probabilities:
+            lines = [f"{word}\t{name}\t{sure:.4f}" for word, name, sure in rows]
+        else:
+            lines = [f"{word}\t{name}" for word, name, _ in rows]
+        typer.echo("\n".join(lines) + "\n")
+        unknown += sum(result.unknown)
+        total += len(result.words)
+    if unknown:
+        say(f"{unknown:,} of {total:,} words were never seen in training; they were tagged by their context")
