@@ -149,7 +149,8 @@ def load(path: str | os.PathLike[str], kind: str | None = None) -> Any: ...
 def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
     """Read back what `save` wrote; `kind` is the class, or its name, that is expected.
 
-    Arrays of the result are read-only.
+    Arrays of the result are as a learner makes them, writable: to compiled kernels read-only ones would be another
+    type, for which each kernel would have to be compiled again.
     """
     name = os.fspath(path)
     with _opened(name) as (file, header):
@@ -160,8 +161,6 @@ def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
         digest = header.pop("digest")
         if digest != _digest(header, arrays):
             raise ModelFileError(f"{name} is damaged: its contents do not agree with its digest")
-        for array in arrays.values():
-            array.flags.writeable = False
         value = decode(header["value"], arrays, _class_named)
         if type(value).__name__ != header["kind"]:
             raise FormatError("does not hold the kind of value that its header says")
