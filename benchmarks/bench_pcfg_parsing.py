@@ -7,9 +7,9 @@ size of a process that loads the grammar and parses one sentence of so many word
 the other), compiled code included. The test part is
 run with the default decoder only.
 
-Conclusion (results/pcfg_parsing.csv, pcfg_memory.csv): Goodman's decoder, the default, is the best of the three; all
-sentences get a tree. Sentences of up to 40 words are parsed at twice the 150 a second that were asked for, and 150
-words fit into what the process needs anyway, a third of a gigabyte.
+Conclusion (results/pcfg_parsing.csv, pcfg_memory.csv): Goodman's decoder, the default, is the best of the three;
+all sentences get a tree. Sentences of up to 40 words are parsed at twice the 150 a second that were asked for, and
+150 words fit into what the process needs anyway, a third of a gigabyte.
 
     python benchmarks/bench_pcfg_parsing.py
 """

@@ -110,6 +110,14 @@ def test_score_of_a_tree(parser: lg.Parser, bank: lg.Treebank) -> None:
     foreign = parser.score(tree("(TOP (ODD (NN dog) (STRANGE cat)))"))
     assert foreign.tree_logprob == -np.inf
     assert str(foreign.tree) == "(TOP (ODD (NN dog) (STRANGE cat)))"
+    assert foreign.confidence[1] == foreign.confidence[3] == 0
+
+
+def test_score_where_a_label_stands_over_words_and_nodes() -> None:
+    trees = [tree("(TOP (N (N a) (M b)))"), tree("(TOP (M (N a) (N (M b) (M b))))")]
+    parser = lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.of(trees), by=lg.Counting(rare=0)))
+    assert all(np.isfinite(parser.score(each).tree_logprob) for each in trees)
+    assert np.isfinite(parser.score(tree("(TOP (M (N a) (N (N a) (M b))))")).tree_logprob)
 
 
 @pytest.mark.parametrize("decoder", [None, lg.Viterbi(), lg.MaxRule()])

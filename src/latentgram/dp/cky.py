@@ -195,6 +195,8 @@ def inside(semiring, index, weights, lexical):
     by_start, by_end, tags = chart.by_start, chart.by_end, chart.tags
     cell = np.empty(interminals, weights.dtype)
     for width in range(2, n + 1):
+        pair = width == 2
+        after_tag = index.both if pair else index.first
         for i in range(n - width + 1):
             j = i + width
             cell[:] = nothing
@@ -202,25 +204,19 @@ def inside(semiring, index, weights, lexical):
                 value = tags[i, t]
                 if value == nothing:
                     continue
-                if width == 2:
-                    for q in range(index.both[t], index.both[t + 1]):
-                        other = tags[i + 1, index.right[q] - interminals]
-                        if other != nothing:
-                            _spread(semiring, index, weights, q, times(semiring, value, other), cell)
-                else:
-                    for q in range(index.first[t], index.first[t + 1]):
-                        other = by_end[at_end(interminals, index.right[q], i + 1, j)]
-                        if other != nothing:
-                            _spread(semiring, index, weights, q, times(semiring, value, other), cell)
-            if width > 2:
-                for t in range(preterminals):
-                    value = tags[j - 1, t]
-                    if value == nothing:
-                        continue
-                    for q in range(index.last[t], index.last[t + 1]):
-                        other = by_start[at_start(interminals, n, index.left[q], i, j - 1)]
-                        if other != nothing:
-                            _spread(semiring, index, weights, q, times(semiring, other, value), cell)
+                for q in range(after_tag[t], after_tag[t + 1]):
+                    c = index.right[q]
+                    other = tags[i + 1, c - interminals] if pair else by_end[at_end(interminals, c, i + 1, j)]
+                    if other != nothing:
+                        _spread(semiring, index, weights, q, times(semiring, value, other), cell)
+            for t in range(0 if pair else preterminals):
+                value = tags[j - 1, t]
+                if value == nothing:
+                    continue
+                for q in range(index.last[t], index.last[t + 1]):
+                    other = by_start[at_start(interminals, n, index.left[q], i, j - 1)]
+                    if other != nothing:
+                        _spread(semiring, index, weights, q, times(semiring, other, value), cell)
             for b in range(interminals if width > 3 else 0):
                 if chart.starts[i, b, 1] < 0:
                     continue
@@ -359,6 +355,8 @@ def outside(semiring, index, weights, chart, root, floor):
         unit = rest(semiring, unit, pulled)
         out_start[place] = pulled
     for width in range(n, 1, -1):
+        pair = width == 2
+        after_tag = index.both if pair else index.first
         for i in range(n - width + 1):
             j = i + width
             open_cell = False
@@ -380,37 +378,31 @@ def outside(semiring, index, weights, chart, root, floor):
                 value = tags[i, t]
                 if value == nothing:
                     continue
-                if width == 2:
-                    for q in range(index.both[t], index.both[t + 1]):
-                        u = index.right[q] - interminals
-                        other = tags[i + 1, u]
-                        if other != nothing:
-                            term = times(semiring, value, other)
-                            adjoint = _gather(semiring, index, weights, q, term, cell, handed)
-                            out_tags[i, t] += pull(semiring, adjoint, other, term, term)
-                            out_tags[i + 1, u] += pull(semiring, adjoint, value, term, term)
-                else:
-                    for q in range(index.first[t], index.first[t + 1]):
-                        place = at_end(interminals, index.right[q], i + 1, j)
-                        other = by_end[place]
-                        if other != nothing:
-                            term = times(semiring, value, other)
-                            adjoint = _gather(semiring, index, weights, q, term, cell, handed)
-                            out_tags[i, t] += pull(semiring, adjoint, other, term, term)
-                            out_end[place] += pull(semiring, adjoint, value, term, term)
-            if width > 2:
-                for t in range(preterminals):
-                    value = tags[j - 1, t]
-                    if value == nothing:
-                        continue
-                    for q in range(index.last[t], index.last[t + 1]):
-                        place = at_start(interminals, n, index.left[q], i, j - 1)
-                        other = by_start[place]
-                        if other != nothing:
-                            term = times(semiring, other, value)
-                            adjoint = _gather(semiring, index, weights, q, term, cell, handed)
-                            out_start[place] += pull(semiring, adjoint, value, term, term)
-                            out_tags[j - 1, t] += pull(semiring, adjoint, other, term, term)
+                for q in range(after_tag[t], after_tag[t + 1]):
+                    c = index.right[q]
+                    place = at_end(interminals, c, i + 1, j)
+                    other = tags[i + 1, c - interminals] if pair else by_end[place]
+                    if other != nothing:
+                        term = times(semiring, value, other)
+                        adjoint = _gather(semiring, index, weights, q, term, cell, handed)
+                        out_tags[i, t] += pull(semiring, adjoint, other, term, term)
+                        to_right = pull(semiring, adjoint, value, term, term)
+                        if pair:
+                            out_tags[i + 1, c - interminals] += to_right
+                        else:
+                            out_end[place] += to_right
+            for t in range(0 if pair else preterminals):
+                value = tags[j - 1, t]
+                if value == nothing:
+                    continue
+                for q in range(index.last[t], index.last[t + 1]):
+                    place = at_start(interminals, n, index.left[q], i, j - 1)
+                    other = by_start[place]
+                    if other != nothing:
+                        term = times(semiring, other, value)
+                        adjoint = _gather(semiring, index, weights, q, term, cell, handed)
+                        out_start[place] += pull(semiring, adjoint, value, term, term)
+                        out_tags[j - 1, t] += pull(semiring, adjoint, other, term, term)
             for b in range(interminals if width > 3 else 0):
                 if chart.starts[i, b, 1] < 0:
                     continue

@@ -6,21 +6,22 @@ a single derivation in it, so the best trees, draws and the probability of a tre
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.alphabet import ABSENT
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
+from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
 from latentgram.decode.viterbi import Viterbi
 from latentgram.errors import DataError
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import Leaves
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parser.assemble import Nodes
+from latentgram.parser.assemble import Nodes, assemble
 from latentgram.parser.cascade import Posterior
 from latentgram.parser.latent import Found, LatentBackend
 from latentgram.parser.one_state import OneState
@@ -64,11 +65,29 @@ class PlainBackend(LatentBackend):
             raise DataError("an LPCFG scores constituency trees")
         sentence = Sentence(tree.words, tree.tags)
         binary = self.grammar.binarisation.binarise(Forest.of([tree]))
-        symbol = self.symbols.encode(binary.labels)[binary.label]
+        symbol = self._numbers(binary)
         leaves, posterior = self._analyse(sentence)
-        [parse] = self._given(sentence, leaves, posterior, [(np.maximum(symbol, 0), binary.size)])
-        logprob = self.exact.log_probability(leaves, symbol, binary.size)
-        return dataclasses.replace(parse, tree=tree, tree_logprob=logprob)
+        nodes = Nodes(binary.label, binary.size, _posterior_of(posterior, symbol, binary.size))
+        [made] = assemble([sentence], [nodes], binary.labels, self.grammar.binarisation)
+        return Parse(
+            sentence,
+            tree,
+            -np.inf if posterior is None else posterior.logprob,
+            self.exact.log_probability(leaves, symbol, binary.size),
+            made.confidence,
+            made.tag_confidence,
+        )
+
+    def _numbers(self, binary: Forest) -> Ints:
+        """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
+
+        A name may be marked as one over words in the grammar, but not in a single tree.
+        """
+        inner, leaf = self.grammar.interminals, self.grammar.preterminals
+        marked = [str(Symbol.read(name)._replace(over_word=True)) for name in binary.labels]
+        over_words = np.maximum(leaf.encode(binary.labels), leaf.encode(marked))
+        over_words[over_words != ABSENT] += len(inner)
+        return np.where(binary.is_tag, over_words[binary.label], inner.encode(binary.labels)[binary.label])
 
     def _given(
         self, sentence: Sentence, leaves: Leaves, posterior: Posterior | None, trees: list[tuple[Ints, Ints]]
@@ -104,4 +123,5 @@ def _posterior_of(posterior: Posterior | None, symbol: Ints, size: Ints) -> NDAr
     known = cell_of_item * symbols + chart.item_symbol
     wanted = cell * symbols + symbol
     place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[place] == wanted, np.clip(posterior.item[place], 0.0, 1.0), 0.0)
+    found = (known[place] == wanted) & (symbol >= 0)
+    return np.where(found, np.clip(posterior.item[place], 0.0, 1.0), 0.0)
