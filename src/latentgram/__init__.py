@@ -25,6 +25,7 @@ _PUBLIC = {
     "BackoffNGram": "latentgram.models.ngram",
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
+    "LatentTree": "latentgram.models.latent_tree",
     "Treebank": "latentgram.data.treebank",
     "demo_treebank": "latentgram.data.demo",
     "demo_dependencies": "latentgram.data.demo",

@@ -50,6 +50,13 @@ KINDS = {
         reader="latentgram.cli.sequences:read_for_hmm",
         scorer="latentgram.cli.sequences:score_on_tagged",
     ),
+    "latent-tree": Kind(
+        "LatentTree",
+        "Hidden states at the words of dependency trees: rates trees, names no heads.",
+        "dependency trees",
+        parses=False,
+        scorer="latentgram.cli.train:logprob_on_treebank",
+    ),
 }
 
 
@@ -162,6 +169,14 @@ def train(kind: Kind, files: list[Path], learner: Settings, output: Path, dev: P
     latentgram.save(latentgram.Parser(model) if kind.parses else model, output)
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
+
+
+def logprob_on_treebank(file: Path) -> Callable[[Any], float]:
+    """log p of held-out trees under a model that rates them."""
+    import latentgram
+
+    trees = list(latentgram.Treebank.read(file))
+    return lambda model: float(model.logprobs(trees).sum())
 
 
 for _name, _kind in KINDS.items():

@@ -41,7 +41,14 @@ class HeadSettings(Settings):
 
 
 @dataclass(frozen=True)
-class BasisSettings(HeadSettings):
+class TreeSettings(Settings):
+    """What the words of a dependency treebank become: for learners of latent trees."""
+
+    valency: int | None = setting("children on a side that a symbol tells apart, at most", at_least=0)
+
+
+@dataclass(frozen=True)
+class BasisSettings(HeadSettings, TreeSettings):
     """For spectral learners of automata: which strings are counted, and how they are weighed."""
 
     smoothing: float | None = setting("share of events that were never seen", at_least=0)
@@ -50,7 +57,10 @@ class BasisSettings(HeadSettings):
     power: float | None = setting(
         "counts are divided by this power of those of their strings", at_least=0, at_most=1
     )
-    ridge: float | None = setting("ridge of the inverse, in units of the noise of a count", at_least=0)
+    ridge: float | None = setting(
+        "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
+        at_least=0,
+    )
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,9 @@ class Spectral(LatentGrammarSettings, BasisSettings):
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     least: float | None = setting(
         "smallest singular value of a state, in units of the noise of a count", at_least=0
+    )
+    form: Literal["corrected", "printed"] | None = setting(
+        "equations: corrected, or as printed in the paper", choices=("corrected", "printed")
     )
 
 

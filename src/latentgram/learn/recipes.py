@@ -55,6 +55,7 @@ _BASIS = {
 _TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}
 _LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
 _TAGS = {"dictionary": None, "transition_prior": 1.0, "emission_prior": 0.1, "tolerance": 0.0}
+_NODES = {"symbols": "joined", "valency": 3, "smoothing": 0.01}
 
 RECIPES: dict[tuple[str, str], Recipe] = {
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
@@ -96,6 +97,14 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ),
     ("ArcDistance", "Counting"): Recipe(
         "latentgram.learn.lexical:count_distances", {"symbols": "joined", "between": True}
+    ),
+    ("LatentTree", "EM"): Recipe(
+        "latentgram.learn.latent_tree:learn_em",
+        {**_NODES, "states": 20, "iterations": 40, "seed": 0},
+    ),
+    ("LatentTree", "Spectral"): Recipe(
+        "latentgram.learn.latent_tree:learn_spectral",
+        {**_NODES, "states": 10, "ridge": 0.3, "form": "corrected"},
     ),
 }
 
