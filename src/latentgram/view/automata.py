@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from latentgram.models.dfa import DFA
 
 RADIUS = 24
-COLUMN, ROW, MARGIN = 230, 150, 70
+COLUMN, ROW, MARGIN = 260, 150, 70
 SHOWN = 0.02
-"""Arrows below this probability are left out."""
+"""Arrows below this probability are left out, if they are not the main way to their state."""
 LABELS = 6
 """Symbols named on an arrow, at most."""
 
@@ -31,8 +31,9 @@ def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
     places = _places(dfa.states, arrows)
     right = max(x for x, _ in places)
     bottom = max(y for _, y in places)
-    parts = [_marker()]
-    parts += [_arrow(dfa, places, source, target, symbols) for (source, target), symbols in arrows.items()]
+    drawn = [_arrow(dfa, places, source, target, symbols) for (source, target), symbols in arrows.items()]
+    # Labels stand above all lines.
+    parts = [_marker(), *(line for line, _ in drawn), *(label for _, label in drawn)]
     parts += [_state(dfa, place, number) for number, place in enumerate(places)]
     return document(right + MARGIN + RADIUS, bottom + MARGIN + RADIUS, parts, title)
 
@@ -58,7 +59,15 @@ def _arrows(dfa: DFA) -> dict[tuple[int, int], list[tuple[float, int]]]:
                 key = (source, int(dfa.target[source, symbol]))
                 found.setdefault(key, []).append((float(dfa.step[source, symbol]), symbol))
     kept = {key: sorted(symbols, reverse=True) for key, symbols in found.items()}
-    return {key: symbols for key, symbols in kept.items() if sum(share for share, _ in symbols) >= SHOWN}
+    share = {key: sum(part for part, _ in symbols) for key, symbols in kept.items()}
+    main = {
+        max(
+            (key for key in share if key[1] == target and key[0] != target),
+            key=lambda key: share[key] * dfa.visits[key[0]],
+        )
+        for target in {target for source, target in share if source != target}
+    }
+    return {key: symbols for key, symbols in kept.items() if share[key] >= SHOWN or key in main}
 
 
 def _places(n_states: int, arrows: dict[tuple[int, int], list[tuple[float, int]]]) -> list[Point]:
@@ -106,7 +115,10 @@ def _marker() -> str:
     return element("defs", marker)
 
 
-def _arrow(dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]]) -> str:
+def _arrow(
+    dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]]
+) -> tuple[str, str]:
+    """The line of an arrow, and its label."""
     share = sum(part for part, _ in symbols)
     names = short_names([dfa.symbols[symbol] for part, symbol in symbols if part >= share / 50][:LABELS])
     label = " ".join(names) + (" …" if len(symbols) > len(names) else "")
@@ -120,7 +132,7 @@ def _arrow(dfa: DFA, places: list[Point], source: int, target: int, symbols: lis
     else:
         bend, middle = _bend(places[source], places[target])
     line = element("path", d=bend, style=width, marker_end="url(#head)")
-    return line + _label(middle, label, full, share)
+    return line, _label(middle, label, full, share)
 
 
 def _bend(begin: Point, end: Point) -> tuple[str, Point]:
