@@ -277,11 +277,9 @@ def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None,
     operators = (1.0 - share)[source][:, None, None] * automata.operators
     unseen = share[:, None, None] * automata.summed(counts.n_symbols)
     # An automaton that hardly ever saw a modifier still takes one now and then, and is then where it began.
-    empty = (automata.stop * automata.start).sum(1)
-    rare = (
-        UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN) / np.where(np.abs(empty) > 1e-8, empty, np.inf)
-    )
-    unseen += rare[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
+    rare = UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN)
+    ahead = _ahead(automata.stop, automata.summed(counts.n_symbols))
+    unseen += rare[:, None, None] * automata.start[:, :, None] * ahead[:, None, :]
     kept = Automata(automata.start, automata.stop, automata.pairs, operators)
     return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
 
@@ -324,10 +322,15 @@ def _by_direction(array: NDArray[Any]) -> Any:
     return np.ascontiguousarray(array.reshape(n_sources // 2, 2, array.shape[1]).transpose(1, 0, 2))
 
 
-def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
-    """Σ f(x) over all sequences of each automaton; 1 where the sum does not converge or makes no sense."""
-    n_states = start.shape[1]
+def _ahead(stop: Floats, every: Floats) -> Floats:
+    """[sources, n] stopᵀ (I − Σ_a A_a)⁻¹, the weight of all that may still follow; stop where that diverges."""
     radius = np.abs(np.linalg.eigvals(every)).max(1)
     safe = np.where((radius < 1)[:, None, None], every, 0.0)
-    mass = (stop * np.linalg.solve(np.eye(n_states) - safe, start[:, :, None])[:, :, 0]).sum(1)
-    return np.where((radius < 1) & (mass > 0.1) & (mass < 10), mass, 1.0)
+    turned = np.eye(stop.shape[1]) - safe.transpose(0, 2, 1)
+    return np.asarray(np.linalg.solve(turned, stop[:, :, None])[:, :, 0])
+
+
+def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
+    """Σ f(x) over all sequences of each automaton; 1 where the sum makes no sense."""
+    mass = (_ahead(stop, every) * start).sum(1)
+    return np.where((mass > 0.1) & (mass < 10), mass, 1.0)
