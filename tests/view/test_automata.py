@@ -25,4 +25,4 @@ def test_an_automaton_is_drawn(tmp_path):
 def test_a_plot_has_a_line_for_each_series():
     drawing = line_plot({"a & b": [(1, 2.0), (2, 3.0)], "level": [(1, 2.5)]}, title="t", x_label="x", y_label="y")
     root = ET.fromstring(drawing)
-    assert len([path for path in root.iter("{http://www.w3.org/2000/svg}path")]) == 2
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 2
