@@ -11,16 +11,29 @@ from functools import cache
 from typing import Any
 
 import latentgram as lg
+from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.text import Text
 from latentgram.learn import learners
 from latentgram.learn.recipes import RECIPES
 
-DATA: dict[str, Callable[[], Any]] = {
+
+def text() -> Text:
+    """The words of a few demo sentences."""
+    return Text.of(lg.demo_treebank(80, seed=5).sentences())
+
+
+DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
+    "BackoffNGram": lambda: NGramCounts.of(text(), order=3),
+    "HMM": lambda: lg.demo_treebank(80, seed=5).sentences(),
+    ("HMM", "Variational"): lambda: NGramCounts.of(text(), order=3),
+    "OperatorAutomaton": text,
     "LPCFG": lambda: lg.demo_treebank(80, seed=5),
     "SHAG": lambda: lg.demo_dependencies(80, seed=5),
+    "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
     "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
     "ArcDistance": lambda: lg.demo_dependencies(80, seed=5),
 }
-"""A little data for each model."""
+"""A little data for each model, or for a pair that wants other data."""
 
 SMALL: dict[str, Any] = {"states": 2, "iterations": 2}
 """Settings that keep learning short, for the recipes that know them."""
@@ -38,7 +51,7 @@ class Case:
 
     @property
     def data(self) -> Any:
-        return DATA[self.model]()
+        return DATA.get((self.model, self.learner), DATA[self.model])()
 
     @property
     def by(self) -> Any:
