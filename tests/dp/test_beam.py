@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from latentgram.dp import beam
-from latentgram.dp.latent_cky import inside, outside, vector_places
-from latentgram.dp.packed_chart import build_chart, index_rules
+from latentgram.dp.latent_cky import Tensors, inside, outside, vector_places
+from latentgram.dp.packed_chart import Unseen, build_chart, index_rules
 
 LEAF_BEGIN = np.array([0, 2, 3, 5, 7], np.int32)
 LEAF_TAG = np.array([0, 1, 1, 0, 1, 0, 1], np.int32)
@@ -52,32 +52,48 @@ def test_context_scores_sum_over_the_words_beside():
     np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
 
 
-def uncut(seed, floor=0.0, keep=0.0):
+def uncut(seed, floor=0.0, keep=0.0, unseen=False):
     """A random PCFG's items over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
     random, _, weight = sentence(seed)
     rules = np.argwhere(random.random((3, 5, 5)) < 0.4).astype(np.int32)
     index, probability = index_rules(rules, 5), random.random(len(rules))
+    if unseen:
+        index = index._replace(unseen=Unseen(0.1, random.random((5, 3)), random.random((5, 3))))
     contexts = random.random((2, 5, 3))
-    items = beam.grow_items(
-        LEAF_BEGIN, LEAF_TAG + np.int32(3), weight, *contexts, index, probability[index.rule], floor, keep
-    )
-    return items, index, probability, contexts, random.random(5)
+    # The factors of unseen rules are summed over all pairs, so seen rules get what they have beyond them.
+    beyond = probability[index.rule].copy()
+    if unseen:
+        parent, left, right = rules[index.rule].T
+        beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
+    items = beam.grow_items(LEAF_BEGIN, LEAF_TAG + np.int32(3), weight, *contexts, index, beyond, floor, keep)
+    return items, index, probability, beyond, contexts, random.random(5)
 
 
-def test_uncut_chart_equals_the_latent_kernel_with_one_state():
-    (cell_begin, symbol, mass), index, probability, _, root = uncut(2)
-    total, posterior, joints = beam.outside_items(
-        cell_begin, symbol, mass, root, index, probability[index.rule], 0.0
-    )
+@pytest.mark.parametrize("unseen", [False, True])
+def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen):
+    (cell_begin, symbol, mass), index, probability, beyond, _, root = uncut(2, unseen=unseen)
+    total, posterior, joints = beam.outside_items(cell_begin, symbol, mass, root, index, beyond, 0.0)
     chart = build_chart(4, cell_begin, symbol, index)
-    states, begin = np.ones(5, np.int32), vector_places(symbol, np.ones(5, np.int32))
+    begin = vector_places(symbol, np.ones(5, np.int32))
     alpha, beta = np.zeros(len(symbol)), np.zeros(len(symbol))
     alpha[: cell_begin[4]] = mass[: cell_begin[4]]
     beta[cell_begin[-2] :] = root[symbol[cell_begin[-2] :]]
-    places = np.arange(len(probability) + 1)
+    ones, none = np.ones(5), np.zeros(0)
+    tensors = Tensors(
+        np.ones(5, np.int32),
+        probability,
+        np.arange(len(probability) + 1),
+        none,
+        np.zeros(1, np.int64),
+        root,
+        ones,
+        ones,
+        np.arange(6),
+        index.unseen,
+    )
     edge = np.empty(chart.edge_begin[-1])
-    inside(chart, begin, states, probability, places, alpha)
-    outside(chart, begin, states, probability, places, alpha, beta, edge)
+    inside(chart, begin, tensors, alpha)
+    outside(chart, begin, tensors, alpha, beta, edge)
     np.testing.assert_allclose(mass, alpha, rtol=1e-12)
     assert total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
     np.testing.assert_allclose(posterior, alpha * beta / total, rtol=1e-12)
@@ -91,9 +107,7 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state():
             expected[int(chart.split_left[split]), int(chart.split_right[split])] = value
     least = float(np.median(list(expected.values())))
     for threshold in (0.0, least):
-        _, _, joints = beam.outside_items(
-            cell_begin, symbol, mass, root, index, probability[index.rule], threshold
-        )
+        _, _, joints = beam.outside_items(cell_begin, symbol, mass, root, index, beyond, threshold)
         found = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
         assert found == {
             pair for pair, value in expected.items() if value > 0 and value >= threshold * (1 - 1e-12)
@@ -101,7 +115,7 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state():
 
 
 def test_floor_and_beam_cut_by_estimated_posteriors():
-    (cell_begin, symbol, mass), _, _, (begins, ends), _ = uncut(3)
+    (cell_begin, symbol, mass), _, _, _, (begins, ends), _ = uncut(3)
     first_wide, wide = cell_begin[4], range(4, 7)  # cells of two words depend on the words alone
     merit = np.zeros(len(symbol))
     for cell in wide:

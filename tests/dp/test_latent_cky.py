@@ -1,10 +1,12 @@
 """Latent inside–outside against the sum over all trees, written out by recursion over trees one at a time."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from latentgram.dp.latent_cky import inside, item_marginals, outside, vector_places
-from latentgram.dp.packed_chart import build_chart, complete_items, index_rules
+from latentgram.dp.latent_cky import Tensors, inside, item_marginals, outside, vector_places
+from latentgram.dp.packed_chart import NONE_UNSEEN, Unseen, build_chart, complete_items, index_rules
 
 
 class RandomGrammar:
@@ -18,10 +20,45 @@ class RandomGrammar:
         kept = random.random((interminals, symbols, symbols)) < density
         self.rules = np.argwhere(kept).astype(np.int32)
         self.tensors = [random.normal(size=self.states[rule]) for rule in self.rules]
+        self.every_rule, self.every_tensor = self.rules.tolist(), self.tensors
         self.tensor = np.concatenate([tensor.ravel() for tensor in self.tensors])
         self.tensor_begin = np.cumsum([0] + [tensor.size for tensor in self.tensors])
         self.roots = [random.normal(size=self.states[a]) for a in range(interminals)]
         self.random = random
+        self.unseen = NONE_UNSEEN
+        self.mean_inside = [random.normal(size=m) for m in self.states]
+        self.mean_outside = [random.normal(size=m) for m in self.states]
+
+    def smoothed(self):
+        """The same grammar with a rule for every parent and pair of children."""
+        symbols = len(self.states)
+        shape = (symbols, self.interminals)
+        self.unseen = Unseen(0.3, self.random.random(shape), self.random.random(shape))
+        seen = {tuple(rule) for rule in self.rules.tolist()}
+        self.every_rule = [*self.rules.tolist()]
+        self.every_tensor = [*self.tensors]
+        for a, b, c in itertools.product(range(self.interminals), range(symbols), range(symbols)):
+            if (a, b, c) not in seen:
+                weight = self.unseen.weight * self.unseen.left[b, a] * self.unseen.right[c, a]
+                factors = self.mean_inside[a], self.mean_outside[b], self.mean_outside[c]
+                self.every_rule.append([a, b, c])
+                self.every_tensor.append(weight * np.einsum("i,j,k->ijk", *factors))
+        return self
+
+    def as_tensors(self):
+        none = np.zeros(0)
+        return Tensors(
+            self.states,
+            self.tensor,
+            self.tensor_begin,
+            none,
+            np.zeros(1, np.int64),
+            none,
+            np.concatenate(self.mean_inside),
+            np.concatenate(self.mean_outside),
+            np.cumsum([0, *self.states]),
+            self.unseen,
+        )
 
     def leaves(self, length):
         """For each word, the vectors of the preterminals that may stand over it."""
@@ -41,17 +78,17 @@ def all_trees(grammar, leaves, symbol, first, end):
         if symbol in leaves[first]:
             yield leaves[first][symbol], {(symbol, first, end)}, set()
         return
-    for number, (parent, left, right) in enumerate(grammar.rules):
+    for number, (parent, left, right) in enumerate(grammar.every_rule):
         if parent != symbol:
             continue
         for middle in range(first + 1, end):
             for left_vector, left_items, left_edges in all_trees(grammar, leaves, left, first, middle):
                 for right_vector, right_items, right_edges in all_trees(grammar, leaves, right, middle, end):
-                    vector = np.einsum("ijk,j,k->i", grammar.tensors[number], left_vector, right_vector)
+                    vector = np.einsum("ijk,j,k->i", grammar.every_tensor[number], left_vector, right_vector)
                     yield (
                         vector,
                         {(symbol, first, end)} | left_items | right_items,
-                        {(number, first, middle, end)} | left_edges | right_edges,
+                        {(parent, left, right, first, middle, end)} | left_edges | right_edges,
                     )
 
 
@@ -86,20 +123,22 @@ def chart_marginals(grammar, leaves, allowed=lambda item: True):
     keep = np.array([allowed((int(s), *spans[c])) for s, c in zip(item_symbol, cell, strict=True)])
     item_symbol, cell = item_symbol[keep], cell[keep]
     cell_begin = np.searchsorted(cell, np.arange(len(spans) + 1)).astype(np.int32)
-    chart = build_chart(length, cell_begin, item_symbol, index_rules(grammar.rules, len(grammar.states)))
+    index = index_rules(grammar.rules, len(grammar.states))._replace(unseen=grammar.unseen)
+    chart = build_chart(length, cell_begin, item_symbol, index)
+    tensors = grammar.as_tensors()
 
     begin = vector_places(item_symbol, grammar.states)
     alpha, beta = np.zeros(begin[-1]), np.zeros(begin[-1])
     for item in range(cell_begin[length]):
         alpha[begin[item] : begin[item + 1]] = leaves[cell[item]][item_symbol[item]]
-    inside(chart, begin, grammar.states, grammar.tensor, grammar.tensor_begin, alpha)
+    inside(chart, begin, tensors, alpha)
     total = 0.0
     for item in range(cell_begin[-2], cell_begin[-1]):
         if item_symbol[item] < grammar.interminals:
             beta[begin[item] : begin[item + 1]] = grammar.roots[item_symbol[item]]
             total += grammar.roots[item_symbol[item]] @ alpha[begin[item] : begin[item + 1]]
     edge_marginal = np.zeros(chart.edge_begin[-1])
-    outside(chart, begin, grammar.states, grammar.tensor, grammar.tensor_begin, alpha, beta, edge_marginal)
+    outside(chart, begin, tensors, alpha, beta, edge_marginal)
     marginal = item_marginals(begin, alpha, beta, 1.0)
     items = {(int(item_symbol[i]), *spans[cell[i]]): marginal[i] for i in range(len(cell))}
     edges = {}
@@ -109,7 +148,8 @@ def chart_marginals(grammar, leaves, allowed=lambda item: True):
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                 first, end = spans[cell[chart.parent_item[entry]]]
                 middle = spans[cell[chart.split_left[split]]][1]
-                edges[int(chart.parent_rule[entry]), first, middle, end] = edge_marginal[number]
+                family = chart.parent_item[entry], chart.split_left[split], chart.split_right[split]
+                edges[*(int(item_symbol[item]) for item in family), first, middle, end] = edge_marginal[number]
                 number += 1
     return total, items, edges
 
@@ -146,6 +186,17 @@ def test_pruned_chart_equals_enumeration_of_the_trees_it_holds(length):
     expected_total, expected_items, expected_edges = enumerate_marginals(grammar, leaves, allowed)
     total, items, edges = chart_marginals(grammar, leaves, allowed)
     assert expected_items
+    assert total == pytest.approx(expected_total, rel=1e-9)
+    assert_same(items, expected_items)
+    assert_same(edges, expected_edges)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_unseen_rules_equal_enumeration(length):
+    grammar = RandomGrammar(20 + length, interminals=2, density=0.2).smoothed()
+    leaves = grammar.leaves(length)
+    expected_total, expected_items, expected_edges = enumerate_marginals(grammar, leaves)
+    total, items, edges = chart_marginals(grammar, leaves)
     assert total == pytest.approx(expected_total, rel=1e-9)
     assert_same(items, expected_items)
     assert_same(edges, expected_edges)

@@ -28,8 +28,6 @@ class Pruning:
     """States of the small latent grammar."""
     precision: str = "float32"
     """Of the charts of latent grammars."""
-    longest_unpruned: int = 80
-    """Most words of a sentence that is parsed without pruning when nothing is left with it."""
 
     def loosened(self) -> Pruning:
         """The same with all thresholds a thousand times lower."""

@@ -77,6 +77,25 @@ def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, 
 
 
 @njit(cache=True)
+def _add_unseen(length, first, width, weight, left_sum, right_sum, mass, reached, count):
+    """Add what unseen rules give to a cell. Factors are summed cell by cell: a split costs one product a symbol,
+
+    Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c)).
+    """
+    for left_width in range(1, width):
+        left_cell = cell_of(length, first, left_width)
+        right_cell = cell_of(length, first + left_width, width - left_width)
+        for symbol in range(mass.shape[0]):
+            added = weight * left_sum[left_cell, symbol] * right_sum[right_cell, symbol]
+            if added > 0.0:
+                if mass[symbol] == 0.0:
+                    reached[count] = symbol
+                    count += 1
+                mass[symbol] += added
+    return count
+
+
+@njit(cache=True)
 def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam):
     """The items whose estimated posterior is at least `floor` and at least `beam` times that of their cell's best.
 
@@ -95,9 +114,19 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
     mass, merit = np.zeros(interminals), np.zeros(interminals)
     pair_mass = np.zeros(index.pair_begin.shape[0] - 1)
     met, reached = np.empty(pair_mass.shape[0], np.int32), np.empty(interminals, np.int32)
+    smooth = index.unseen.weight > 0.0
+    left_sum, right_sum = (
+        np.zeros((cells if smooth else 0, interminals)),
+        np.zeros((cells if smooth else 0, interminals)),
+    )
+    if smooth:
+        for word in range(length):
+            for item in range(cell_begin[word], cell_begin[word + 1]):
+                left_sum[word] += item_inside[item] * index.unseen.left[item_symbol[item]]
+                right_sum[word] += item_inside[item] * index.unseen.right[item_symbol[item]]
     for width in range(2, length + 1):
         for first in range(length - width + 1):
-            pairs, count = 0, 0
+            cell, pairs, count = cell_of(length, first, width), 0, 0
             for left_width in range(1, width):
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
@@ -122,6 +151,10 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                         count += 1
                     mass[symbol] += probability[entry] * pair_mass[pair]
                 pair_mass[pair] = 0.0
+            if smooth:
+                count = _add_unseen(
+                    length, first, width, index.unseen.weight, left_sum, right_sum, mass, reached, count
+                )
             best = 0.0
             for number in range(count):
                 symbol = reached[number]
@@ -135,8 +168,11 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                 if merit[symbol] >= limit:
                     item_symbol[items], item_inside[items] = symbol, mass[symbol]
                     items += 1
+                    if smooth:
+                        left_sum[cell] += mass[symbol] * index.unseen.left[symbol]
+                        right_sum[cell] += mass[symbol] * index.unseen.right[symbol]
                 mass[symbol] = 0.0
-            cell_begin[cell_of(length, first, width) + 1] = items
+            cell_begin[cell + 1] = items
     return cell_begin, item_symbol[:items], item_inside[:items]
 
 
@@ -159,8 +195,8 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
     met = np.empty(pair_outside.shape[0], np.int32)
     joint_begin, joint_end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
     joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
-    joint_pair = np.empty(4096, np.int32)
     joints = 0
+    smooth, unseen = index.unseen.weight > 0.0, index.unseen
     for width in range(length if total > 0.0 else 1, 1, -1):
         for first in range(length - width + 1):
             cell = cell_of(length, first, width)
@@ -180,26 +216,34 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                 most = joints + (cell_begin[left_cell + 1] - cell_begin[left_cell]) * (right_to - right_from)
                 if most > joint_left.shape[0]:
                     joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
-                    joint_pair = grown(joint_pair, most)
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
                     row, left_inside, left_outside = item_symbol[left] * symbols, item_inside[left], 0.0
                     for right in range(right_from, right_to):
-                        pair = pair_of[row + item_symbol[right]]
-                        if pair < 0:
+                        pair, above = pair_of[row + item_symbol[right]], 0.0
+                        if pair >= 0:
+                            above = pair_outside[pair]
+                            if above < 0.0:
+                                above = 0.0
+                                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                                    above += probability[entry] * outside[index.parent[entry]]
+                                pair_outside[pair] = above
+                                met[pairs] = pair
+                                pairs += 1
+                        elif not smooth:
                             continue
-                        above = pair_outside[pair]
-                        if above < 0.0:
-                            above = 0.0
-                            for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
-                                above += probability[entry] * outside[index.parent[entry]]
-                            pair_outside[pair] = above
-                            met[pairs] = pair
-                            pairs += 1
+                        if smooth:
+                            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                                symbol = item_symbol[item]
+                                factors = (
+                                    unseen.left[item_symbol[left], symbol]
+                                    * unseen.right[item_symbol[right], symbol]
+                                )
+                                above += unseen.weight * factors * item_outside[item]
                         from_right = above * item_inside[right]
                         left_outside += from_right
                         item_outside[right] += above * left_inside
                         if from_right * left_inside >= least and above > 0.0:
-                            joint_left[joints], joint_right[joints], joint_pair[joints] = left, right, pair
+                            joint_left[joints], joint_right[joints] = left, right
                             joints += 1
                     item_outside[left] += left_outside
             joint_end[cell] = joints
@@ -208,7 +252,7 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                 outside[item_symbol[item]] = 0.0
     posterior = item_inside * item_outside / total
-    kept = Joints(joint_begin, joint_end, joint_left[:joints], joint_right[:joints], joint_pair[:joints])
+    kept = Joints(joint_begin, joint_end, joint_left[:joints], joint_right[:joints])
     return total, posterior, kept
 
 

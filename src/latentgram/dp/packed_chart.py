@@ -22,6 +22,22 @@ from numba import njit
 from numpy.typing import NDArray
 
 
+class Unseen(NamedTuple):
+    """Rules that were never seen, in factors: p(a→b c) = weight · left(b, a) · right(c, a)."""
+
+    weight: float
+    """0 where there are no such rules."""
+    left: NDArray[np.float64]
+    """[S, I]"""
+    right: NDArray[np.float64]
+    """[S, I]"""
+
+
+NONE_UNSEEN = Unseen(0.0, np.zeros((0, 0)), np.zeros((0, 0)))
+UNSEEN_RULE = -1
+"""The number of every rule that was never seen."""
+
+
 class RuleIndex(NamedTuple):
     """The binary rules of a grammar, found by their pair of children."""
 
@@ -31,6 +47,7 @@ class RuleIndex(NamedTuple):
     """[P+1] where the rules of each pair begin in the next two."""
     parent: NDArray[np.int32]
     rule: NDArray[np.int32]
+    unseen: Unseen = NONE_UNSEEN
 
 
 class PackedChart(NamedTuple):
@@ -56,8 +73,6 @@ class Joints(NamedTuple):
     end: NDArray[np.int64]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    pair: NDArray[np.int32]
-    """The number of the pair of their symbols in the index of rules."""
 
 
 _NEW, _DEAD = -1, -2
@@ -115,7 +130,7 @@ def all_joints(length, cell_begin, item_symbol, index):
     """Every place at which two items meet side by side and some rule has their symbols as children."""
     cells = length * (length + 1) // 2
     begin, end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
-    left_item, right_item, pairs = np.empty(2048, np.int32), np.empty(2048, np.int32), np.empty(2048, np.int32)
+    left_item, right_item = np.empty(2048, np.int32), np.empty(2048, np.int32)
     count = 0
     for width in range(2, length + 1):
         for first in range(length - width + 1):
@@ -127,14 +142,13 @@ def all_joints(length, cell_begin, item_symbol, index):
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
                     for right in range(cell_begin[right_cell], cell_begin[right_cell + 1]):
                         pair = index.pair_of[item_symbol[left], item_symbol[right]]
-                        if pair >= 0:
+                        if pair >= 0 or index.unseen.weight > 0.0:
                             if count == left_item.shape[0]:
                                 left_item, right_item = grown(left_item, count + 1), grown(right_item, count + 1)
-                                pairs = grown(pairs, count + 1)
-                            left_item[count], right_item[count], pairs[count] = left, right, pair
+                            left_item[count], right_item[count] = left, right
                             count += 1
             end[cell] = count
-    return Joints(begin, end, left_item[:count], right_item[:count], pairs[:count])
+    return Joints(begin, end, left_item[:count], right_item[:count])
 
 
 @njit(cache=True)
@@ -144,12 +158,12 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
     Items keep their numbers; those not kept have no edges.
     """
     cells = length * (length + 1) // 2
-    pairs = index.pair_begin.shape[0] - 1
-    item_of = np.full(index.pair_of.shape[0], -1, np.int32)
-    group_of = np.full(pairs, _NEW, np.int32)
-    cursor = np.empty(pairs, np.int32)
-    group_begin = np.zeros(cells + 1, np.int32)
-    most = joints.left.shape[0]
+    symbols, most = index.pair_of.shape[0], joints.left.shape[0]
+    pair_of = index.pair_of.ravel()
+    item_of = np.full(symbols, -1, np.int32)
+    parent_of_group = np.full(symbols, -1, np.int32)
+    group_of = np.full(symbols * symbols, _NEW, np.int32)
+    group_begin, cursor = np.zeros(cells + 1, np.int32), np.empty(most, np.int32)
     group_joint = np.empty(most, np.int32)
     split_begin, parent_begin = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)
     split_left, split_right = np.empty(most, np.int32), np.empty(most, np.int32)
@@ -165,23 +179,32 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
             if not (keep[joints.left[joint]] and keep[joints.right[joint]]):
                 group_joint[joint] = _DEAD
                 continue
-            pair = joints.pair[joint]
-            group = group_of[pair]
+            key = item_symbol[joints.left[joint]] * symbols + item_symbol[joints.right[joint]]
+            group = group_of[key]
             if group == _NEW:  # does the cell hold a parent of the pair?
-                group = _DEAD
-                if parents + index.pair_begin[pair + 1] - index.pair_begin[pair] > parent_item.shape[0]:
-                    parent_item = grown(parent_item, 2 * parent_item.shape[0] + pairs)
-                    parent_rule = grown(parent_rule, 2 * parent_rule.shape[0] + pairs)
-                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+                before, pair = parents, pair_of[key]
+                if parents + symbols > parent_item.shape[0]:
+                    parent_item, parent_rule = (
+                        grown(parent_item, parents + symbols),
+                        grown(parent_rule, parents + symbols),
+                    )
+                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1] if pair >= 0 else 0):
                     item = item_of[index.parent[entry]]
                     if item >= 0:
                         parent_item[parents], parent_rule[parents] = item, index.rule[entry]
+                        parent_of_group[index.parent[entry]] = groups
                         parents += 1
-                        group = groups
-                if group == groups:
+                if index.unseen.weight > 0.0:
+                    for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                        if keep[item] and parent_of_group[item_symbol[item]] != groups:
+                            parent_item[parents], parent_rule[parents] = item, UNSEEN_RULE
+                            parents += 1
+                group = _DEAD
+                if parents > before:
+                    group = groups
                     groups += 1
                     parent_begin[groups] = parents
-                group_of[pair] = group
+                group_of[key] = group
             group_joint[joint] = group
             if group >= 0:
                 split_begin[group + 1] += 1
@@ -191,7 +214,7 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
             splits += split_begin[group + 1]
             split_begin[group + 1] = splits
         for joint in range(joints.begin[cell], joints.end[cell]):
-            group_of[joints.pair[joint]] = _NEW
+            group_of[item_symbol[joints.left[joint]] * symbols + item_symbol[joints.right[joint]]] = _NEW
             group = group_joint[joint]
             if group >= 0:
                 place = cursor[group - first_group]
