@@ -29,6 +29,8 @@ _PUBLIC = {
     "Treebank": "latentgram.data.treebank",
     "demo_treebank": "latentgram.data.demo",
     "demo_dependencies": "latentgram.data.demo",
+    "ArcFactored": "latentgram.models.arcs",
+    "MIRA": "latentgram.learn.learners",
     "Counting": "latentgram.learn.learners",
     "SHAG": "latentgram.models.shag",
     "LEFT": "latentgram.models.shag",

@@ -152,3 +152,23 @@ class Clustering(LatentGrammarSettings, BasisSettings):
     seed: int | None = setting("seed of the clustering", at_least=0)
     iterations: int | None = setting("smoothed EM steps after the clustering", at_least=0)
     dimensions: int | None = setting("dimensions of the spectral views that are clustered", at_least=1)
+
+
+@dataclass(frozen=True)
+class MIRA(Settings):
+    """Online learning by margins: each mistake is mended by the smallest step that mends it; weights averaged.
+
+    >>> MIRA(order=2, passes=8).order
+    2
+    """
+
+    order: int | None = setting("1: scores of arcs; 2: of arcs and adjacent siblings", at_least=1, at_most=2)
+    passes: int | None = setting("number of passes over the data", at_least=1)
+    step: float | None = setting("longest step of an update", above=0)
+    bits: int | None = setting("features are hashed into 2 to this power buckets", at_least=10, at_most=28)
+    rare: int | None = setting("words seen at most so often count as unknown", at_least=0)
+    folds: int | None = setting("parts for jackknifing; 1 for none", at_least=1)
+    floor: float | None = setting(
+        "second order: least posterior of a head, relative to the likeliest", above=0, at_most=1
+    )
+    seed: int | None = setting("seed of the order of the sentences", at_least=0)

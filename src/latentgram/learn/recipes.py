@@ -58,6 +58,10 @@ _TAGS = {"dictionary": None, "transition_prior": 1.0, "emission_prior": 0.1, "to
 _NODES = {"symbols": "joined", "valency": 3, "smoothing": 0.01}
 
 RECIPES: dict[tuple[str, str], Recipe] = {
+    ("ArcFactored", "MIRA"): Recipe(
+        "latentgram.learn.mira:learn_arcs",
+        {"order": 2, "passes": 10, "step": 0.01, "bits": 22, "rare": 0, "folds": 2, "floor": 1e-3, "seed": 0},
+    ),
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
     ("HMM", "EM"): Recipe(
         "latentgram.learn.hmm:em_hmm",

@@ -1,0 +1,255 @@
+"""Hashed features of arcs and of adjacent siblings, and the scores they give (McDonald, Crammer & Pereira 2005).
+
+A feature is a template filled with properties of a few words, say the tag of the head and the word of the
+modifier. Every property of a word in a role (as head, as modifier, …) has a random code of 64 bits; the key of a
+feature is the sum of the codes it is made of, and the highest bits of key · ODD its bucket in the weights.
+
+Every feature of an arc fires twice, with its direction and with direction and distance. The 16 variants of a
+feature lie in one line of the cache: the variant is added by XOR to the lowest 4 bits of the bucket.
+
+    score(h → m) = Σ_f  weight[b_f ^ direction] + weight[b_f ^ (direction, distance)]
+
+Cost: about 50 buckets an arc and one look into memory a bucket; O(N²) arcs, and 12 buckets a pair of siblings.
+"""
+
+import numpy as np
+from numba import njit
+
+WORD, TAG, COARSE, STEM = range(4)
+"""The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
+
+LEFT, RIGHT = 0, 1
+ARC_FEATURES = 160
+"""Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
+SIBLING_FEATURES = 16
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ROLES = 24
+(
+    _HEAD_WORD, _HEAD_TAG, _HEAD_COARSE, _HEAD_STEM,
+    _WORD, _TAG, _COARSE, _STEM,
+    _SIBLING_WORD, _SIBLING_TAG, _SIBLING_COARSE, _SIBLING_STEM,
+    _BEFORE_HEAD, _AFTER_HEAD, _BEFORE, _AFTER,
+    _BEFORE_HEAD_COARSE, _AFTER_HEAD_COARSE, _BEFORE_COARSE, _AFTER_COARSE,
+    _BETWEEN, _BETWEEN_COARSE, _PAIR, _EXTRA,
+) = range(_ROLES)  # fmt: skip
+
+
+@njit(cache=True, inline="always")
+def _mixed(role, symbol):
+    """A random-looking code of 64 bits (the finaliser of SplitMix64)."""
+    x = np.uint64(role + 1) * np.uint64(0xD1342543DE82EF95) + np.uint64(symbol + 7) * _ODD
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True)
+def role_codes(symbols):
+    """The codes [roles, N + 2] of the words of a sentence in every role, and the last like tag before each.
+
+    IN   symbols [4, N + 2]; place 0 is the root, N + 1 the end of the sentence.
+    """
+    places = symbols.shape[1]
+    codes = np.empty((_ROLES, places), np.uint64)
+    for i in range(places):
+        for row in range(4):
+            codes[_HEAD_WORD + row, i] = _mixed(_HEAD_WORD + row, symbols[row, i])
+            codes[_WORD + row, i] = _mixed(_WORD + row, symbols[row, i])
+            codes[_SIBLING_WORD + row, i] = _mixed(_SIBLING_WORD + row, symbols[row, i])
+        before, after = max(i - 1, 0), min(i + 1, places - 1)
+        codes[_BEFORE_HEAD, i] = _mixed(_BEFORE_HEAD, symbols[TAG, before])
+        codes[_AFTER_HEAD, i] = _mixed(_AFTER_HEAD, symbols[TAG, after])
+        codes[_BEFORE, i] = _mixed(_BEFORE, symbols[TAG, before])
+        codes[_AFTER, i] = _mixed(_AFTER, symbols[TAG, after])
+        codes[_BEFORE_HEAD_COARSE, i] = _mixed(_BEFORE_HEAD_COARSE, symbols[COARSE, before])
+        codes[_AFTER_HEAD_COARSE, i] = _mixed(_AFTER_HEAD_COARSE, symbols[COARSE, after])
+        codes[_BEFORE_COARSE, i] = _mixed(_BEFORE_COARSE, symbols[COARSE, before])
+        codes[_AFTER_COARSE, i] = _mixed(_AFTER_COARSE, symbols[COARSE, after])
+        codes[_BETWEEN, i] = _mixed(_BETWEEN, symbols[TAG, i])
+        codes[_BETWEEN_COARSE, i] = _mixed(_BETWEEN_COARSE, symbols[COARSE, i])
+    return codes
+
+
+@njit(cache=True)
+def last_alike(symbols):
+    """For every place the last place before it with the same tag, or −1."""
+    places = symbols.shape[1]
+    last = np.full(places, -1, np.int64)
+    for i in range(places):
+        for j in range(i - 1, 0, -1):
+            if symbols[TAG, j] == symbols[TAG, i]:
+                last[i] = j
+                break
+    return last
+
+
+@njit(cache=True, inline="always")
+def distance_variant(head, modifier):
+    """The variant of direction and distance, 2 … 15."""
+    distance = abs(head - modifier)
+    if distance <= 4:
+        bucket = distance - 1
+    elif distance <= 6:
+        bucket = 4
+    elif distance <= 10:
+        bucket = 5
+    else:
+        bucket = 6
+    return 2 + 7 * (1 if modifier > head else 0) + bucket
+
+
+@njit(cache=True)
+def arc_buckets(codes, last, head, modifier, shift, buckets):
+    """Write the buckets of the arc head → modifier (places; 0 is the root); how many there are.
+
+    The templates of McDonald et al.: each word, both words, the tags around them, and the tags between them; and
+    back-offs to coarse tags and to the beginnings of words.
+    """
+    hw, ht, hc, hs = codes[_HEAD_WORD, head], codes[_HEAD_TAG, head], codes[_HEAD_COARSE, head], codes[_HEAD_STEM, head]
+    mw, mt, mc, ms = codes[_WORD, modifier], codes[_TAG, modifier], codes[_COARSE, modifier], codes[_STEM, modifier]
+    hb, ha = codes[_BEFORE_HEAD, head], codes[_AFTER_HEAD, head]
+    mb, ma = codes[_BEFORE, modifier], codes[_AFTER, modifier]
+    hbc, hac = codes[_BEFORE_HEAD_COARSE, head], codes[_AFTER_HEAD_COARSE, head]
+    mbc, mac = codes[_BEFORE_COARSE, modifier], codes[_AFTER_COARSE, modifier]
+    both, coarse = ht + mt, hc + mc
+    keys = (
+        hw, ht, hw + ht, mw, mt, mw + mt,
+        both, hw + mw, hw + mt, ht + mw, hw + both, both + mw, hw + ht + mw, hw + mw + mt, hw + mw + both,
+        coarse, hw + mc, hc + mw, hs + ms, hs + mt, ht + ms, hs + both, both + ms,
+        both + hb, both + ha, both + mb, both + ma,
+        both + ha + mb, both + hb + mb, both + ha + ma, both + hb + ma,
+        both + hb + ha, both + mb + ma, both + hb + ha + mb + ma,
+        coarse + hac + mbc, coarse + hbc + mbc, coarse + hac + mac, coarse + hbc + mac,
+        hw + mt + mb, hw + mt + ma, ht + mw + hb, ht + mw + ha,
+    )  # fmt: skip
+    count = 0
+    for key in keys:
+        buckets[count] = (key * _ODD) >> shift
+        count += 1
+    low, high = min(head, modifier), max(head, modifier)
+    for k in range(low + 1, high):
+        if last[k] <= low and count + 1 < len(buckets):
+            buckets[count] = ((both + codes[_BETWEEN, k]) * _ODD) >> shift
+            buckets[count + 1] = ((coarse + codes[_BETWEEN_COARSE, k]) * _ODD) >> shift
+            count += 2
+    return count
+
+
+@njit(cache=True)
+def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
+    """Write the buckets of a modifier and the sibling before it on the same side (the head itself: none)."""
+    pair = _mixed(_PAIR, 0 if sibling != head else 1)
+    ht, hw = codes[_HEAD_TAG, head] + pair, codes[_HEAD_WORD, head] + pair
+    hc = codes[_HEAD_COARSE, head] + pair
+    mw, mt, mc = codes[_WORD, modifier], codes[_TAG, modifier], codes[_COARSE, modifier]
+    if sibling == head:
+        keys = (ht + mt, hw + mt, ht + mw, hc + mc, hw + mw, ht, hw, mt + pair, mw + pair, mc + pair, hc + mw, hw + mc)
+    else:
+        sw, st, sc = codes[_SIBLING_WORD, sibling], codes[_SIBLING_TAG, sibling], codes[_SIBLING_COARSE, sibling]
+        keys = (
+            ht + st + mt, hw + st + mt, ht + sw + mt, ht + st + mw, hc + sc + mc,
+            pair + st + mt, pair + sw + mt, pair + st + mw, pair + sw + mw, pair + sc + mc,
+            hw + sc + mc, ht + st + mt + codes[_BEFORE, modifier],
+        )  # fmt: skip
+    count = 0
+    for key in keys:
+        buckets[count] = (key * _ODD) >> shift
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def sibling_of(heads, word):
+    """The place of the modifier before `word` on its side of the head, or of the head itself if it is the first."""
+    head = heads[word]
+    step = -1 if word > head else 1
+    at = word + step
+    while at != head:
+        if heads[at] == head:
+            return at
+        at += step
+    return head
+
+
+@njit(cache=True, inline="always")
+def add_up(weights, buckets, count, direction, variant):
+    """The sum of the weights of buckets, each with direction and with direction and distance."""
+    total = 0.0
+    for f in range(count):
+        total += weights[buckets[f] ^ direction] + weights[buckets[f] ^ variant]
+    return total
+
+
+@njit(cache=True)
+def score_arcs(symbols, weights, arc, root):
+    """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence."""
+    n_words = symbols.shape[1] - 2
+    shift = np.uint64(64 - bits_of(len(weights)))
+    codes, last = role_codes(symbols), last_alike(symbols)
+    buckets = np.empty(ARC_FEATURES, np.int64)
+    for modifier in range(1, n_words + 1):
+        for head in range(n_words + 1):
+            if head == modifier:
+                continue
+            count = arc_buckets(codes, last, head, modifier, shift, buckets)
+            direction = 1 if modifier > head else 0
+            score = add_up(weights, buckets, count, direction, distance_variant(head, modifier))
+            if head == 0:
+                root[modifier - 1] = score
+            else:
+                arc[head - 1, modifier - 1] = score
+
+
+@njit(cache=True)
+def bits_of(size):
+    """log₂ of a power of two."""
+    bits = 0
+    while size > 1:
+        size >>= 1
+        bits += 1
+    return bits
+
+
+@njit(cache=True)
+def score_listed(symbols, weights, offset, modifier, sibling_offset, arc, sibling, root):
+    """Fill arc [arcs], sibling [pairs] and root [N] with the scores of listed arcs (see siblings.py)."""
+    n_words = symbols.shape[1] - 2
+    shift = np.uint64(64 - bits_of(len(weights)))
+    codes, last = role_codes(symbols), last_alike(symbols)
+    buckets = np.empty(ARC_FEATURES, np.int64)
+    for word in range(1, n_words + 1):
+        count = arc_buckets(codes, last, 0, word, shift, buckets)
+        root[word - 1] = add_up(weights, buckets, count, 1, distance_variant(0, word))
+    for source in range(2 * n_words):
+        head = source % n_words + 1
+        direction = source // n_words
+        begin = offset[source]
+        for a in range(begin, offset[source + 1]):
+            word = modifier[a] + 1
+            count = arc_buckets(codes, last, head, word, shift, buckets)
+            arc[a] = add_up(weights, buckets, count, direction, distance_variant(head, word))
+            pairs = sibling[sibling_offset[a] : sibling_offset[a + 1]]
+            for b in range(len(pairs)):
+                before = modifier[begin + b - 1] + 1 if b > 0 else head
+                count = sibling_buckets(codes, head, before, word, shift, buckets)
+                pairs[b] = add_up(weights, buckets, count, direction, distance_variant(before, word))
+
+
+@njit(cache=True)
+def score_tree(symbols, weights, heads, second):
+    """The score of a tree; heads [N + 2] by places, 0 the root; with its siblings if `second`."""
+    shift = np.uint64(64 - bits_of(len(weights)))
+    codes, last = role_codes(symbols), last_alike(symbols)
+    buckets = np.empty(ARC_FEATURES, np.int64)
+    total = 0.0
+    for word in range(1, len(heads) - 1):
+        head = heads[word]
+        direction = 1 if word > head else 0
+        count = arc_buckets(codes, last, head, word, shift, buckets)
+        total += add_up(weights, buckets, count, direction, distance_variant(head, word))
+        if second and head > 0:
+            before = sibling_of(heads, word)
+            count = sibling_buckets(codes, head, before, word, shift, buckets)
+            total += add_up(weights, buckets, count, direction, distance_variant(before, word))
+    return total

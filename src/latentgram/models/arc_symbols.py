@@ -1,0 +1,110 @@
+"""`ArcSymbols`: what a parser that scores arcs sees of a word: its form, its tags, and how it begins.
+
+Forms are in small letters with 0 for every digit. A tag is UPOS and XPOS together where both are given (see
+`WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is its UPOS, or the first two
+letters of an XPOS that stands alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.sentence import Sentence
+from latentgram.data.word_symbols import WordSymbols
+
+ROOT, END, UNKNOWN = range(3)
+"""The numbers of what stands before and after a sentence, and of words never seen; known symbols follow."""
+KNOWN = 3
+STEM = 5
+"""Letters of the beginning of a word."""
+
+_DIGITS = str.maketrans("123456789", "000000000")
+
+
+def normal_form(word: str) -> str:
+    """A word in small letters with 0 for digits.
+
+    >>> normal_form("1,987th")
+    '0,000th'
+    """
+    return word.lower().translate(_DIGITS)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedSentences:
+    """Sentences end to end as numbers, each with a place for the root before it and one for the end after it.
+
+    The words of sentence s are offsets[s] … offsets[s + 1], its places begin at offsets[s] + 2 s.
+    """
+
+    symbols: NDArray[np.int32]
+    """[4, words + 2 sentences]: form, tag, coarse tag, beginning."""
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, number: int) -> NDArray[np.int32]:
+        """[4, N + 2] the symbols of one sentence."""
+        begin, end = self.offsets[number] + 2 * number, self.offsets[number + 1] + 2 * number + 2
+        return np.ascontiguousarray(self.symbols[:, begin:end])
+
+    def select(self, numbers: NDArray[np.int64]) -> EncodedSentences:
+        """Some of the sentences."""
+        parts = [self[number] for number in numbers]
+        lengths = [part.shape[1] - 2 for part in parts]
+        return EncodedSentences(np.concatenate(parts, axis=1), np.cumsum([0, *lengths]))
+
+
+@dataclass(frozen=True, eq=False)
+class ArcSymbols:
+    """The symbols that training saw.
+
+    >>> sentence = Sentence(("Cats", "sleep"), xpos=("NNS", "VBP"), upos=("NOUN", "VERB"))
+    >>> symbols = ArcSymbols.of([sentence])
+    >>> symbols.encode([sentence, Sentence(("Dogs",), xpos=("NNS",))]).symbols
+    array([[0, 3, 4, 1, 0, 2, 1],
+           [0, 3, 4, 1, 0, 3, 1],
+           [0, 3, 4, 1, 0, 3, 1],
+           [0, 3, 4, 1, 0, 2, 1]], dtype=int32)
+    """
+
+    words: Alphabet
+    stems: Alphabet
+    tags: WordSymbols
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence], rare: int = 0) -> ArcSymbols:
+        """The symbols of sentences; words seen at most `rare` times count as unknown."""
+        given = list(sentences)
+        seen = Counter(normal_form(word) for sentence in given for word in sentence.words)
+        words = Alphabet.of(word for word, count in seen.items() if count > rare)
+        return cls(words, Alphabet.of(word[:STEM] for word in seen), WordSymbols.of(given))
+
+    @cached_property
+    def _coarse(self) -> NDArray[np.int32]:
+        """[tags] the number of each tag's coarse tag."""
+        names = [tag.split("|")[0] if "|" in tag else tag[:2] for tag in self.tags.alphabet]
+        return Alphabet.of(names).encode(names)
+
+    def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
+        """Sentences, which must have tags, as numbers."""
+        offsets = np.cumsum([0, *(len(sentence) for sentence in sentences)])
+        symbols = np.empty((4, offsets[-1] + 2 * len(sentences)), np.int32)
+        for number, (sentence, begin) in enumerate(zip(sentences, offsets[:-1].tolist(), strict=True)):
+            here = symbols[:, begin + 2 * number : begin + 2 * number + len(sentence) + 2]
+            forms = [normal_form(word) for word in sentence.words]
+            tags = self.tags.encode(sentence)
+            here[:, 0], here[:, -1] = ROOT, END
+            here[0, 1:-1] = self.words.encode(forms) + KNOWN
+            here[1, 1:-1] = tags + KNOWN
+            here[2, 1:-1] = self._coarse[tags] + KNOWN
+            here[3, 1:-1] = self.stems.encode([form[:STEM] for form in forms]) + KNOWN
+        return EncodedSentences(symbols, offsets)
