@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from latentgram.dp.semiring import Log
-from latentgram.dp.sibling_kbest import k_best_heads
-from latentgram.dp.siblings import best_heads, list_arcs, marginals
+from latentgram.dp.sibling_trees import draw_heads, k_best_heads
+from latentgram.dp.siblings import best_heads, inside, list_arcs, marginals, score_heads
 from oracles.projective import ROOT, modifiers, projective_trees
 
 
@@ -53,6 +53,8 @@ def test_equals_enumeration(n_words, share):
     if not trees:
         assert best_heads(*listed)[1] == -np.inf
         return
+    for score, heads in trees[:10]:
+        assert score_heads(*listed, np.array(heads)) == pytest.approx(score)
     heads, score = best_heads(*listed)
     assert tuple(heads) == trees[0][1]
     assert score == pytest.approx(trees[0][0])
@@ -74,3 +76,23 @@ def test_all_trees_once():
     heads, scores = k_best_heads(*listed, 1000)
     assert sorted(map(tuple, heads.tolist())) == sorted(projective_trees(5))
     assert (np.diff(scores) <= 0).all()
+
+
+def test_draws_follow_the_posterior():
+    rng = np.random.default_rng(3)
+    arc, sibling, root, listed = random_scores(rng, 4, 1.0)
+    trees = scored(arc, sibling, root)
+    weights = np.exp([score for score, _ in trees])
+    expected = dict(zip([heads for _, heads in trees], 4000 * weights / weights.sum(), strict=True))
+    charts = inside(Log(), *listed)[:3]
+    drawn = [tuple(draw_heads(*charts, *listed, row).tolist()) for row in rng.random((4000, 16))]
+    counts = np.array([drawn.count(heads) for heads in expected])
+    assert counts.sum() == 4000
+    common = np.array(list(expected.values())) > 5
+    share = np.array(list(expected.values()))[common]
+    assert ((counts[common] - share) ** 2 / share).sum() < 2 * common.sum()
+
+
+def test_an_arc_that_is_not_listed_has_no_score():
+    _, _, _, listed = random_scores(np.random.default_rng(1), 3, 0.0)
+    assert score_heads(*listed, np.array([1, ROOT, 1])) == -np.inf

@@ -41,6 +41,7 @@ class Kind:
 
 
 KINDS = {
+    "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees"),
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
     "hmm": Kind(
         "HMM",

@@ -106,8 +106,18 @@ def arc_buckets(codes, last, head, modifier, shift, buckets):
     The templates of McDonald et al.: each word, both words, the tags around them, and the tags between them; and
     back-offs to coarse tags and to the beginnings of words.
     """
-    hw, ht, hc, hs = codes[_HEAD_WORD, head], codes[_HEAD_TAG, head], codes[_HEAD_COARSE, head], codes[_HEAD_STEM, head]
-    mw, mt, mc, ms = codes[_WORD, modifier], codes[_TAG, modifier], codes[_COARSE, modifier], codes[_STEM, modifier]
+    hw, ht, hc, hs = (
+        codes[_HEAD_WORD, head],
+        codes[_HEAD_TAG, head],
+        codes[_HEAD_COARSE, head],
+        codes[_HEAD_STEM, head],
+    )
+    mw, mt, mc, ms = (
+        codes[_WORD, modifier],
+        codes[_TAG, modifier],
+        codes[_COARSE, modifier],
+        codes[_STEM, modifier],
+    )
     hb, ha = codes[_BEFORE_HEAD, head], codes[_AFTER_HEAD, head]
     mb, ma = codes[_BEFORE, modifier], codes[_AFTER, modifier]
     hbc, hac = codes[_BEFORE_HEAD_COARSE, head], codes[_AFTER_HEAD_COARSE, head]
@@ -144,7 +154,20 @@ def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
     hc = codes[_HEAD_COARSE, head] + pair
     mw, mt, mc = codes[_WORD, modifier], codes[_TAG, modifier], codes[_COARSE, modifier]
     if sibling == head:
-        keys = (ht + mt, hw + mt, ht + mw, hc + mc, hw + mw, ht, hw, mt + pair, mw + pair, mc + pair, hc + mw, hw + mc)
+        keys = (
+            ht + mt,
+            hw + mt,
+            ht + mw,
+            hc + mc,
+            hw + mw,
+            ht,
+            hw,
+            mt + pair,
+            mw + pair,
+            mc + pair,
+            hc + mw,
+            hw + mc,
+        )
     else:
         sw, st, sc = codes[_SIBLING_WORD, sibling], codes[_SIBLING_TAG, sibling], codes[_SIBLING_COARSE, sibling]
         keys = (
@@ -161,7 +184,7 @@ def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
 
 @njit(cache=True)
 def sibling_of(heads, word):
-    """The place of the modifier before `word` on its side of the head, or of the head itself if it is the first."""
+    """The place of the modifier before `word` on its side of the head, or of the head if it is the first."""
     head = heads[word]
     step = -1 if word > head else 1
     at = word + step

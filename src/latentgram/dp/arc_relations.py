@@ -20,9 +20,9 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, inline="always")
-def _with(key, symbol):
-    """A key with one more symbol in it."""
-    return (key ^ np.uint64(symbol + 11)) * _ODD + (key >> np.uint64(23))
+def _key(one, two, three):
+    """Three symbols in one number."""
+    return (np.uint64(one + 11) * _ODD + np.uint64(two + 11)) * _ODD + np.uint64(three + 11)
 
 
 @njit(cache=True)
@@ -34,30 +34,29 @@ def relation_rows(symbols, heads, first_child, last_child, children, word, size,
     side = distance_variant(head, word)
     direction = 1 if word > head else 0
     first, last = first_child[word], last_child[word]
-    pairs = (
-        (tag[word], direction, 0), (form[word], direction, 0), (stem[word], tag[word], 0),
-        (tag[head], direction, 0), (form[head], direction, 0),
-        (tag[word], tag[head], direction), (form[word], tag[head], direction), (tag[word], form[head], direction),
-        (form[word], form[head], direction), (coarse[word], coarse[head], side), (tag[word], tag[head], side),
-        (tag[word], tag[word - 1], direction), (tag[word], tag[word + 1], direction),
-        (tag[word], tag[head], tag[word - 1]), (tag[word], tag[head], tag[word + 1]),
-        (tag[word], tag[head], tag[above]), (tag[head], tag[above], direction),
-        (tag[word], tag[first] if first > 0 else -1, direction),
-        (tag[word], form[first] if first > 0 else -1, direction),
-        (tag[word], tag[last] if last > 0 else -1, direction),
-        (tag[word], form[last] if last > 0 else -1, direction),
-        (coarse[word], min(children[word], 3), coarse[head]),
-        (coarse[head], tag[first_child[head]], tag[word] * 2 + (1 if first_child[head] == word else 0)),
-        (coarse[head], tag[last_child[head]], tag[word] * 2 + (1 if last_child[head] == word else 0)),
-        (coarse[word], min(children[head], 4), side), (form[word], tag[head], side),
+    keys = (
+        _key(tag[word], direction, 0), _key(form[word], direction, 0), _key(stem[word], tag[word], 0),
+        _key(tag[head], direction, 0), _key(form[head], direction, 0),
+        _key(tag[word], tag[head], direction), _key(form[word], tag[head], direction),
+        _key(tag[word], form[head], direction), _key(form[word], form[head], direction),
+        _key(coarse[word], coarse[head], side), _key(tag[word], tag[head], side),
+        _key(tag[word], tag[word - 1], direction), _key(tag[word], tag[word + 1], direction),
+        _key(tag[word], tag[head], tag[word - 1]), _key(tag[word], tag[head], tag[word + 1]),
+        _key(tag[word], tag[head], tag[above]), _key(tag[head], tag[above], direction),
+        _key(tag[word], tag[first] if first > 0 else -1, direction),
+        _key(tag[word], form[first] if first > 0 else -1, direction),
+        _key(tag[word], tag[last] if last > 0 else -1, direction),
+        _key(tag[word], form[last] if last > 0 else -1, direction),
+        _key(coarse[word], min(children[word], 3), coarse[head]),
+        _key(coarse[head], tag[first_child[head]], tag[word] * 2 + (1 if first_child[head] == word else 0)),
+        _key(coarse[head], tag[last_child[head]], tag[word] * 2 + (1 if last_child[head] == word else 0)),
+        _key(coarse[word], min(children[head], 4), side), _key(form[word], tag[head], side),
     )  # fmt: skip
     mask = np.uint64(size // _ROW - 1)
-    template = 0
-    for one, two, three in pairs:
-        key = _with(_with(_with(np.uint64(template * 7919 + 1), one), two), three)
-        key ^= key >> np.uint64(31)
-        rows[template] = np.int64((key * _ODD >> np.uint64(20)) & mask) * _ROW
-        template += 1
+    for template, key in enumerate(keys):
+        mixed = (key + np.uint64(template)) * _ODD
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
+        rows[template] = np.int64((mixed >> np.uint64(20)) & mask) * _ROW
 
 
 @njit(cache=True)

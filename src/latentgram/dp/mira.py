@@ -1,7 +1,7 @@
 """One pass of MIRA over a treebank (Crammer et al. 2006; McDonald, Crammer & Pereira 2005), compiled whole.
 
-Each sentence is parsed with the loss added in: the tree y' that maximises score(y') + loss(y, y'), with one unit of
-loss a wrong head. If it beats the right tree y, the weights take the smallest step that mends it, cut off at C:
+Each sentence is parsed with the loss added in: y' maximises score(y') + loss(y, y'), the loss being the number of
+wrong heads. If it beats the right tree y, the weights take the smallest step that mends it, cut off at C:
 
     Δ = features(y) − features(y'),   τ = min(C, (loss + score(y') − score(y)) / ‖Δ‖²),   w ← w + τ Δ.
 
@@ -15,8 +15,8 @@ from numba import njit
 from latentgram.dp import eisner, siblings
 from latentgram.dp.arc_features import (
     ARC_FEATURES,
-    bits_of,
     arc_buckets,
+    bits_of,
     distance_variant,
     last_alike,
     role_codes,
@@ -110,7 +110,7 @@ def first_order_pass(order, symbols, offsets, heads, limit, clock, weights, summ
 
 @njit(cache=True)
 def second_order_pass(order, symbols, offsets, heads, kept_start, kept_head, limit, clock, weights, summed):
-    """The same, scoring adjacent siblings too, among the heads kept for each word (places from 1, gold included)."""
+    """The same with adjacent siblings, among the heads kept for each word (by places, the right one included)."""
     change = np.zeros(len(weights))
     wrong = 0
     for s in order:

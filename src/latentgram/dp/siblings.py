@@ -80,9 +80,7 @@ def inside(semiring, offset, modifier, arc, sibling_offset, sibling, root):
                     near = head + 1 if d == RIGHT else head - 1
                     value = times(semiring, times(semiring, scores[0], arc[a]), triangle[1 - d, word, near])
                     for b in range(begin, a):
-                        both = times(
-                            semiring, trapezoid[b], inner[min(modifier[b], word), max(modifier[b], word)]
-                        )
+                        both = times(semiring, trapezoid[b], inner[min(modifier[b], word), max(modifier[b], word)])
                         others = times(semiring, scores[1 + b - begin], arc[a])
                         value = plus(semiring, value, times(semiring, both, others))
                     trapezoid[a] = value
@@ -103,9 +101,7 @@ def inside(semiring, offset, modifier, arc, sibling_offset, sibling, root):
 def marginals(semiring, offset, modifier, arc, sibling_offset, sibling, root):
     """Posterior of every listed arc and of every root word, and the value of the sentence."""
     n_words = len(root)
-    triangle, inner, trapezoid, total = inside(
-        semiring, offset, modifier, arc, sibling_offset, sibling, root
-    )
+    triangle, inner, trapezoid, total = inside(semiring, offset, modifier, arc, sibling_offset, sibling, root)
     place = _place_of(offset, modifier)
     to_triangle = np.zeros_like(triangle)
     to_inner = np.zeros_like(inner)
@@ -171,7 +167,9 @@ def marginals(semiring, offset, modifier, arc, sibling_offset, sibling, root):
                     share = pull(semiring, left, times(semiring, others, y), term, trapezoid[a])
                     to_trapezoid[b] += share
                     to_inner[low, high] += pull(semiring, left, times(semiring, others, x), term, trapezoid[a])
-                    to_arc += pull(semiring, left, times(semiring, both, scores[1 + b - begin]), term, trapezoid[a])
+                    to_arc += pull(
+                        semiring, left, times(semiring, both, scores[1 + b - begin]), term, trapezoid[a]
+                    )
                     left = rest(semiring, left, share)
                 marginal[a] = posterior(semiring, arc[a], to_arc, total)
             left = to_inner[i, j]
@@ -191,12 +189,30 @@ def marginals(semiring, offset, modifier, arc, sibling_offset, sibling, root):
 def best_heads(offset, modifier, arc, sibling_offset, sibling, root):
     """The heads of the best tree (−1 for the root word) and its score; all −1 and −∞ if there is no tree."""
     n_words = len(root)
-    marginal, root_marginal, total = marginals(
-        Max(), offset, modifier, arc, sibling_offset, sibling, root
-    )
+    marginal, _, total = marginals(Max(), offset, modifier, arc, sibling_offset, sibling, root)
     heads = np.full(n_words, ROOT, np.int64)
     for source in range(2 * n_words):
         for a in range(offset[source], offset[source + 1]):
             if marginal[a] > 0.5:
                 heads[modifier[a]] = source % n_words
     return heads, total
+
+
+@njit(cache=True)
+def score_heads(offset, modifier, arc, sibling_offset, sibling, root, heads):
+    """The score of a tree (−1 for the head of the root word); −∞ if an arc of it is not listed."""
+    n_words = len(root)
+    total = 0.0
+    arcs = 0
+    for word in range(n_words):
+        if heads[word] == ROOT:
+            total += root[word]
+            arcs += 1
+    for source in range(2 * n_words):
+        before = 0
+        for a in range(offset[source], offset[source + 1]):
+            if heads[modifier[a]] == source % n_words:
+                total += arc[a] + sibling[sibling_offset[a] + before]
+                before = a - offset[source] + 1
+                arcs += 1
+    return total if arcs == n_words else -np.inf

@@ -1,4 +1,4 @@
-"""An arc-factored parser by MIRA (dp/mira.py): first order, or second order over the arcs that the first finds likely.
+"""An arc-factored parser by MIRA (dp/mira.py): first order, or second order over arcs that the first finds likely.
 
 The sentences are divided into folds. Models learned from the other folds
 

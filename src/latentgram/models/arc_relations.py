@@ -20,7 +20,7 @@ class ArcRelations:
     weights: HashedWeights
 
     def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[str, ...]:
-        """The relations of a tree; symbols [4, N + 2] with the places of root and end, heads from 1, 0 the root."""
+        """The relations of a tree; symbols [4, N + 2] with places for root and end, heads from 1, 0 the root."""
         if len(self.names) == 1:
             return self.names.symbols * len(heads)
         places = np.zeros(len(heads) + 2, np.int64)

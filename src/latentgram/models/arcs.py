@@ -7,8 +7,8 @@ best ones and the posteriors of arcs come from one dynamic program over the scor
 dp/siblings.py in the second order. The second order looks only at the arcs that a first-order model, its `pruner`,
 finds likely, so both cost about O(N³) with a small constant.
 
-**The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights learned
-by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
+**The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
+learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from latentgram.dp import eisner, siblings
 from latentgram.dp.arc_features import score_arcs, score_listed, score_tree
 from latentgram.dp.arc_pruning import likely_arcs
 from latentgram.dp.semiring import Log
-from latentgram.dp.sibling_kbest import k_best_heads
+from latentgram.dp.sibling_trees import draw_heads, k_best_heads
 from latentgram.errors import DataError, SettingError
 from latentgram.models.arc_relations import ArcRelations
 from latentgram.models.arc_symbols import ArcSymbols
@@ -75,12 +75,26 @@ class ArcScores:
         arcs[head, modifier] = found
         return arcs, roots, float(log_total)
 
+    def of_heads(self, heads: Ints) -> float:
+        """The score of a projective tree; −∞ if an arc of it was pruned."""
+        return float(siblings.score_heads(*self._listed(1.0), heads))
+
+    def draw(self, scale: float, uniforms: Floats) -> list[Ints]:
+        """Trees drawn from exp(scale · score), one for each row of `uniforms` [trees, 4N]."""
+        listed = self._listed(scale)
+        triangle, inner, trapezoid, _ = siblings.inside(Log(), *listed)
+        return [draw_heads(triangle, inner, trapezoid, *listed, row) for row in uniforms]
+
     def _listed(self, scale: float) -> tuple[Ints, Ints, Floats, Ints, Floats, Floats]:
-        """The arguments of the kernels on listed arcs."""
-        assert self.lists is not None
-        assert self.sibling is not None
-        offset, modifier, sibling_offset = self.lists
-        return offset, modifier, scale * self.arc, sibling_offset, scale * self.sibling, scale * self.root
+        """The arguments of the kernels on listed arcs; without siblings their scores are 0."""
+        if self.lists is None:
+            offset, modifier, sibling_offset = siblings.list_arcs(~np.eye(len(self.root), dtype=np.bool_))
+            head = np.repeat(np.tile(np.arange(len(self.root)), 2), np.diff(offset))
+            arc, sibling = self.arc[head, modifier], np.zeros(sibling_offset[-1])
+        else:
+            assert self.sibling is not None
+            (offset, modifier, sibling_offset), arc, sibling = self.lists, self.arc, self.sibling
+        return offset, modifier, scale * arc, sibling_offset, scale * sibling, scale * self.root
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +130,11 @@ class ArcFactored:
             score_arcs(symbols, self.weights.dense, arc, root)
             return ArcScores(root, arc)
         kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
-        lists = siblings.list_arcs(kept[1:])
-        arc, sibling = np.empty(len(lists[1])), np.empty(lists[2][-1])
-        score_listed(symbols, self.weights.dense, *lists, arc, sibling, root)
+        offset, modifier, sibling_offset = siblings.list_arcs(kept[1:])
+        arc, sibling = np.empty(len(modifier)), np.empty(sibling_offset[-1])
+        score_listed(symbols, self.weights.dense, offset, modifier, sibling_offset, arc, sibling, root)
         root[~kept[0]] = -np.inf
-        return ArcScores(root, arc, lists, sibling)
+        return ArcScores(root, arc, (offset, modifier, sibling_offset), sibling)
 
     def tree_score(self, tree: DependencyTree) -> float:
         """The score of a tree, pruned or not."""

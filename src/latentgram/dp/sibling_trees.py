@@ -1,15 +1,21 @@
-"""The k best trees over listed arcs and adjacent siblings, found lazily (Huang & Chiang 2005, algorithm 3).
+"""Single trees over listed arcs and adjacent siblings: the k best, found lazily, and exact draws.
 
 Items and recurrences are those of siblings.py, each item a number: triangles d·N² + h·N + e, inner parts
-2N² + i·N + j, trapezoids 3N² + a, and the goal last. An item is opened when its derivations are first asked for:
+2N² + i·N + j, trapezoids 3N² + a, and the goal last.
+
+`k_best_heads` is algorithm 3 of Huang & Chiang (2005). An item is opened when its derivations are first asked for:
 its edges ⟨left item, right item, bonus⟩ go into a heap with ranks 0, 0 by their Max values. When a candidate is
 taken, the ones with one rank raised by one are put in; the left rank is raised only while the right one is 0, so
 no candidate is met twice, and a child finds its next derivation only when a candidate needs it.
 
 Cost beyond the Max charts: the edges of opened items, and O(log) a derivation. Ties go to the edge listed first.
+
+`draw_heads` walks down the Log charts and takes each edge with its share of its item: a tree costs the edges of
+the items, fewer than 4N, that it is made of.
 """
 
 import heapq
+import math
 
 import numpy as np
 from numba import njit
@@ -24,7 +30,7 @@ _NOTHING = -1
 
 @njit(cache=True)
 def _value(item, triangle, inner, trapezoid):
-    """The Max value of an item."""
+    """The value of an item."""
     n_words = inner.shape[0]
     square = n_words * n_words
     if item == _NOTHING:
@@ -117,7 +123,17 @@ def k_best_heads(offset, modifier, arc, sibling_offset, sibling, root, k):
                 if slot_of[here] < 0:
                     heap = [(0.0, 0, 0, 0, 0, 0) for _ in range(0)]
                     _edges(
-                        here, heap, triangle, inner, trapezoid, offset, modifier, arc, sibling_offset, sibling, root
+                        here,
+                        heap,
+                        triangle,
+                        inner,
+                        trapezoid,
+                        offset,
+                        modifier,
+                        arc,
+                        sibling_offset,
+                        sibling,
+                        root,
                     )
                     heapq.heapify(heap)
                     slot_of[here] = len(heaps)
@@ -167,3 +183,35 @@ def k_best_heads(offset, modifier, arc, sibling_offset, sibling, root, k):
             break
         trees += 1
     return heads[:trees], scores[:trees]
+
+
+@njit(cache=True)
+def draw_heads(triangle, inner, trapezoid, offset, modifier, arc, sibling_offset, sibling, root, uniforms):
+    """The heads of a tree drawn from the posterior, given Log charts and 4N numbers in [0, 1)."""
+    n_words = len(root)
+    square = n_words * n_words
+    goal = 3 * square + len(arc)
+    heads = np.full(n_words, ROOT, np.int64)
+    walk = [goal]
+    drawn = 0
+    while len(walk) > 0:
+        item = walk.pop()
+        if _is_leaf(item, n_words):
+            continue
+        edges = [(0.0, 0, 0, 0, 0, 0) for _ in range(0)]
+        _edges(item, edges, triangle, inner, trapezoid, offset, modifier, arc, sibling_offset, sibling, root)
+        least = min([edge[0] for edge in edges])
+        left = uniforms[drawn] * sum([math.exp(least - edge[0]) for edge in edges])
+        drawn += 1
+        chosen = 0
+        while chosen < len(edges) - 1:
+            left -= math.exp(least - edges[chosen][0])
+            if left < 0.0:
+                break
+            chosen += 1
+        if 3 * square <= item < goal:
+            a = item - 3 * square
+            heads[modifier[a]] = (np.searchsorted(offset, a, side="right") - 1) % n_words
+        walk.append(edges[chosen][2])
+        walk.append(edges[chosen][3])
+    return heads
