@@ -12,7 +12,7 @@ PICTURE = Path(__file__).parent.parent / "docs" / "_static" / "tree.svg"
 
 
 def main() -> None:
-    grammar = lg.fit(lg.LPCFG, lg.demo_treebank(2000, seed=0), by=lg.Counting())
+    grammar = lg.fit(lg.LPCFG, lg.demo_treebank(5000, seed=0), by=lg.Spectral(states=16))
     parse = lg.Parser(grammar).parse("The doctors thanked the captain of the village after the songs .")
     PICTURE.write_text(draw(parse.tree, parse.confidence.tolist()), "utf-8")
 

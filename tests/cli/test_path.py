@@ -108,4 +108,4 @@ def test_demo_makes_a_report(run: Callable, tmp_path: Path) -> None:
     report = tmp_path / "demo" / "report.html"
     assert str(report) in result.out
     assert report.read_text("utf-8").count("<svg") >= 3
-    assert len(Treebank.read(tmp_path / "demo" / "train.mrg")) == 2000
+    assert len(Treebank.read(tmp_path / "demo" / "train.mrg")) == 5000

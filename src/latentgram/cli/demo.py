@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from latentgram.data.treebank import Treebank
     from latentgram.view.report import Report
 
-TRAIN, TEST, DRAWN = 2000, 200, 4
+LATENT = "latent PCFG"
+TRAIN, TEST, DRAWN = 5000, 300, 4
 
 
 def demo(
@@ -39,9 +40,8 @@ def demo(
     say(f"generated {len(train)} training trees and {len(test)} test trees")
     report = Report("latentgram demo")
     report.text(f"Grammars learned from {len(train)} generated trees, tested on {len(test)} others.")
-    rows = []
-    for name, learner in {"PCFG": latentgram.Counting()}.items():
-        rows.append(_learn(name, learner, train, test, output))
+    learners = {"PCFG": latentgram.Counting(), LATENT: latentgram.Spectral(states=16)}
+    rows = [_learn(name, learner, train, test, output) for name, learner in learners.items()]
     report.table(("grammar", "F1", "exact", "tags", "trained in", "sentences/s"), rows)
     _draw(report, test, output)
     with write_text(output / "report.html") as page:
@@ -54,7 +54,7 @@ def _learn(name: str, learner: Any, train: Treebank[Any], test: Treebank[Any], o
     import latentgram
     from latentgram.cli.console import say
 
-    path = output / f"{name.lower().replace(' ', '-')}.lg"
+    path = _model_file(output, name)
     latentgram.save(latentgram.Parser(latentgram.fit(latentgram.LPCFG, train, by=learner)), path)
     parser = latentgram.load(path, latentgram.Parser)
     parser.parse(test[0].sentence)
@@ -66,13 +66,17 @@ def _learn(name: str, learner: Any, train: Treebank[Any], test: Treebank[Any], o
     return [name, f"{score.f1:.2f}", f"{score.exact:.2f}", f"{score.accuracy:.2f}", seconds, f"{rate:.0f}"]
 
 
+def _model_file(folder: Path, name: str) -> Path:
+    return folder / f"{name.lower().replace(' ', '-')}.lg"
+
+
 def _draw(report: Report, test: Treebank[Any], output: Path) -> None:
     """Draw parses of a few test sentences, coloured by the posterior of their nodes."""
     import latentgram
     from latentgram.data.files import write_text
     from latentgram.view.trees import draw
 
-    parser = latentgram.load(output / "pcfg.lg", latentgram.Parser)
+    parser = latentgram.load(_model_file(output, LATENT), latentgram.Parser)
     report.heading("Trees")
     report.text("A label is blue where the grammar is sure of the node, and turns orange where it is not.")
     for number, gold in enumerate(test[:DRAWN], 1):
