@@ -36,3 +36,13 @@ def test_boundaries_in_the_text_are_refused(tmp_path: Path, line: str) -> None:
 def test_other_alphabets() -> None:
     text = Text.of(["a b", "c"])
     np.testing.assert_array_equal(text.encoded_by(Alphabet(("</s>", "c", "a")), unknown=7), [0, 2, 7, 0, 1, 0])
+
+
+def test_texts_add_and_can_be_cut() -> None:
+    text = Text.of(["b a", "c"]) + Text.of(["a d", "e e e", "f"])
+    assert [" ".join(sentence) for sentence in text] == ["b a", "c", "a d", "e e e", "f"]
+    assert text.digest == Text.of(["b a", "c", "a d", "e e e", "f"]).digest
+    for size, sentences in ((1, 1), (3, 2), (4, 3), (8, 4), (99, 5)):
+        part = text.upto(size)
+        assert [s.words for s in part] == [s.words for s in text][:sentences]
+        assert set(part.words.symbols[1:]) == {word for s in part for word in s.words}

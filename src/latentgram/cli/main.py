@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from latentgram import __version__
-from latentgram.cli import data, ngram, train
+from latentgram.cli import data, ngram, reproduce, train
 from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
@@ -35,6 +35,7 @@ app = typer.Typer(
 app.add_typer(train.app, name="train")
 app.add_typer(data.app, name="data")
 app.add_typer(ngram.app, name="ngram")
+app.add_typer(reproduce.app, name="reproduce")
 app.command("parse", no_args_is_help=True)(parse)
 app.command("tag", no_args_is_help=True)(tag)
 app.command("eval", no_args_is_help=True)(evaluate)

@@ -107,6 +107,21 @@ class Text:
     def __iter__(self) -> Iterator[Sentence]:
         return (self[i] for i in range(len(self)))
 
+    def __add__(self, other: Text) -> Text:
+        """Both texts, one behind the other."""
+        words = Alphabet((END, *sorted({*self.words.symbols[1:], *other.words.symbols[1:]})))
+        return Text(words, np.concatenate([self.encoded_by(words), other.encoded_by(words)[1:]]))
+
+    def upto(self, size: int) -> Text:
+        """The first sentences, up to the one that brings them to `size` tokens; only their words."""
+        ends = self.start[1:] - 1
+        enough = np.searchsorted(ends - np.arange(1, len(self) + 1), size)
+        last = int(ends[min(int(enough), len(self) - 1)])
+        used = np.unique(self.tokens[: last + 1])
+        place = np.zeros(len(self.words), np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return Text(Alphabet(tuple(self.words.decode(used.tolist()))), place[self.tokens[: last + 1]])
+
     def encoded_by(self, words: Alphabet, unknown: int = -1) -> NDArray[np.int32]:
         """The tokens in the numbers of another alphabet whose number 0 is the boundary too."""
         place = words.encode(self.words.symbols)

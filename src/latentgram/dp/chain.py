@@ -5,11 +5,11 @@ T, so tag u leads from state p to (p·T + u) mod T^m. `transition[p, u]` is p(u 
 are `emit_tag[emit_start[w] : emit_start[w + 1]]` with probabilities `emit_prob`.
 
 A lattice has a column for each token. Its nodes are the tags k of the token (m = 1), or pairs j·K + k of a tag of
-the token before and a tag of the token (m = 2): only what the emissions allow is ever visited. With α scaled to
-sum to one in each column, c_i the scales and e the emissions,
+the token before and a tag of the token (m = 2): only what the emissions allow is ever visited. With c_i the sum of
+column i, taken out again in the next, and e the emissions,
 
-    α_{i+1}(k') = e_{i+1}(k') Σ_k α_i(k) p(k' | k) / c_{i+1},      log Z = Σ_i log c_i
-    β_i(k) = Σ_{k'} p(k' | k) e_{i+1}(k') β_{i+1}(k') / c_{i+1},   ξ_i(k, k') = α_i(k) p(k' | k) e β_{i+1}(k') / c
+    α_{i+1}(k') = e_{i+1}(k') Σ_k α_i(k) p(k' | k) / c_i,      log Z = Σ_{i < n} log c_i + log Σ_k α_n(k) p(0 | k)
+    β_i(k) = Σ_{k'} p(k' | k) e_{i+1}(k') β_{i+1}(k') / c_i,   ξ_i(k, k') = α_i(k) p(k' | k) e β_{i+1}(k') / c_i
 
 O(Σ K_i K_{i+1}) for m = 1 and O(Σ K_{i-1} K_i K_{i+1}) for m = 2.
 """
@@ -46,7 +46,10 @@ def _tag_before(tokens, first, i, j, emit_start, emit_tag, left):
 
 @njit(cache=True, fastmath=REORDER)
 def forward(transition, emit_start, emit_tag, emit_prob, tokens, first, last, left, starts, alpha, scale):
-    """Fill `alpha` (scaled) and `scale` of one sequence; return Σ log scale, or -inf if no path has weight."""
+    """Fill `alpha` of one sequence; return the logarithm of the sum of its last column, or -inf if that is 0.
+
+    Column i of `alpha` is divided by the sums of the columns before it, and `scale[i]` is the inverse of its own.
+    """
     tags = transition.shape[1]
     memory = 1 if transition.shape[0] == tags else 2
     length = last - first
@@ -54,45 +57,47 @@ def forward(transition, emit_start, emit_tag, emit_prob, tokens, first, last, le
     product = 1.0
     logs = 0.0
     low, high = emit_start[tokens[first]], emit_start[tokens[first] + 1]
+    mass = 0.0
     for k in range(high - low):
         alpha[k] = transition[left, emit_tag[low + k]] * emit_prob[low + k]
+        mass += alpha[k]
     for i in range(length):
-        at = starts[i]
-        width = starts[i + 1] - at
-        mass = 0.0
-        for n in range(width):
-            mass += alpha[at + n]
-        scale[i] = mass
         if not mass > 0.0:
             return -np.inf
-        inverse = 1.0 / mass
-        for n in range(width):
-            alpha[at + n] *= inverse
         product *= mass
         if product < 1e-200 or product > 1e200:
             logs += np.log(product)
             product = 1.0
+        inverse = 1.0 / mass
+        scale[i] = inverse
         if i + 1 == length:
             break
         low, high = emit_start[tokens[first + i]], emit_start[tokens[first + i] + 1]
         next_low, next_high = emit_start[tokens[first + i + 1]], emit_start[tokens[first + i + 1] + 1]
         here, next_width = high - low, next_high - next_low
-        to = starts[i + 1]
-        for n in range(starts[i + 2] - to):
-            alpha[to + n] = 0.0
-        for j in range(width // here):
-            for k in range(here):
-                mass = alpha[at + j * here + k]
-                state = np.int64(emit_tag[low + k])
-                if memory == 2:
-                    state += tags * _tag_before(tokens, first, i, j, emit_start, emit_tag, left)
-                target = to + (k * next_width if memory == 2 else 0)
-                row = transition[state]
-                for u in range(next_width):
-                    alpha[target + u] += mass * row[emit_tag[next_low + u]]
-        for k in range(here if memory == 2 else 1):
+        at, to = starts[i], starts[i + 1]
+        mass = 0.0
+        if memory == 1:
             for u in range(next_width):
-                alpha[to + k * next_width + u] *= emit_prob[next_low + u]
+                tag = emit_tag[next_low + u]
+                total = 0.0
+                for k in range(here):
+                    total += alpha[at + k] * transition[emit_tag[low + k], tag]
+                total *= emit_prob[next_low + u] * inverse
+                alpha[to + u] = total
+                mass += total
+            continue
+        before = (to - at) // here
+        for k in range(here):
+            for u in range(next_width):
+                tag = emit_tag[next_low + u]
+                total = 0.0
+                for j in range(before):
+                    state = tags * _tag_before(tokens, first, i, j, emit_start, emit_tag, left) + emit_tag[low + k]
+                    total += alpha[at + j * here + k] * transition[state, tag]
+                total *= emit_prob[next_low + u] * inverse
+                alpha[to + k * next_width + u] = total
+                mass += total
     return logs + np.log(product)
 
 
@@ -141,7 +146,7 @@ def expect(
             mass += alpha[at + n] * beta[n]
         if not mass > 0.0:
             continue
-        logs[s] = inside + np.log(mass)
+        logs[s] = inside + np.log(mass * scale[length - 1])
         inverse = weight[s] / mass
         for n in range(width):
             state = np.int64(emit_tag[low + n % here])
@@ -157,7 +162,8 @@ def expect(
             here, next_width = high - low, next_high - next_low
             at = starts[i]
             width = starts[i + 1] - at
-            inverse = 1.0 / scale[i + 1]
+            # α of a column lacks its own scale, so β takes it.
+            inverse = scale[i]
             for k in range(here if memory == 2 else 1):
                 for u in range(next_width):
                     beta[k * next_width + u] *= emit_prob[next_low + u] * inverse

@@ -1,0 +1,53 @@
+"""`latentgram reproduce PAPER --data DIR --output DIR`: the tables and figures of the papers, one command each.
+
+A run leaves results.json, results.md and its plots in the output folder. Figures on test data come only with
+`--test`, to be asked for once, at the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Make the tables and figures of a paper.", no_args_is_help=True)
+Data = Annotated[Path, typer.Option(help="Folder of the corpora.", envvar="LATENTGRAM_DATA")]
+Output = Annotated[Path, typer.Option(help="Folder for results.json, results.md and the plots.")]
+Test = Annotated[bool, typer.Option("--test", help="Score on the test part as well: once, at the end.")]
+
+
+@app.command(no_args_is_help=True)
+def smith2012(
+    data: Data,
+    output: Output,
+    text: Annotated[
+        Path | None,
+        typer.Option(
+            help="More text, one sentence a line; without it the larger corpora are sampled from a model."
+        ),
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="Corpus sizes as multiples of the Brown corpus.")] = "1,5,20",
+    iterations: Annotated[int, typer.Option(min=1, help="Rounds of each learner.")] = 20,
+    test: Test = False,
+) -> None:
+    """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
+    from latentgram.cli.reproduce_smith2012 import reproduce
+
+    results, page, plots = reproduce(data, text, [int(size) for size in sizes.split(",")], iterations, test)
+    write_results(output, results, page, plots)
+
+
+def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Mapping[str, str]) -> None:
+    """Write what a run found."""
+    from latentgram.cli.console import say
+    from latentgram.data.files import write_text
+
+    files = {"results.json": json.dumps(results, indent=1) + "\n", "results.md": page, **plots}
+    for name, content in files.items():
+        with write_text(output / name) as out:
+            out.write(content)
+    typer.echo(page)
+    say(f"wrote {', '.join(sorted(files))} to {output}")
