@@ -1,8 +1,9 @@
 """Figure 2 of Smith and Eisner (2012): EM on text against EM on an n-gram approximation of it.
 
 Tags: Brown with 17 classes (see `data.tagsets`), the wsj sample with its own 17. The dictionary limits words seen
-at least five times in the tagged part. Time is processor time of learning alone: counting and building the automaton
-for n-gram EM, rounds for both; what is scored on the way is not counted. Both are MAP with the same pseudo-counts.
+at least five times in the tagged part. Time is processor time of learning alone: counting and building the
+automaton for n-gram EM, rounds for both; what is scored on the way is not counted. Both are MAP with the same
+pseudo-counts.
 """
 
 from __future__ import annotations
