@@ -2,8 +2,8 @@
 
 A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that
 ends in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
-their tag get all preterminals of the tag, tags never seen get all preterminals of the word, and failing both all
-there are: no sentence is left without leaves.
+their tag get the leaves of the tag's symbol (`‹NN›`), or, if there is none, all preterminals of the tag; tags
+never seen get all preterminals of the word, and failing both all there are: no sentence is left without leaves.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.rarewords import tag_symbol
 from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import tag_of
 from latentgram.models.lpcfg import LPCFG
@@ -128,6 +129,13 @@ class LeafTable:
         return Leaves(begin, symbol, entry.ravel(), weight.ravel())
 
     def _look(self, word: str, tag: str | None) -> _Found:
+        found = self._with_entries(word, tag)
+        if found is None and tag is not None:
+            found = self._with_entries(tag_symbol(tag), tag)
+        return self._unseen(tag) if found is None else found
+
+    def _with_entries(self, word: str, tag: str | None) -> _Found | None:
+        """The leaves that the lexicon has for a word, or None."""
         grammar, interminals = self.grammar, len(self.grammar.interminals)
         number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
         entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
@@ -141,8 +149,15 @@ class LeafTable:
         of_tag = np.bincount(self._tag, count)[self._tag]
         weight = count + self.pull * of_tag / self._tag_count
         weight /= self.symbol_count[interminals:] + self.pull
-        if not of_tag.any():  # as if each tag that is possible had been seen half a time
-            possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked
-            weight = possible * _UNSEEN_COUNT / (self._tag_count + 1.0)
+        if not of_tag.any():
+            return None
         kept = np.flatnonzero(weight).astype(np.int32)
         return kept + np.int32(interminals), entry[kept], weight[kept]
+
+    def _unseen(self, tag: str | None) -> _Found:
+        """As if each tag that is possible had been seen half a time."""
+        asked = ABSENT if tag is None else self._tags.index(tag)
+        possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked
+        kept = np.flatnonzero(possible).astype(np.int32)
+        weight = _UNSEEN_COUNT / (self._tag_count[kept] + 1.0)
+        return kept + np.int32(len(self.grammar.interminals)), np.full(len(kept), UNSEEN, np.int32), weight
