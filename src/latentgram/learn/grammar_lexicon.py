@@ -74,112 +74,151 @@ class _Sums:
         return np.where((self.key[place] == key)[:, None], self.total[place], 0.0)
 
 
+@dataclass(frozen=True)
+class _Tags:
+    """The tags in which preterminals end, and the preterminals of each tag."""
+
+    names: Alphabet
+    of: Ints
+    """[P] the tag of each preterminal."""
+
+    @classmethod
+    def read(cls, preterminals: Alphabet) -> _Tags:
+        names = Alphabet.of(tag_of(name) for name in preterminals)
+        return cls(names, names.encode(tag_of(name) for name in preterminals).astype(np.int64))
+
+    def spread(self, tags: Ints) -> tuple[Ints, Ints]:
+        """For a list of tags, all pairs (place in the list, preterminal of that tag)."""
+        by_tag = np.argsort(self.of, kind="stable")
+        begin = np.searchsorted(self.of[by_tag], np.arange(len(self.names) + 1))
+        place, within = _within(np.diff(begin)[tags])
+        return place, by_tag[begin[tags[place]] + within]
+
+
+def _within(sizes: Ints) -> tuple[Ints, Ints]:
+    """The group, and the place in the group, of every member of groups of these sizes."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
 def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
     """The smoothed lexicon from the outside views [leaves, m] of the leaves; `pull` is K."""
     d = data.derivations
+    tags = _Tags.read(d.preterminals)
     pre = d.symbol[data.leaf].astype(np.int64) - len(d.interminals)
-    number = len(d.preterminals)
-    tag_names = Alphabet.of(tag_of(name) for name in d.preterminals)
-    tag = tag_names.encode(tag_of(name) for name in d.preterminals).astype(np.int64)
-    tags = len(tag_names)
-    by_tag = np.argsort(tag, kind="stable")
-    tag_start = np.searchsorted(tag[by_tag], np.arange(tags + 1))
     vectors = np.column_stack((np.ones(len(pre)), view))
-    word, form = data.word, data.form
-    rare = form >= 0
+    rare = data.form >= 0
+    number = len(d.preterminals)
+    everyone = np.arange(number)
 
-    def pulled(own: Floats, seen: NDArray[np.float64], coarser: Floats) -> Floats:
-        return (own + pull * coarser) / (seen + pull)[:, None]
+    tag_total = np.bincount(tags.of[pre], minlength=len(tags.names)).astype(np.float64)
+    rare_total = np.bincount(tags.of[pre[rare]], minlength=len(tags.names)).astype(np.float64)
+    all_words = _Sums.of(pre, vectors).at(everyone) / tag_total[tags.of][:, None]
+    rare_words = _pulled(_Sums.of(pre[rare], vectors[rare]).at(everyone), rare_total[tags.of], all_words, pull)
+    forms = _form_rows(data, pre, vectors, tags, rare_words, pull)
+    words = _word_rows(data, pre, vectors, tags, forms, all_words, rare_words, pull)
 
-    per_tag = np.bincount(tag[pre], minlength=tags).astype(np.float64)
-    all_words = _Sums.of(pre, vectors).at(np.arange(number)) / per_tag[tag][:, None]
-    per_rare_tag = np.bincount(tag[pre[rare]], minlength=tags).astype(np.float64)
-    rare_words = pulled(_Sums.of(pre[rare], vectors[rare]).at(np.arange(number)), per_rare_tag[tag], all_words)
-
-    def spread(kinds: Ints, its_tags: Ints) -> tuple[Ints, Ints]:
-        """All (pair, preterminal) of pairs (kind, tag): each tag's preterminals in turn."""
-        sizes = np.diff(tag_start)[its_tags]
-        pair = np.repeat(np.arange(len(kinds)), sizes)
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return pair, by_tag[tag_start[its_tags[pair]] + within]
-
-    # Forms: every tag that a form was seen with, every preterminal of that tag.
-    form_tags = _Sums.of(form[rare] * tags + tag[pre[rare]], np.ones((int(rare.sum()), 1)))
-    form_total = np.bincount(form[rare], minlength=len(data.forms)).astype(np.float64)
-    pair, form_pre = spread(form_tags.key // tags, form_tags.key % tags)
-    form_of_row = (form_tags.key // tags)[pair]
-    form_vector = pulled(
-        _Sums.of(form[rare] * number + pre[rare], vectors[rare]).at(form_of_row * number + form_pre),
-        form_tags.total[pair, 0],
-        rare_words[form_pre],
-    )
-    by_form = _Sums(form_of_row * number + form_pre, form_vector)
-    order = np.argsort(by_form.key)
-    by_form = _Sums(by_form.key[order], by_form.total[order])
-
-    # Words: the tags they were seen with, and for rare ones those of their form.
-    word_total = np.bincount(word, minlength=len(data.vocabulary)).astype(np.float64)
-    seen_tags = _Sums.of(word * tags + tag[pre], np.ones((len(word), 1)))
-    word_form = np.full(len(data.vocabulary), -1, np.int64)
-    word_form[word[rare]] = form[rare]
-    rare_ones = np.flatnonzero(word_form >= 0)
-    begin = np.searchsorted(form_tags.key, word_form[rare_ones] * tags)
-    size = np.searchsorted(form_tags.key, (word_form[rare_ones] + 1) * tags) - begin
-    lent_word = np.repeat(rare_ones, size)
-    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    lent_tag = form_tags.key[np.repeat(begin, size) + within] % tags
-    word_tags = np.union1d(seen_tags.key, lent_word * tags + lent_tag)
-    its_word, its_tag = word_tags // tags, word_tags % tags
-    its_form = word_form[its_word]
-    seen = seen_tags.at(word_tags)[:, 0]
-    of_form = np.where(
-        its_form >= 0,
-        form_tags.at(np.maximum(its_form, 0) * tags + its_tag)[:, 0] / np.maximum(form_total[its_form], 1.0),
-        seen / word_total[its_word],
-    )
-    tag_given_word = np.where(
-        its_form >= 0, (seen + pull * of_form) / (word_total[its_word] + pull), seen / word_total[its_word]
-    )
-    pair, word_pre = spread(its_word, its_tag)
-    row_form = its_form[pair]
-    coarser = by_form.at(np.maximum(row_form, 0) * number + word_pre)
-    unformed = (row_form >= 0) & (coarser[:, 0] == 0)
-    coarser = np.where((row_form < 0)[:, None], all_words[word_pre], coarser)
-    coarser = np.where(unformed[:, None], rare_words[word_pre], coarser)
-    own = _Sums.of(word * number + pre, vectors).at(its_word[pair] * number + word_pre)
-    word_vector = pulled(own, seen[pair], coarser) * tag_given_word[pair][:, None]
-    keep = (own[:, 0] > 0) | (word_vector[:, 0] >= NEGLIGIBLE)
-
-    once = float(np.sum(word_total == 1))
-    share = max(once, 1.0) / max(float(rare.sum()), 1.0)
-    form_weight = (
-        share
-        * form_tags.total[np.repeat(np.arange(len(form_tags.key)), np.diff(tag_start)[form_tags.key % tags]), 0]
-    )
-    tag_weight = share * np.maximum(per_rare_tag, 1.0)[tag]
-
+    # Unknown words of a form weigh as much as the words of that form that were seen once.
+    share = max(float(np.sum(np.bincount(data.word) == 1)), 1.0) / max(float(rare.sum()), 1.0)
     names = [
-        *np.array(data.vocabulary.symbols, object)[its_word[pair][keep]],
-        *np.array(data.forms.symbols, object)[form_of_row],
-        *(tag_symbol(tag_names[t]) for t in tag),
+        *np.array(data.vocabulary.symbols, object)[words.kind],
+        *np.array(data.forms.symbols, object)[forms.kind],
+        *(tag_symbol(tags.names[tag]) for tag in tags.of),
     ]
-    rows_pre = np.concatenate((word_pre[keep], form_pre, np.arange(number)))
+    preterminal = np.concatenate((words.preterminal, forms.preterminal, everyone))
     weighted = np.concatenate(
         (
-            word_vector[keep] * word_total[its_word[pair][keep]][:, None],
-            form_vector * form_weight[:, None],
-            rare_words * tag_weight[:, None],
+            words.vector * words.weight[:, None],
+            forms.vector * (share * forms.weight)[:, None],
+            rare_words * (share * np.maximum(rare_total, 1.0))[tags.of][:, None],
         )
     )
-    words = Alphabet.of(names)
-    row_word = words.encode(names).astype(np.int64)
-    order = np.lexsort((rows_pre, row_word))
-    entries = np.column_stack((rows_pre + len(d.interminals), row_word)).astype(np.int32)[order]
-    per_pre = np.bincount(pre, minlength=number).astype(np.float64)
+    alphabet = Alphabet.of(names)
+    word = alphabet.encode(names).astype(np.int64)
+    order = np.lexsort((preterminal, word))
+    total = np.bincount(pre, minlength=number).astype(np.float64)
     return Lexicon(
-        words,
+        alphabet,
         dataclasses.replace(data.rare_words, known=data.vocabulary),
-        entries,
+        np.column_stack((preterminal + len(d.interminals), word)).astype(np.int32)[order],
         weighted[order, 0],
-        weighted[order, 1:] / per_pre[rows_pre[order]][:, None],
+        weighted[order, 1:] / total[preterminal[order]][:, None],
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Entries: a word or form, a preterminal, D(a | ·), and by how much it is to be multiplied."""
+
+    kind: Ints
+    preterminal: Ints
+    vector: Floats
+    weight: Floats
+    tag_share: _Sums
+    """p(tag | kind) by kind · tags + tag."""
+
+
+def _pulled(own: Floats, seen: Floats, coarser: Floats, pull: float) -> Floats:
+    """Sums over `seen` observations, divided by their number and pulled to a coarser mean."""
+    total = (seen + pull)[:, None]
+    return np.where(total > 0, (own + pull * coarser) / np.where(total > 0, total, 1.0), coarser)
+
+
+def _form_rows(data: GrammarData, pre: Ints, vectors: Floats, tags: _Tags, coarser: Floats, pull: float) -> _Rows:
+    """Every tag that a form was seen with, every preterminal of that tag."""
+    rare = data.form >= 0
+    form, pre, vectors = data.form[rare], pre[rare], vectors[rare]
+    many, number = len(tags.names), len(tags.of)
+    seen = _Sums.of(form * many + tags.of[pre], np.ones((len(form), 1)))
+    place, preterminal = tags.spread(seen.key % many)
+    kind, count = (seen.key // many)[place], seen.total[place, 0]
+    own = _Sums.of(form * number + pre, vectors).at(kind * number + preterminal)
+    vector = _pulled(own, count, coarser[preterminal], pull)
+    total = np.bincount(form, minlength=len(data.forms) + 1)[seen.key // many]
+    return _Rows(kind, preterminal, vector, count, _Sums(seen.key, seen.total / total[:, None]))
+
+
+def _word_rows(
+    data: GrammarData,
+    pre: Ints,
+    vectors: Floats,
+    tags: _Tags,
+    forms: _Rows,
+    all_words: Floats,
+    rare_words: Floats,
+    pull: float,
+) -> _Rows:
+    """The tags that a word was seen with, and for a rare word those of its form; every preterminal of these."""
+    many, number = len(tags.names), len(tags.of)
+    total = np.bincount(data.word, minlength=len(data.vocabulary)).astype(np.float64)
+    form = np.full(len(data.vocabulary), -1, np.int64)
+    form[data.word[data.form >= 0]] = data.form[data.form >= 0]
+    rare = np.flatnonzero(form >= 0)
+    begin, end = (np.searchsorted(forms.tag_share.key, (form[rare] + step) * many) for step in (0, 1))
+    place, within = _within(end - begin)
+    lent = rare[place] * many + forms.tag_share.key[begin[place] + within] % many
+    seen_tags = _Sums.of(data.word * many + tags.of[pre], np.ones((len(pre), 1)))
+    pair = np.union1d(seen_tags.key, lent)
+    word, tag, seen = pair // many, pair % many, seen_tags.at(pair)[:, 0]
+    # p(t | x): frequent words have the tags they were seen with; rare ones are pulled to those of their form.
+    share = forms.tag_share.at(form[word] * many + tag)[:, 0]
+    weight = np.where(form[word] >= 0, pull, 0.0)
+    chance = (seen + weight * share) / (total[word] + weight)
+
+    place, preterminal = tags.spread(tag)
+    its_word, its_form = word[place], form[word[place]]
+    order = np.argsort(forms.kind * number + forms.preterminal)
+    by_form = _Sums((forms.kind * number + forms.preterminal)[order], forms.vector[order])
+    coarser = by_form.at(its_form * number + preterminal)
+    coarser = np.where((coarser[:, :1] == 0), rare_words[preterminal], coarser)
+    coarser = np.where((its_form < 0)[:, None], all_words[preterminal], coarser)
+    own = _Sums.of(data.word * number + pre, vectors).at(its_word * number + preterminal)
+    vector = _pulled(own, seen[place], coarser, pull) * chance[place][:, None]
+    kept = (own[:, 0] > 0) | (vector[:, 0] >= NEGLIGIBLE)
+    return _Rows(
+        its_word[kept],
+        preterminal[kept],
+        vector[kept],
+        total[its_word[kept]],
+        _Sums(pair, chance[:, None]),
     )
