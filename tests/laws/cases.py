@@ -31,6 +31,7 @@ DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
     "SHAG": lambda: lg.demo_dependencies(80, seed=5),
     "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
     "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
+    "ProductSHAG": lambda: lg.demo_dependencies(80, seed=5),
     "ArcDistance": lambda: lg.demo_dependencies(80, seed=5),
 }
 """A little data for each model, or for a pair that wants other data."""

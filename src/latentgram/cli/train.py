@@ -43,6 +43,13 @@ class Kind:
 KINDS = {
     "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees"),
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
+    "shag": Kind("SHAG", "A split head-automata grammar from a dependency treebank.", "dependency trees"),
+    "lexical-shag": Kind("LexicalSHAG", "A deterministic grammar over words and tags.", "dependency trees"),
+    "product-shag": Kind(
+        "ProductSHAG",
+        "Head automata times words times distances: the best dependency parser here.",
+        "dependency trees",
+    ),
     "hmm": Kind(
         "HMM",
         "A hidden Markov model from text, tagged text or n-grams.",

@@ -51,7 +51,7 @@ class TreeSettings(Settings):
 class BasisSettings(HeadSettings, TreeSettings):
     """For spectral learners of automata: which strings are counted, and how they are weighed."""
 
-    smoothing: float | None = setting("share of events that were never seen", at_least=0)
+    smoothing: float | None = setting("how much is kept for what was never seen; 0 for nothing", at_least=0)
     history: int | None = setting("longest string of past symbols in the basis", at_least=1, at_most=5)
     future: int | None = setting("longest string of next symbols in the basis", at_least=1, at_most=5)
     power: float | None = setting(
@@ -61,6 +61,8 @@ class BasisSettings(HeadSettings, TreeSettings):
         "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
         at_least=0,
     )
+    lexical: float | None = setting("power of the lexical factor of a product; 0 leaves it out", at_least=0)
+    distance: float | None = setting("power of the distance factor of a product; 0 leaves it out", at_least=0)
 
 
 @dataclass(frozen=True)

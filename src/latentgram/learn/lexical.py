@@ -1,4 +1,4 @@
-"""Learners by counting of `LexicalSHAG` (LEX, LEX+F, LEX+FCP) and of `ArcDistance`."""
+"""Learners by counting of `LexicalSHAG` (LEX, LEX+F, LEX+FCP) and of `ArcDistance`, and of their products."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from latentgram.data.word_kinds import word_kinds
 from latentgram.dp import arc_distance
 from latentgram.dp.head_automata import RIGHT
 from latentgram.learn.head_data import HeadData
-from latentgram.learn.learners import Counting
-from latentgram.learn.recipes import Context
+from latentgram.learn.learners import EM, Clustering, Counting, Spectral
+from latentgram.learn.recipes import Context, recipe_of
 from latentgram.models.arc_distance import ArcDistance
 from latentgram.models.lexical import MEMORIES, UNKNOWN, LexicalSHAG, memory_classes
+from latentgram.models.product import Factor, ProductSHAG
+from latentgram.models.shag import SHAG
 from latentgram.stats.context_counts import ContextCounts
 
 Ints = NDArray[np.int64]
@@ -102,6 +104,21 @@ def _tag_base(direction: Ints, state: Ints, tag: Ints, n_states: int, n_tags: in
     np.add.at(counts, (direction, state, tag), 1.0)
     counts += 1.0 / (n_tags + 1)
     return np.asarray(counts / counts.sum(2, keepdims=True))
+
+
+def learn_product(treebank: Any, learner: Spectral | EM | Clustering, context: Context) -> ProductSHAG:
+    """A hidden-state grammar by any learner, times words and times distances, each to its power (000 Eq. 21)."""
+    recipe = recipe_of("SHAG", type(learner).__name__)
+    alone = Context(context.engine, context.progress)
+    hidden: SHAG = recipe.load()(treebank, learner, alone)
+    lexical = count_lexical(treebank, Counting(symbols=learner.symbols, memory="kind", rare=1), alone)
+    distance = count_distances(treebank, Counting(symbols=learner.symbols, between=True), alone)
+    powers = (1.0, float(learner.lexical or 0.0), float(learner.distance or 0.0))
+    parts: tuple[Factor, ...] = (hidden, lexical, distance)
+    factors = [(factor, power) for factor, power in zip(parts, powers, strict=True) if power]
+    return ProductSHAG(
+        tuple(factor for factor, _ in factors), tuple(power for _, power in factors), hidden.provenance
+    )
 
 
 def count_distances(treebank: Any, learner: Counting, context: Context) -> ArcDistance:

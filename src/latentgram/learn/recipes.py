@@ -57,6 +57,8 @@ _LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
 _TAGS = {"dictionary": None, "transition_prior": 1.0, "emission_prior": 0.1, "tolerance": 0.0}
 _NODES = {"symbols": "joined", "valency": 3, "smoothing": 0.01}
 
+_PRODUCT = {**_BASIS, "lexical": 0.7, "distance": 0.5}
+
 RECIPES: dict[tuple[str, str], Recipe] = {
     ("ArcFactored", "MIRA"): Recipe(
         "latentgram.learn.mira:learn_arcs",
@@ -96,6 +98,11 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.shag:learn_em", {**_BASIS, "iterations": 25, "seed": 0, "start": "random"}
     ),
     ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "seed": 0}),
+    ("ProductSHAG", "Spectral"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "least": 0.0}),
+    ("ProductSHAG", "EM"): Recipe(
+        "latentgram.learn.lexical:learn_product", {**_PRODUCT, "iterations": 25, "seed": 0, "start": "random"}
+    ),
+    ("ProductSHAG", "Clustering"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "seed": 0}),
     ("LexicalSHAG", "Counting"): Recipe(
         "latentgram.learn.lexical:count_lexical", {"symbols": "joined", "memory": "kind", "rare": 1}
     ),
