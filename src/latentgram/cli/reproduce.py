@@ -40,6 +40,22 @@ def smith2012(
     write_results(output, results, page, plots)
 
 
+@app.command(no_args_is_help=True)
+def luque2012(
+    data: Data,
+    output: Output,
+    treebank: Annotated[str, typer.Option(help="Folder in DATA/dependency.")] = "wsj-sample",
+    test: Test = False,
+) -> None:
+    """Luque et al. 2012: head automata by counting, spectral learning and EM against states; words; times."""
+    from latentgram.cli.console import progress
+    from latentgram.cli.reproduce_luque2012 import reproduce
+
+    with progress() as shown:
+        results, page, plots = reproduce(data / "dependency" / treebank, test, shown)
+    write_results(output, results, page, plots)
+
+
 def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Mapping[str, str]) -> None:
     """Write what a run found."""
     from latentgram.cli.console import say

@@ -52,6 +52,13 @@ class WordSymbols:
     @classmethod
     def of(cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100) -> WordSymbols:
         """The symbols of sentences."""
+        return cls.observe(sentences, kind, threshold)[0]
+
+    @classmethod
+    def observe(
+        cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100
+    ) -> tuple[WordSymbols, NDArray[np.int32]]:
+        """The symbols of sentences, and the number of every word's symbol, end to end."""
         if kind not in KINDS:
             raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
         given = list(sentences)
@@ -60,11 +67,11 @@ class WordSymbols:
             seen = Counter(word.lower() for sentence in given for word in sentence.words)
         frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
         rule = cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
-        counts: Counter[str] = Counter()
-        for sentence in given:
-            counts.update(rule.names(sentence))
-        alphabet = Alphabet.of(counts)
-        return cls(kind, alphabet, np.array([counts[symbol] for symbol in alphabet], np.int64), frequent)
+        names = [name for sentence in given for name in rule.names(sentence)]
+        alphabet = Alphabet.of(names)
+        numbers = alphabet.encode(names)
+        counts = np.bincount(numbers, minlength=len(alphabet)).astype(np.int64)
+        return cls(kind, alphabet, counts, frequent), numbers
 
     @property
     def frequency(self) -> NDArray[np.float64]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from latentgram.errors import RankError
 
@@ -46,8 +47,14 @@ class Decomposition:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Linear algebra in this block runs on one thread."""
-    with threadpool_limits(limits=1):
+    with _libraries().limit(limits=1):
         yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looking for the libraries takes longer than many a decomposition, so it is done once."""
+    return ThreadpoolController()
 
 
 def truncated_svd(matrix: Any, rank: int, *, smallest: float = 1e-9) -> Decomposition:
