@@ -49,6 +49,8 @@ _PUBLIC = {
     "Parser": "latentgram.parser.parser",
     "accuracy_on": "latentgram.parser.parser",
     "Goodman": "latentgram.decode.goodman",
+    "Brackets": "latentgram.decode.brackets",
+    "Constraints": "latentgram.data.constraints",
     "MBR": "latentgram.decode.mbr",
     "MaxRule": "latentgram.decode.maxrule",
     "Viterbi": "latentgram.decode.viterbi",

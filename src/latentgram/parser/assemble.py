@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import Symbol
 from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
+from latentgram.decode.labels import LabelTable
 
 
 class Nodes(NamedTuple):
-    """A tree over grammar symbols in preorder: their numbers, the sizes of the subtrees, and posteriors."""
+    """A tree over grammar symbols in preorder: their numbers, and the sizes of the subtrees.
+
+    `posterior` belongs to the treebank nodes that the symbols stand for, one after the other.
+    """
 
     symbol: NDArray[np.int32]
     size: NDArray[np.int32]
@@ -33,22 +36,19 @@ class Assembled(NamedTuple):
 
 
 def assemble(
-    sentences: Sequence[Sentence], trees: Sequence[Nodes], symbols: Alphabet, binarisation: Binarisation
+    sentences: Sequence[Sentence], trees: Sequence[Nodes], table: LabelTable, binarisation: Binarisation
 ) -> list[Assembled]:
-    """Undo binarisation. Each label of a unary chain has the posterior of the chain, the added root has one."""
-    read = [Symbol.read(name) for name in symbols]
-    length = np.array([len(symbol.chain) for symbol in read])
-    length[[symbol.intermediate for symbol in read]] = 0
+    """Undo binarisation. The added root has the posterior one."""
+    symbols, length = table.symbols, table.length
     symbol = np.concatenate([nodes.symbol for nodes in trees])
     size = np.concatenate([nodes.size for nodes in trees])
-    posterior = np.concatenate([nodes.posterior for nodes in trees])
+    confidence = np.concatenate([nodes.posterior for nodes in trees])
     start = np.cumsum([0, *(len(nodes.symbol) for nodes in trees)])
     words = Alphabet(tuple(word for sentence in sentences for word in sentence.words))
     word = np.full(len(symbol), ABSENT, np.int32)
     word[size == 1] = np.arange(len(words))
     restored = binarisation.restore_forest(Forest(symbols, words, symbol, size, word, start))
 
-    confidence = np.repeat(posterior, length[symbol])
     before = np.cumsum([0, *length[symbol]])[start]
     got_root = np.diff(restored.start) > np.diff(before)
     confidence = np.insert(confidence, before[:-1][got_root], 1.0)

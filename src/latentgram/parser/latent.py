@@ -15,14 +15,19 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latentgram.data.alphabet import Alphabet
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
+from latentgram.decode.brackets import Brackets, expected_f1
 from latentgram.decode.goodman import Goodman
+from latentgram.decode.labels import LabelTable, tree_entropy
 from latentgram.decode.prune import Pruning
 from latentgram.dp.packed_chart import best_tree
+from latentgram.errors import DataError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import LeafTable, Leaves
@@ -30,15 +35,20 @@ from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.assemble import Nodes, assemble
 from latentgram.parser.cascade import Cascade, Posterior
 from latentgram.parser.result import Parse
+from latentgram.parser.single_tree import TreeWeights
+
+Ints = NDArray[np.int32]
 
 
 class Found(NamedTuple):
-    """A tree over grammar symbols, log p(sentence), log p(tree, sentence), and whether it is a fallback."""
+    """A tree over grammar symbols with what is said about it in `Parse`."""
 
     nodes: Nodes
     logprob: float
     tree_logprob: float
     fallback: bool = False
+    entropy: float = np.nan
+    expected: float = np.nan
 
 
 class Analyser(Protocol):
@@ -59,10 +69,10 @@ class LatentBackend:
     """Parses with an L-PCFG, or with several that share their symbols and rules."""
 
     def __init__(self, model: LPCFG | Ensemble, decoder: Any = None, pruning: Pruning | None = None) -> None:
-        grammars = model.grammars if isinstance(model, Ensemble) else (model,)
-        self.grammar = grammars[0]
+        self.grammars = model.grammars if isinstance(model, Ensemble) else (model,)
+        self.grammar = self.grammars[0]
         self.decoder = Goodman() if decoder is None else decoder
-        self.cascade: Analyser = Cascade(grammars, pruning or Pruning())
+        self.cascade: Analyser = Cascade(self.grammars, pruning or Pruning())
 
     @cached_property
     def symbols(self) -> Alphabet:
@@ -70,15 +80,20 @@ class LatentBackend:
         return Alphabet(self.grammar.interminals.symbols + self.grammar.preterminals.symbols)
 
     @cached_property
+    def table(self) -> LabelTable:
+        """The labels that the symbols stand for."""
+        return LabelTable(self.symbols, len(self.grammar.interminals))
+
+    @cached_property
     def _intermediate(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return np.array([Symbol.read(name).intermediate for name in self.symbols])
+        return np.asarray(self.table.length == 0)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The best tree of each sentence under the decoder."""
         return self._assemble(sentences, [self._parse(sentence) for sentence in sentences])
 
     def _assemble(self, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Parse]:
-        trees = assemble(sentences, [each.nodes for each in found], self.symbols, self.grammar.binarisation)
+        trees = assemble(sentences, [each.nodes for each in found], self.table, self.grammar.binarisation)
         return [
             Parse(
                 sentence,
@@ -88,6 +103,8 @@ class LatentBackend:
                 made.confidence,
                 made.tag_confidence,
                 each.fallback,
+                each.entropy,
+                each.expected,
             )
             for sentence, made, each in zip(sentences, trees, found, strict=True)
         ]
@@ -106,20 +123,79 @@ class LatentBackend:
         leaves, posterior = self._analyse(sentence)
         if posterior is not None:
             nodes = self._decode(leaves, posterior, anywhere=False)
-            return Found(nodes, posterior.logprob, self._tree_logprob(leaves, nodes))
+            return self._found(leaves, posterior, nodes)
         spans = self.cascade.fragments(leaves)
         joined = self._join([self._fragment(leaves.between(*span)) for span in spans])
         return Found(joined, -np.inf, -np.inf, fallback=True)
 
-    def _tree_logprob(self, leaves: Leaves, nodes: Nodes) -> float:
-        return np.nan
+    def _found(self, leaves: Leaves, posterior: Posterior, nodes: Nodes) -> Found:
+        chart, item = posterior.chart, posterior.item
+        return Found(
+            nodes,
+            posterior.logprob,
+            self._tree_logprob(leaves, nodes.symbol, nodes.size),
+            False,
+            tree_entropy(chart, item, posterior.edge),
+            expected_f1(chart, item, nodes.symbol, nodes.posterior, self.table),
+        )
+
+    def _tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints) -> float:
+        """log p(tree, sentence); of an ensemble the mean of the logarithms, as for the sentence."""
+        return float(np.mean([weights.log_weight(leaves, symbol, size) for weights in self._weights]))
+
+    @cached_property
+    def _weights(self) -> tuple[TreeWeights, ...]:
+        return tuple(TreeWeights(grammar) for grammar in self.grammars)
+
+    def _nodes(self, posterior: Posterior, symbol: Ints, size: Ints) -> Nodes:
+        """A tree with the posteriors of its treebank nodes."""
+        labels = self.table.posteriors(posterior.chart, posterior.item)
+        return Nodes(symbol, size, self.table.of_tree(labels, posterior.chart.length, symbol, size))
+
+    def score(self, tree: Any) -> Parse:
+        """A given tree with its probabilities; its tags are taken as given."""
+        if not isinstance(tree, Tree):
+            raise DataError("an LPCFG scores constituency trees")
+        sentence = Sentence(tree.words, tree.tags)
+        leaves, posterior = self._analyse(sentence)
+        spans = list(tree.spans())
+        confidence = np.zeros(len(spans))
+        if posterior is not None:
+            labels = self.table.posteriors(posterior.chart, posterior.item)
+            confidence = self.table.of_spans(labels, tree)
+            confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
+        binary = self.grammar.binarisation.binarise(Forest.of([tree]))
+        symbol = self._numbers(binary)
+        return Parse(
+            sentence,
+            tree,
+            -np.inf if posterior is None else posterior.logprob,
+            self._tree_logprob(leaves, symbol, binary.size),
+            confidence,
+            confidence[[node.word is not None for node in tree.nodes()]],
+        )
+
+    def _numbers(self, binary: Forest) -> Ints:
+        """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
+
+        A name may be marked as one over words in the grammar, but not in a single tree.
+        """
+        inner, leaf = self.grammar.interminals, self.grammar.preterminals
+        marked = [str(Symbol.read(name)._replace(over_word=True)) for name in binary.labels]
+        over_words = np.maximum(leaf.encode(binary.labels), leaf.encode(marked))
+        over_words[over_words != ABSENT] += len(inner)
+        return np.where(binary.is_tag, over_words[binary.label], inner.encode(binary.labels)[binary.label])
 
     def _fragment(self, leaves: Leaves) -> Nodes:
         posterior = self.cascade.posterior(leaves, anywhere=True)
         if posterior is not None:
             return self._decode(leaves, posterior, anywhere=True)
-        flat = [Nodes(leaves.symbol[[first]], np.ones(1, np.int32), np.zeros(1)) for first in leaves.begin[:-1]]
-        return self._join(flat)
+        return self._join([self._unknown(leaves.symbol[first], 1) for first in leaves.begin[:-1]])
+
+    def _unknown(self, symbol: int, size: int) -> Nodes:
+        """A node of which nothing is known."""
+        labels = int(self.table.length[symbol])
+        return Nodes(np.array([symbol], np.int32), np.array([size], np.int32), np.zeros(labels))
 
     def _join(self, parts: list[Nodes]) -> Nodes:
         """Trees side by side under the commonest root; a single one that is a tree already stays as it is."""
@@ -134,6 +210,9 @@ class LatentBackend:
 
     def _decode(self, leaves: Leaves, posterior: Posterior, *, anywhere: bool) -> Nodes:
         chart = posterior.chart
+        if isinstance(self.decoder, Brackets):
+            items, size = self.decoder.best(chart, posterior.item, self.table)
+            return self._nodes(posterior, chart.item_symbol[items], size)
         item_gain, edge_gain = self.decoder.gains(
             posterior.item,
             posterior.edge,
@@ -142,7 +221,7 @@ class LatentBackend:
         )
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
-        return Nodes(chart.item_symbol[items], size, np.clip(np.abs(posterior.item[items]), 0.0, 1.0))
+        return self._nodes(posterior, chart.item_symbol[items], size)
 
     def question(self, gold: Tree, gold_tags: bool) -> Sentence:
         """The words of a tree, with its tags if they are to be believed."""

@@ -18,6 +18,7 @@ from latentgram.dp.semiring import Max, Real
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.cascade import Posterior
+from latentgram.parser.single_tree import TreeWeights
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -42,6 +43,7 @@ class OneState:
         self.grammar = grammar
         self.threshold = threshold
         self.leaves = LeafTable(grammar, PULL)
+        self.weights = TreeWeights(grammar)
         interminals, preterminals = len(grammar.interminals), len(grammar.preterminals)
         self.index = pair_index(grammar.rules, interminals, preterminals)
         self.table = rule_table(grammar.rules, interminals)
@@ -90,18 +92,10 @@ class OneState:
 
     def log_probability(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
         """log p(tree, sentence) of a binary tree in preorder."""
-        if (symbols < 0).any():
+        places = self.weights.places(leaves, symbols, sizes)
+        if places is None:
             return -math.inf
-        number = len(self.grammar.states)
-        inner = np.flatnonzero(sizes > 1)
-        left = inner + 1
-        right = left + sizes[left]
-        rule = _find(self._rule_keys, _key(number, symbols[inner], symbols[left], symbols[right]))
-        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
-        over_words = symbols[sizes == 1]
-        leaf = _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
-        if (rule < 0).any() or (leaf < 0).any():
-            return -math.inf
+        rule, leaf = places
         return float(self._log_root[symbols[0]] + self._log_rules[rule].sum() + _log(leaves.weight[leaf]).sum())
 
     @cached_property
@@ -119,10 +113,6 @@ class OneState:
     def _log_root(self) -> Floats:
         return _log(self.grammar.root_vector)
 
-    @cached_property
-    def _rule_keys(self) -> NDArray[np.int64]:
-        return _key(len(self.grammar.states), *self.grammar.rules.T)
-
     def _lexical(self, leaves: Leaves) -> Floats:
         """[n, P] the weight of each preterminal over each word."""
         words = len(leaves.begin) - 1
@@ -134,17 +124,3 @@ class OneState:
     def _max_chart(self, leaves: Leaves) -> Chart:
         chart: Chart = inside(Max(), self.index, self._log_rules, _log(self._lexical(leaves)))
         return chart
-
-
-def _key(base: int, *columns: NDArray[np.integer]) -> NDArray[np.int64]:
-    """One number for each row of some columns of numbers below the base."""
-    key = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        key = key * base + column
-    return key
-
-
-def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each number stands in sorted ones, -1 where it does not."""
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,12 @@ class Parse:
 
     `logprob` is log p(sentence) (nan for models that score trees only), `tree_logprob` log p(tree, sentence);
     `confidence` holds the posterior of every node in the order of `tree.nodes()`, or of every word's arc;
-    `tag_confidence` that of every word's tag. A sentence without a parse gets a fallback tree, flagged.
+    `tag_confidence` that of every word's tag. A sentence without a parse gets a fallback tree, flagged. Once a
+    parser is calibrated, these are the calibrated posteriors.
+
+    `entropy` is that of the posterior over trees, in nats: exact for plain PCFGs, and for other models that of the
+    simplest distribution with the same posteriors (of rules, or of each word's head), which is an upper bound.
+    `expected` is the F1 of phrases, or the share of right heads, that the posteriors promise for this tree.
     """
 
     sentence: Sentence
@@ -28,3 +34,12 @@ class Parse:
     confidence: NDArray[np.float64]
     tag_confidence: NDArray[np.float64]
     fallback: bool = False
+    entropy: float = math.nan
+    expected: float = math.nan
+
+    @property
+    def probability(self) -> float:
+        """The posterior of the whole tree, p(tree | sentence); nan where the model has none for trees."""
+        if self.tree_logprob == -math.inf:
+            return 0.0
+        return math.exp(min(self.tree_logprob - self.logprob, 0.0))

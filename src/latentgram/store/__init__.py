@@ -41,6 +41,7 @@ STORABLE: dict[str, str] = {
     "ArcSymbols": "latentgram.models.arc_symbols:ArcSymbols",
     "BackoffNGram": "latentgram.models.ngram:BackoffNGram",
     "Binarisation": "latentgram.data.transforms:Binarisation",
+    "Brackets": "latentgram.decode.brackets:Brackets",
     "ContextCounts": "latentgram.stats.context_counts:ContextCounts",
     "Ensemble": "latentgram.models.ensemble:Ensemble",
     "Goodman": "latentgram.decode.goodman:Goodman",

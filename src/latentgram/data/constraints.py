@@ -1,0 +1,228 @@
+"""`Constraints`: what is known of a sentence's structure before it is parsed.
+
+A span is (first word, one past the last word) or (first, end, label), with words counted from 0. Over a
+constituency tree it speaks of the nodes of the treebank tree, tags and the labels of unary chains among them; a
+required span without a label says that its words form a unit, which in a dependency tree means that just one of
+them has its head outside. Tags go by word, counted from 0. Heads are those of CoNLL-U: words are counted from 1,
+and 0 is the root.
+
+Contradictions are found here, in O(k²) for k constraints, and named; what a grammar cannot derive, in parsing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any
+
+from latentgram.data.files import PathLike, read_lines
+from latentgram.data.sentence import Sentence
+from latentgram.errors import DataError
+
+Span = tuple[int, int, str | None]
+"""First word, one past the last, and the label (None: any)."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Required and forbidden parts; made by `of`, and free of contradictions.
+
+    >>> known = Constraints.of(spans=[(0, 2, "NP")], forbidden_spans=[(1, 3)], tags={2: "VB"})
+    >>> known.spans, known.tags
+    (((0, 2, 'NP'),), ((2, 'VB'),))
+    >>> Constraints.of(spans=[(0, 2), (1, 4)])
+    Traceback (most recent call last):
+    latentgram.errors.DataError: the required spans (0, 2) and (1, 4) cross
+    """
+
+    spans: tuple[Span, ...] = ()
+    forbidden_spans: tuple[Span, ...] = ()
+    tags: tuple[tuple[int, str], ...] = ()
+    forbidden_tags: tuple[tuple[int, str], ...] = ()
+    heads: tuple[tuple[int, int], ...] = ()
+    forbidden_heads: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        spans: Iterable[Any] = (),
+        forbidden_spans: Iterable[Any] = (),
+        tags: Any = (),
+        forbidden_tags: Any = (),
+        heads: Any = (),
+        forbidden_heads: Any = (),
+    ) -> Constraints:
+        """Constraints from lists of spans, and mappings or lists of pairs for tags and heads."""
+        return cls(
+            tuple(sorted({_span(span) for span in spans}, key=_order)),
+            tuple(sorted({_span(span) for span in forbidden_spans}, key=_order)),
+            tuple(sorted(set(_pairs(tags, str, "tag")))),
+            tuple(sorted(set(_pairs(forbidden_tags, str, "tag")))),
+            tuple(sorted(set(_pairs(heads, int, "head")))),
+            tuple(sorted(set(_pairs(forbidden_heads, int, "head")))),
+        )
+
+    @classmethod
+    def read(cls, value: Any) -> Constraints:
+        """Constraints from the object of a JSON document, with the arguments of `of` as its keys."""
+        known = {field.name for field in fields(cls)}
+        if not isinstance(value, dict) or not known.issuperset(value):
+            unknown = sorted(set(value) - known) if isinstance(value, dict) else [value]
+            raise DataError(f"{unknown[0]!r} is not a constraint; known are {', '.join(sorted(known))}")
+        return cls.of(**value)
+
+    def __post_init__(self) -> None:
+        for one, other in combinations(self.spans, 2):
+            if one[0] < other[0] < one[1] < other[1]:
+                raise DataError(f"the required spans {_shown(one)} and {_shown(other)} cross")
+        for span in self.spans:
+            for clash in self.forbidden_spans:
+                if clash in (span, (*span[:2], None)):
+                    raise DataError(f"the span {_shown(span)} is required, but {_shown(clash)} is forbidden")
+        _check_pairs(self.tags, self.forbidden_tags, "tag")
+        _check_pairs(self.heads, self.forbidden_heads, "head")
+        _check_heads(dict(self.heads))
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def fit(self, length: int) -> None:
+        """See that all words spoken of are in a sentence of so many words."""
+        for span in (*self.spans, *self.forbidden_spans):
+            if span[1] > length:
+                raise DataError(f"the span {_shown(span)} ends after the {length} words of the sentence")
+        for word, tag in (*self.tags, *self.forbidden_tags):
+            if word >= length:
+                raise DataError(f"there is no word {word} for the tag {tag}: words are 0 to {length - 1}")
+        for word, head in (*self.heads, *self.forbidden_heads):
+            if max(word, head) > length:
+                raise DataError(f"word {word} cannot have the head {head}: words are 1 to {length}, the root is 0")
+
+    def __str__(self) -> str:
+        named = ((field.name.replace("_", " "), getattr(self, field.name)) for field in fields(self))
+        return "; ".join(f"{name} {', '.join(map(_shown, values))}" for name, values in named if values)
+
+    def obeyed_by(self, tree: Any) -> bool:
+        """Whether a tree obeys them; of a dependency tree spans with labels ask nothing.
+
+        >>> from latentgram.data.brackets import parse_tree
+        >>> tree = parse_tree("(S (NP (DT the) (NN dog)) (VBZ barks))")
+        >>> Constraints.of(spans=[(0, 2)]).obeyed_by(tree), Constraints.of(tags={1: "VB"}).obeyed_by(tree)
+        (True, False)
+        """
+        sentence = tree.sentence
+        tags = set(enumerate(sentence.tags or ()))
+        if not tags.issuperset(self.tags) or tags.intersection(self.forbidden_tags):
+            return False
+        if hasattr(tree, "heads"):
+            arcs = set(enumerate(tree.heads, 1))
+            units = {span for span in (*self.spans, *self.forbidden_spans) if _is_unit(span, tree.heads)}
+            return (
+                arcs.issuperset(self.heads)
+                and not arcs.intersection(self.forbidden_heads)
+                and units.issuperset(span for span in self.spans if span[2] is None)
+                and not units.intersection(span for span in self.forbidden_spans if span[2] is None)
+            )
+        there: set[Span] = {(first, end, label) for label, first, end in tree.spans()}
+        there |= {(first, end, None) for first, end, _ in there}
+        return there.issuperset(self.spans) and not there.intersection(self.forbidden_spans)
+
+
+def partial_brackets(text: str) -> tuple[Sentence, Constraints]:
+    r"""A sentence in which `[` or `[NP` opens a required span and `]` closes it; `\[` is a plain bracket.
+
+    >>> sentence, known = partial_brackets("The [NP old man ] [ the boat ] .")
+    >>> sentence.words, known.spans
+    (('The', 'old', 'man', 'the', 'boat', '.'), ((1, 3, 'NP'), (3, 5, None)))
+    """
+    words: list[str] = []
+    open_: list[tuple[int, str | None]] = []
+    spans: list[Span] = []
+    for token in text.split():
+        if token.startswith("["):
+            open_.append((len(words), token[1:] or None))
+        elif token == "]":
+            if not open_:
+                raise DataError(f"a ] after {len(words)} words closes no [")
+            first, label = open_.pop()
+            spans.append((first, len(words), label))
+        else:
+            words.append(token[1:] if token in (r"\[", r"\]") or token.startswith(r"\[") else token)
+    if open_:
+        raise DataError(f"the [ before word {open_[-1][0] + 1} is never closed")
+    return Sentence(tuple(words)), Constraints.of(spans=spans)
+
+
+def read_constraints(path: PathLike) -> Iterator[Constraints]:
+    """The constraints of a file of JSON lines, one a sentence; an empty line has none."""
+    for number, line in read_lines(path):
+        try:
+            yield Constraints.read(json.loads(line)) if line.strip() else Constraints()
+        except json.JSONDecodeError as error:
+            raise DataError(f"not JSON: {error.msg}", path=path, line=number, column=error.colno) from None
+        except DataError as error:
+            raise DataError(error.message, path=path, line=number) from None
+
+
+def _span(given: Any) -> Span:
+    parts = tuple(given) if isinstance(given, tuple | list) else ()
+    label = parts[2] if len(parts) == 3 else None
+    if len(parts) not in (2, 3) or not all(isinstance(part, int) for part in parts[:2]):
+        raise DataError(f"a span is (first, end) or (first, end, label), not {given!r}")
+    if not (label is None or isinstance(label, str)):
+        raise DataError(f"the label of a span is a string, not {label!r}")
+    if not 0 <= parts[0] < parts[1]:
+        raise DataError(f"the span {_shown((*parts[:2], label))} is empty or begins before the sentence")
+    return parts[0], parts[1], label
+
+
+def _order(span: Span) -> tuple[int, int, str]:
+    return span[0], span[1], span[2] or ""
+
+
+def _pairs(given: Any, kind: type, name: str) -> Iterator[tuple[int, Any]]:
+    for pair in given.items() if isinstance(given, Mapping) else given:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise DataError(f"a {name} goes with a word, not {pair!r}")
+        word, value = pair
+        word = int(word) if isinstance(word, str) and word.isdecimal() else word  # the keys of JSON are strings
+        least = 1 if name == "head" else 0
+        if not isinstance(word, int) or word < least or not isinstance(value, kind):
+            raise DataError(f"{value!r} is not a {name} of a word {word!r}; words are counted from {least}")
+        yield word, value
+
+
+def _check_pairs(required: tuple[Any, ...], forbidden: tuple[Any, ...], name: str) -> None:
+    for (word, one), (same, other) in combinations(required, 2):
+        if word == same:
+            raise DataError(f"word {word} cannot have two {name}s, {one} and {other}")
+    for word, value in sorted(set(required).intersection(forbidden)):
+        raise DataError(f"the {name} {value} of word {word} is required and forbidden")
+
+
+def _check_heads(heads: dict[int, int]) -> None:
+    roots = [word for word, head in heads.items() if head == 0]
+    if len(roots) > 1:
+        raise DataError(f"words {roots[0]} and {roots[1]} cannot both be the root")
+    for start in heads:
+        word, steps = start, 0
+        while (word := heads.get(word, 0)) and steps <= len(heads):
+            steps += 1
+            if word == start:
+                raise DataError(f"the required heads go round in a circle at word {start}")
+    arcs = sorted((min(word, head), max(word, head)) for word, head in heads.items())
+    for (first, end), (later, last) in combinations(arcs, 2):
+        if first < later < end < last:
+            raise DataError(f"the required arcs between {first} and {end} and between {later} and {last} cross")
+
+
+def _is_unit(span: Span, heads: tuple[int, ...]) -> bool:
+    inside = range(span[0] + 1, span[1] + 1)
+    return sum(heads[word - 1] not in inside for word in inside) == 1
+
+
+def _shown(part: Any) -> str:
+    return "(" + ", ".join(str(each) for each in part if each is not None) + ")"
