@@ -86,9 +86,11 @@ def expect_dense(
                 emit = emission[word]
                 count = emission_count[word]
                 inverse = scale[i, b]
+                inside, outside, onward = alpha[i, b], beta[b], ahead[i, b]
                 for t in range(tags):
-                    count[t] += alpha[i, b, t] * beta[b, t]
-                    ahead[i, b, t] = emit[t] * beta[b, t] * inverse
+                    onward[t] = emit[t] * outside[t] * inverse
+                for t in range(tags):
+                    count[t] += inside[t] * outside[t]
             if i > 0:
                 np.dot(ahead[i], backward, beta)
         for b in range(lanes):
