@@ -1,0 +1,119 @@
+"""The commands on text, tags and n-grams, from counting to tagging."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Outcome
+
+from latentgram.data.demo import demo_treebank
+from latentgram.data.tagged import write_sentences
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Demo sentences, tagged and plain."""
+    place = tmp_path_factory.mktemp("sequences")
+    for name, size, seed in (("train", 300, 0), ("dev", 40, 1)):
+        sentences = demo_treebank(size, seed).sentences()
+        write_sentences(place / f"{name}.tsv", sentences)
+        (place / f"{name}.txt").write_text("".join(" ".join(s.words) + "\n" for s in sentences))
+    return place
+
+
+def accuracy(output: str, gold: Path) -> float:
+    pairs = [
+        (line.split("\t")[1], right.split("\t")[1])
+        for line, right in zip(output.splitlines(), gold.read_text().splitlines(), strict=False)
+        if line
+    ]
+    return sum(one == other for one, other in pairs) / len(pairs)
+
+
+def test_from_text_to_tags(run: Run, folder: Path, tmp_path: Path) -> None:
+    counts, automaton, model = tmp_path / "c.lg", tmp_path / "n.lg", tmp_path / "hmm.lg"
+    found = run("ngram", "count", folder / "train.txt", "-o", counts, "--order", 3, "--cutoff", 2)
+    assert found.status == 0
+    assert "n-gram counts of" in found.err
+    assert run("ngram", "build", counts, "-o", automaton).status == 0
+    dictionary = f"{folder / 'train.tsv'}:1:2"
+    arguments = ["--by", "variational", "--dictionary", dictionary, "--iterations", 5, "-o", model]
+    assert run("train", "hmm", automaton, *arguments).status == 0
+    slow = run("tag", model, folder / "dev.txt", "--probabilities")
+    assert slow.status == 0
+    assert accuracy(slow.out, folder / "dev.tsv") > 0.9
+    assert all(0 <= float(line.split("\t")[2]) <= 1 for line in slow.out.splitlines() if line)
+    fast = run("tag", model, "--fast", automaton, given=(folder / "dev.txt").read_text())
+    assert accuracy(fast.out, folder / "dev.tsv") > 0.9
+    assert run("info", model).status == 0
+
+
+def test_supervised_and_clusters(run: Run, folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "hmm.lg"
+    assert run("train", "hmm", f"{folder / 'train.tsv'}:1", "--by", "counting", "-o", model).status == 0
+    assert accuracy(run("tag", model, folder / "dev.txt").out, folder / "dev.tsv") > 0.95
+    options = ["--states", 6, "--iterations", 3, "--dev", folder / "dev.tsv"]
+    assert run("train", "hmm", folder / "train.txt", "-o", model, *options).status == 0
+    named = run("tag", model, folder / "dev.txt", "--named-by", folder / "dev.tsv", "--decoder", "viterbi")
+    tags = {line.split("\t")[1] for line in (folder / "dev.tsv").read_text().splitlines() if line}
+    assert {line.split("\t")[1] for line in named.out.splitlines() if line} <= tags
+
+
+def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: Path) -> None:
+    table, automaton, arpa = tmp_path / "c.tsv", tmp_path / "n.lg", tmp_path / "n.arpa"
+    assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0
+    assert run("ngram", "build", table, "-o", automaton, "--reading", "failure").status == 0
+    assert run("ngram", "export", automaton, "-o", arpa).status == 0
+    ours, theirs = (run("ngram", "query", model, folder / "train.txt") for model in (automaton, arpa))
+    one, other = ([float(line.split("\t")[0]) for line in found.out.splitlines()] for found in (ours, theirs))
+    assert one == pytest.approx(other, abs=1e-4)
+    assert "perplexity of known words" in ours.err
+    assert run("ngram", "export", automaton, "-o", tmp_path / "n.fst", "--to", "openfst").status == 0
+    assert (tmp_path / "n.fst.syms").exists()
+
+
+def test_faults_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.lg"
+    (tmp_path / "bad.arpa").write_text("\\data\\\nngram 1=2\n\n\\1-grams:\n-1 a\n")
+    exclusive = tmp_path / "n.lg"
+    assert run("ngram", "build", folder / "train.txt", "-o", exclusive).status == 0
+    cases = [
+        (("ngram", "count", tmp_path / "none.txt", "-o", out), "there is no such file"),
+        (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "many"), "--cutoff is a number"),
+        (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "1,2"), "3 numbers from 1 on"),
+        (("ngram", "build", tmp_path / "bad.arpa", "-o", out), "cut short"),
+        (("ngram", "export", exclusive, "-o", tmp_path / "x.arpa"), "failure reading"),
+        (("train", "hmm", folder / "train.txt", "-o", out, "--window", "2"), "no meaning for --by em"),
+        (("train", "hmm", folder / "train.txt", "-o", out, "--by", "counting"), "columns parted by tabs"),
+        (("tag", exclusive, folder / "dev.txt"), "BackoffNGram"),
+    ]
+    for arguments, message in cases:
+        found = run(*arguments)
+        assert found.status == 1, arguments
+        assert message in found.err
+        assert len(found.err.strip().splitlines()) == 1
+    assert not out.exists()
+
+
+def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -> None:
+    for name in ("brown", "wsj-sample"):
+        for part, source in (("train", "train"), ("dev", "dev"), ("test", "dev")):
+            rows = (folder / f"{source}.tsv").read_text().splitlines()
+            lines = [f"{row}\t{row.split(chr(9))[1]}" if row else "" for row in rows]
+            place = tmp_path / "tagged" / name / f"{part}.tsv"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text("\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    options = ["--data", tmp_path, "--output", out, "--sizes", "1,2", "--iterations", 2, "--test"]
+    found = run("reproduce", "smith2012", *options)
+    assert found.status == 0, found.err
+    results = json.loads((out / "results.json").read_text())
+    assert {run["corpus"] for run in results["runs"]} == {"1×", "2×", "wsj-sample"}
+    assert "sample of its trigrams" in results["text"]
+    assert all(50 < run["test_accuracy"] <= 100 for run in results["runs"])
+    assert (out / "accuracy-2x.svg").read_text().startswith("<svg")
