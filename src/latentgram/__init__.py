@@ -42,6 +42,7 @@ _PUBLIC = {
     "Variational": "latentgram.learn.learners",
     "Spectral": "latentgram.learn.learners",
     "Clustering": "latentgram.learn.learners",
+    "Combining": "latentgram.learn.learners",
     "fit": "latentgram.learn.fit",
     "Ensemble": "latentgram.models.ensemble",
     "LPCFG": "latentgram.models.lpcfg",

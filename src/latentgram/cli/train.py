@@ -50,6 +50,7 @@ KINDS = {
         "Head automata times words times distances: the best dependency parser here.",
         "dependency trees",
     ),
+    "ensemble": Kind("Ensemble", "Several latent-variable PCFGs that parse together.", "bracketed trees"),
     "hmm": Kind(
         "HMM",
         "A hidden Markov model from text, tagged text or n-grams.",

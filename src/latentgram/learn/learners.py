@@ -174,3 +174,17 @@ class MIRA(Settings):
         "second order: least posterior of a head, relative to the likeliest", above=0, at_most=1
     )
     seed: int | None = setting("seed of the order of the sentences", at_least=0)
+
+
+@dataclass(frozen=True)
+class Combining(LatentGrammarSettings):
+    """Several grammars that differ in learner, features, states and seed, to parse together.
+
+    >>> Combining(members=4).members
+    4
+    """
+
+    states: int | None = setting("number of hidden states (of each symbol, about)", at_least=1)
+    members: int | None = setting("number of grammars", at_least=1, at_most=9)
+    iterations: int | None = setting("smoothed EM steps after each clustering", at_least=0)
+    seed: int | None = setting("seed of the first clustering", at_least=0)

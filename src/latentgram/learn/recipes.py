@@ -92,6 +92,17 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.em_lpcfg:learn_clusters",
         {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 4, "seed": 0, "dimensions": 16},
     ),
+    ("Ensemble", "Combining"): Recipe(
+        "latentgram.learn.ensemble_lpcfg:learn_ensemble",
+        {
+            **{name: value for name, value in _LATENT.items() if name != "features"},
+            "states": 16,
+            "backoff": 10.0,
+            "iterations": 4,
+            "members": 6,
+            "seed": 0,
+        },
+    ),
     ("SHAG", "Counting"): Recipe("latentgram.learn.shag:count_shag", {"symbols": "joined", "memory": "first"}),
     ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}),
     ("SHAG", "EM"): Recipe(

@@ -58,6 +58,15 @@ class NodeViews:
     states: NDArray[np.int32]
     spectra: tuple[Floats, ...]
 
+    def truncated(self, dimensions: int) -> NodeViews:
+        """The leading dimensions."""
+        return NodeViews(
+            np.ascontiguousarray(self.inside[:, :dimensions]),
+            np.ascontiguousarray(self.outside[:, :dimensions]),
+            np.minimum(self.states, dimensions).astype(np.int32),
+            tuple(spectrum[:dimensions] for spectrum in self.spectra),
+        )
+
 
 def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context) -> LPCFG:
     """The recipe."""
