@@ -11,11 +11,13 @@ from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.learn.fit import fit
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.learners import EM, Clustering, Counting, Spectral
+from latentgram.learn.learners import EM, Clustering, Combining, Counting, Spectral
 from latentgram.learn.recipes import RECIPES, Context
-from latentgram.learn.spectral_lpcfg import project, spectral_grammar, truncated
+from latentgram.learn.spectral_lpcfg import ViewSettings, project, spectral_grammar
 from latentgram.learn.tree_states import expect, maximise, random_counts, shards_of
 from latentgram.models.draw import draw_trees
+from latentgram.models.ensemble import Ensemble
+from latentgram.models.layout import truncated
 from latentgram.models.lpcfg import LPCFG
 
 RAW = {"rare": 0, "backoff": 0.0, "pull": 0.0}
@@ -186,7 +188,7 @@ def test_same_seed_same_grammar_and_number_of_workers_does_not_matter(bank: Tree
 
 def test_back_off_shrinks_rare_rules_towards_independence(bank: Treebank) -> None:
     data = GrammarData.of(bank[:300], resolved(Spectral(rare=0)))
-    views = project(data, resolved(Spectral(states=3)), Context())
+    views = project(data, ViewSettings(states=3), Context())
     raw = spectral_grammar(data, views, 0.0, 0.0)
     far = spectral_grammar(data, views, 1e9, 0.0)
     for number, (a, b, c) in enumerate(raw.rules):
@@ -205,3 +207,36 @@ def test_bad_settings_and_empty_data_are_refused(bank: Treebank) -> None:
         fit(LPCFG, bank[:50], by=Spectral(features="none"))
     with pytest.raises(DataError, match="no trees"):
         fit(LPCFG, bank[:0], by=Spectral())
+
+
+def test_states_can_be_bounded_by_the_spectrum_and_by_the_number_of_nodes(bank: Treebank) -> None:
+    free = fit(LPCFG, bank[:1000], by=Spectral(states=6))
+    assert free.states.max() == 6
+    assert fit(LPCFG, bank[:1000], by=Spectral(states=6, cutoff=1.0)).states.max() == 1
+    assert fit(LPCFG, bank[:1000], by=Spectral(states=6, growth=1e9)).states.max() == 1
+    scarce = fit(LPCFG, bank[:4], by=Spectral(states=6, growth=3.0))
+    assert scarce.states.max() > 1
+    assert scarce.states.min() < scarce.states.max()
+
+
+def test_states_are_searched_within_the_budget(bank: Treebank) -> None:
+    tried = []
+
+    def score(grammar: LPCFG) -> float:
+        """Held-out accuracy of a made-up kind: the wish for many states of X, and few of the others."""
+        tried.append(grammar.states.copy())
+        return float(2 * grammar.states[1] - grammar.states.sum())
+
+    learned = fit(LPCFG, bank[:500], by=Spectral(states=8, search=30), dev_score=score)
+    assert len(tried) <= 30
+    assert learned.states.tolist() == [1, 8, 1, 1]
+    assert len(learned.provenance.trace) == len(tried)
+    with pytest.raises(SettingError, match="needs held-out trees"):
+        fit(LPCFG, bank[:100], by=Spectral(search=5))
+
+
+def test_an_ensemble_shares_one_chart(bank: Treebank) -> None:
+    ensemble = fit(Ensemble, bank[:600], by=Combining(states=4, members=5, iterations=1))
+    assert [grammar.nonnegative for grammar in ensemble.grammars] == [False, True, True, True, True]
+    assert len({grammar.rule_tensor.tobytes() for grammar in ensemble.grammars}) == 5
+    assert [grammar.provenance.learner for grammar in ensemble.grammars][:2] == ["Spectral", "Clustering"]

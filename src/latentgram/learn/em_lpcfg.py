@@ -21,7 +21,7 @@ from latentgram.learn.em import ascend
 from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.learners import EM, Clustering
 from latentgram.learn.recipes import Context
-from latentgram.learn.spectral_lpcfg import NodeViews, project
+from latentgram.learn.spectral_lpcfg import NodeViews, ViewSettings, project
 from latentgram.learn.tree_states import (
     StateCounts,
     StateGrammar,
@@ -45,7 +45,7 @@ def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
     """The recipe of `EM`."""
     data = GrammarData.of(treebank, learner)
     if learner.start == "clusters":
-        views = project(data, learner, context)
+        views = project(data, _view_settings(learner, learner.states), context)
         states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
     else:
         states = states_by_count(data, learner.states or 1)
@@ -56,9 +56,13 @@ def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
 def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Context) -> LPCFG:
     """The recipe of `Clustering`."""
     data = GrammarData.of(treebank, learner)
-    views = project(data, dataclasses.replace(learner, states=learner.dimensions), context)
+    views = project(data, _view_settings(learner, learner.dimensions), context)
     states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
     return climb(data, states, counts, learner, context)
+
+
+def _view_settings(learner: EM | Clustering, dimensions: int | None) -> ViewSettings:
+    return ViewSettings(dimensions or 1, learner.features or "paper", learner.scaling or 0.0)
 
 
 def climb(

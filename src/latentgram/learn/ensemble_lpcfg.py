@@ -16,9 +16,9 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.learn.em_lpcfg import climb, cluster
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.learners import Clustering, Combining
+from latentgram.learn.learners import Combining
 from latentgram.learn.recipes import RECIPES, Context
-from latentgram.learn.spectral_lpcfg import NodeViews, project, spectral_grammar
+from latentgram.learn.spectral_lpcfg import NodeViews, ViewSettings, project, spectral_grammar
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.lpcfg import LPCFG
 
@@ -56,8 +56,7 @@ def learn_ensemble(treebank: Treebank[Tree], learner: Combining, context: Contex
     views: dict[str, NodeViews] = {}
     for name in sorted({member.features for member in chosen}):
         most = max(member.dimensions for member in chosen if member.features == name)
-        wanted = Clustering(states=_part(states, most), features=name, scaling=learner.scaling)
-        views[name] = project(data, wanted, context)
+        views[name] = project(data, ViewSettings(_part(states, most), name, learner.scaling or 0.0), context)
     grammars = []
     for number, member in enumerate(chosen):
         grammars.append(_learn(data, views, member, (learner.seed or 0) + number, learner, context))

@@ -1,4 +1,4 @@
-"""What all learners of latent-variable grammars share: layouts of flat arrays, back-off weights, assembly."""
+"""What all learners of latent-variable grammars share: back-off weights, orders of nodes, assembly."""
 
 from __future__ import annotations
 
@@ -7,22 +7,12 @@ from numpy.typing import NDArray
 
 from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.grammar_lexicon import estimate_lexicon
+from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.stats.derivations import Derivations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-def rule_layout(rules: NDArray[np.int32], states: NDArray[np.integer]) -> Ints:
-    """Where the tensor of each rule begins: [R+1]."""
-    sizes = np.prod(states[rules].astype(np.int64), axis=1)
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-
-
-def layout(sizes: NDArray[np.integer]) -> Ints:
-    """Where each of some consecutive pieces begins: [pieces + 1]."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes.astype(np.int64))))
 
 
 def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Floats:

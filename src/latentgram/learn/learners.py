@@ -110,6 +110,13 @@ class Spectral(LatentGrammarSettings, BasisSettings):
     least: float | None = setting(
         "smallest singular value of a state, in units of the noise of a count", at_least=0
     )
+    cutoff: float | None = setting(
+        "smallest singular value of a state, as a share of its symbol's largest", at_least=0, at_most=1
+    )
+    growth: float | None = setting(
+        "nodes that a symbol must have for each of its states; 1 for no limit", at_least=1
+    )
+    search: int | None = setting("grammars tried on held-out data to choose each symbol's states", at_least=0)
     form: Literal["corrected", "printed"] | None = setting(
         "equations: corrected, or as printed in the paper", choices=("corrected", "printed")
     )

@@ -82,7 +82,8 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ),
     ("LPCFG", "Counting"): Recipe("latentgram.learn.counting_lpcfg:count_pcfg", _TREES),
     ("LPCFG", "Spectral"): Recipe(
-        "latentgram.learn.spectral_lpcfg:learn_spectral", {**_LATENT, "states": 16, "backoff": 20.0}
+        "latentgram.learn.spectral_lpcfg:learn_spectral",
+        {**_LATENT, "states": 16, "backoff": 20.0, "cutoff": 0.0, "growth": 1.0, "search": 0},
     ),
     ("LPCFG", "EM"): Recipe(
         "latentgram.learn.em_lpcfg:learn_em",

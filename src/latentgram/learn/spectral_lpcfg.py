@@ -10,9 +10,10 @@
 
 4. The lexicon from Z at the leaves (grammar_lexicon.py).
 
-Since moments are taken coordinate by coordinate, a grammar with fewer states is a slice of one with more
-(`truncated`). Cost, for N nodes, F features a view and m states: N·F² for Ω, one truncated decomposition a
-symbol, N·m³ for the moments at the speed of matrix products. No iteration, no local optima.
+The number of states is fixed, or bounded for each symbol by its spectrum (`cutoff`) or its number of nodes
+(`growth`), or searched on held-out trees (state_search.py). Cost, for N nodes, F features a view and m states:
+N·F² for Ω, one truncated decomposition a symbol, N·m³ for the moments at the speed of matrix products. No
+iteration, no local optima.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.grammar_parts import (
     assemble,
     back_off_weight,
-    layout,
     nodes_by_rule,
-    rule_layout,
     symbol_means,
 )
 from latentgram.learn.learners import Spectral
 from latentgram.learn.recipes import Context
+from latentgram.learn.state_search import search_states
+from latentgram.models.layout import rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.spectral.scaling import scale_columns, whitening
 from latentgram.spectral.svd import one_thread
-from latentgram.spectral.views import TwoViews, join_views
+from latentgram.spectral.views import join_views
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, view
 
 Floats = NDArray[np.float64]
@@ -70,29 +71,65 @@ class NodeViews:
 
 def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context) -> LPCFG:
     """The recipe."""
+    if learner.search and context.dev_score is None:
+        raise SettingError("a search for the number of states needs held-out trees to score candidates on")
     data = GrammarData.of(treebank, learner)
-    views = project(data, learner, context)
-    return spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0)
+    names = ("states", "features", "scaling", "growth", "cutoff")
+    views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), context)
+    grammar = spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0)
+    if not learner.search or context.dev_score is None:
+        return grammar
+    found, trace = search_states(grammar, context.dev_score, learner.search, progress=context.progress)
+    return dataclasses.replace(found, provenance=dataclasses.replace(found.provenance, trace=trace))
 
 
-def project(data: GrammarData, learner: Any, context: Context) -> NodeViews:
+@dataclass(frozen=True)
+class ViewSettings:
+    """What the views of nodes depend on: the features, their scaling, and the bounds on the number of states."""
+
+    states: int
+    features: str = "paper"
+    scaling: float = 5.0
+    growth: float = 1.0
+    cutoff: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The indicators of the nodes of one symbol, and what to do with them."""
+
+    inside: Any
+    outside: Any
+    rank: int
+    cutoff: float
+    examples: int
+    scaling: float
+
+
+def project(data: GrammarData, settings: ViewSettings, context: Context) -> NodeViews:
     """The views of all nodes; symbols are independent, so they are mapped over the engine."""
     d = data.derivations
-    if learner.features not in FEATURE_SETS:
-        raise SettingError(f"there is no feature set {learner.features!r}; there are {', '.join(FEATURE_SETS)}")
-    inside_names, outside_names = FEATURE_SETS[learner.features]
+    if settings.features not in FEATURE_SETS:
+        raise SettingError(f"there is no feature set {settings.features!r}; there are {', '.join(FEATURE_SETS)}")
+    inside_names, outside_names = FEATURE_SETS[settings.features]
     inside, outside = view(data.nodes, inside_names, INSIDE), view(data.nodes, outside_names, OUTSIDE)
     order = np.argsort(d.symbol, kind="stable")
     begin = np.searchsorted(d.symbol[order], np.arange(d.symbols + 1))
 
-    def symbols() -> Iterator[tuple[Any, Any, int, int, float]]:
+    def symbols() -> Iterator[_Job]:
         for symbol in range(d.symbols):
             nodes = order[begin[symbol] : begin[symbol + 1]]
-            rank = min(learner.states, len(nodes))
-            examples = len(d) + 1
-            yield inside.matrix(symbol, nodes), outside.matrix(symbol, nodes), rank, examples, learner.scaling
+            job = _Job(
+                inside.matrix(symbol, nodes),
+                outside.matrix(symbol, nodes),
+                rank=max(1, min(settings.states, int(len(nodes) / settings.growth))),
+                cutoff=settings.cutoff,
+                examples=len(d) + 1,
+                scaling=settings.scaling,
+            )
+            yield job
 
-    y, z = np.zeros((len(d.symbol), learner.states)), np.zeros((len(d.symbol), learner.states))
+    y, z = np.zeros((len(d.symbol), settings.states)), np.zeros((len(d.symbol), settings.states))
     spectra = []
     for symbol, (inner, outer, spectrum) in enumerate(context.engine.map(_views_of_symbol, symbols())):
         nodes = order[begin[symbol] : begin[symbol + 1]]
@@ -104,16 +141,16 @@ def project(data: GrammarData, learner: Any, context: Context) -> NodeViews:
     return NodeViews(y, z, states, tuple(spectra))
 
 
-def _views_of_symbol(job: tuple[Any, Any, int, int, float]) -> tuple[Floats, Floats, Floats]:
+def _views_of_symbol(job: _Job) -> tuple[Floats, Floats, Floats]:
     """Y, Z and the spectrum of one symbol from its indicators."""
-    inside, outside, rank, examples, smoothing = job
     phi, psi = (
-        scale_columns(part, whitening(np.asarray(part.sum(0)).ravel(), examples, smoothing))
-        for part in (inside, outside)
+        scale_columns(part, whitening(np.asarray(part.sum(0)).ravel(), job.examples, job.scaling))
+        for part in (job.inside, job.outside)
     )
-    views: TwoViews = join_views(phi, psi, rank)
+    views = join_views(phi, psi, job.rank)
     if not views.spectrum.size:
         raise SettingError("the features chosen say nothing about some symbol: choose another set")
+    views = views.truncated(int(np.sum(views.spectrum >= job.cutoff * views.spectrum[0])))
     return phi @ views.inside_map, psi @ views.outside_map, views.spectrum
 
 
@@ -152,35 +189,4 @@ def spectral_grammar(data: GrammarData, views: NodeViews, backoff: float, pull: 
         views.outside[data.leaf],
         pull=pull,
         nonnegative=False,
-    )
-
-
-def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
-    """The spectral grammar that keeps only the leading `states[s]` coordinates of each symbol."""
-    fewer = np.minimum(grammar.states, states).astype(np.int32)
-
-    def cut(values: Floats, offset: NDArray[np.int64], symbols: NDArray[np.int32]) -> Floats:
-        """The leading coordinates of pieces that belong to tuples of symbols [pieces, axes]."""
-        within = np.arange(offset[-1]) - np.repeat(offset[:-1], np.diff(offset))
-        piece = np.repeat(np.arange(len(symbols)), np.diff(offset))
-        kept = np.ones(len(values), bool)
-        for axis in range(symbols.shape[1] - 1, -1, -1):
-            owner = symbols[piece, axis]
-            within, coordinate = np.divmod(within, grammar.states[owner])
-            kept &= coordinate < fewer[owner]
-        return values[kept]
-
-    everyone = np.arange(len(fewer), dtype=np.int32)[:, None]
-    preterminal = grammar.lexicon[:, :1]
-    return dataclasses.replace(
-        grammar,
-        states=fewer,
-        rule_offset=rule_layout(grammar.rules, fewer),
-        rule_tensor=cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
-        lexicon_offset=layout(fewer[preterminal[:, 0]]),
-        lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, preterminal),
-        root_offset=layout(fewer),
-        root_vector=cut(grammar.root_vector, grammar.root_offset, everyone),
-        mean_inside=cut(grammar.mean_inside, grammar.root_offset, everyone),
-        mean_outside=cut(grammar.mean_outside, grammar.root_offset, everyone),
     )

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from latentgram.dp import rule_moments, tree_states
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_parts import assemble, back_off_weight, layout, rule_layout
+from latentgram.learn.grammar_parts import assemble, back_off_weight
+from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parallel import Engine, map_reduce
 from latentgram.stats.derivations import Derivations

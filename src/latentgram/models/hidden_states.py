@@ -1,0 +1,172 @@
+"""Looking inside a latent-variable grammar: what the hidden states of a symbol prefer, and how they are related.
+
+In a grammar of probabilities a state h of symbol a has a share p(h | a), rewrites to rules and words with its own
+probabilities, and is reached from its own contexts. A preference is told by lift,
+
+    lift(event | h) = p(event | a, h) / p(event | a),
+
+among events that are not too rare in h. Contexts are the rules above: p(b → ã c, h) with the foot ã marked by *.
+The states of a spectral grammar are coordinates without a meaning each; for them there is the spectrum only.
+The hierarchy joins the states of a symbol by the likeness of what they rewrite to (Ward on square roots of
+probabilities, whose distance is Hellinger's).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+
+from latentgram.errors import SettingError
+from latentgram.models.lpcfg import LPCFG
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Preference:
+    """An event, its probability in the state, and how many times likelier it is there than in the symbol at
+    large."""
+
+    event: str
+    probability: float
+    lift: float
+
+    def __str__(self) -> str:
+        return f"{self.event} ({self.probability:.1%}, ×{self.lift:.1f})"
+
+
+@dataclass(frozen=True)
+class HiddenState:
+    """One state of a symbol: its share, and what it prefers below (rules or words) and above (contexts)."""
+
+    number: int
+    share: float
+    below: tuple[Preference, ...]
+    above: tuple[Preference, ...]
+
+    def __str__(self) -> str:
+        below, above = "; ".join(map(str, self.below)), "; ".join(map(str, self.above))
+        return f"state {self.number} ({self.share:.1%})\n  below: {below}\n  above: {above}"
+
+
+@dataclass(frozen=True)
+class _Events:
+    """Names [E] and probabilities [states, E] of what a symbol may do, each row summing to at most one."""
+
+    names: tuple[str, ...]
+    probability: Floats
+
+
+def symbol_number(grammar: LPCFG, symbol: str) -> int:
+    """The number of a symbol by its name; preterminals and interminals are looked up in turn."""
+    inner = grammar.interminals.index(symbol)
+    if inner >= 0:
+        return inner
+    outer = grammar.preterminals.index(symbol)
+    if outer < 0:
+        raise SettingError(f"the grammar has no symbol {symbol!r}")
+    return len(grammar.interminals) + outer
+
+
+def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.005) -> list[HiddenState]:
+    """What each state of a symbol prefers, the most frequent state first.
+
+    `top` events of each kind are told, among those with a probability of at least `least` in the state.
+    """
+    if not grammar.nonnegative:
+        raise SettingError(
+            "the states of a spectral grammar are coordinates without a meaning each: "
+            "learn the grammar by Clustering or EM to look at its states"
+        )
+    number = symbol_number(grammar, symbol)
+    share = _piece(grammar.mean_outside, grammar, number)
+    below, above = _below(grammar, number), _above(grammar, number)
+    return [
+        HiddenState(
+            int(h),
+            float(share[h]),
+            _preferred(below, share, h, top, least),
+            _preferred(above, share, h, top, least),
+        )
+        for h in np.argsort(-share, kind="stable")
+    ]
+
+
+def hierarchy(grammar: LPCFG, symbol: str) -> Floats:
+    """The states of a symbol joined step by step: scipy's linkage matrix [states - 1, 4]."""
+    number = symbol_number(grammar, symbol)
+    if grammar.states[number] < 2:
+        return np.zeros((0, 4))
+    probability = _below(grammar, number).probability
+    return np.asarray(linkage(np.sqrt(np.maximum(probability, 0.0)), method="ward"), np.float64)
+
+
+def state_strength(grammar: LPCFG) -> dict[str, Floats]:
+    """For every symbol the sizes of its states, from the largest: shares, or those of a spectral grammar's
+    coordinates.
+
+    The strength of a coordinate is |E[Z] · E[Y]|, what it adds to the probability of the symbol.
+    """
+    names = (*grammar.interminals, *grammar.preterminals)
+    found = {}
+    for number, name in enumerate(names):
+        inside, outside = (_piece(part, grammar, number) for part in (grammar.mean_inside, grammar.mean_outside))
+        found[name] = np.sort(np.abs(inside * outside))[::-1]
+    return found
+
+
+def _piece(values: Floats, grammar: LPCFG, symbol: int) -> Floats:
+    return values[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]]
+
+
+def _name(grammar: LPCFG, symbol: int) -> str:
+    inner = len(grammar.interminals)
+    return grammar.interminals[symbol] if symbol < inner else grammar.preterminals[symbol - inner]
+
+
+def _below(grammar: LPCFG, symbol: int) -> _Events:
+    """What the symbol rewrites to: children or words."""
+    names, columns = [], []
+    for number in np.flatnonzero(grammar.rules[:, 0] == symbol):
+        _, b, c = grammar.rules[number].tolist()
+        names.append(f"{_name(grammar, b)} {_name(grammar, c)}")
+        columns.append(_tensor(grammar, int(number)).sum((1, 2)))
+    for number in np.flatnonzero(grammar.lexicon[:, 0] == symbol):
+        names.append(grammar.words[grammar.lexicon[number, 1]])
+        begin, end = grammar.lexicon_offset[number : number + 2]
+        columns.append(grammar.lexicon_vector[begin:end])
+    return _Events(tuple(names), np.column_stack(columns))
+
+
+def _above(grammar: LPCFG, symbol: int) -> _Events:
+    """Where the symbol stands: the rules above it, with the symbol marked, and the root."""
+    names, columns = ["(root)"], [_piece(grammar.root_vector, grammar, symbol) * grammar.root_count.sum()]
+    total = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.states))
+    for place, axes in ((1, (0, 2)), (2, (0, 1))):
+        for number in np.flatnonzero(grammar.rules[:, place] == symbol):
+            a, b, c = grammar.rules[number].tolist()
+            mark = ("*", "") if place == 1 else ("", "*")
+            names.append(f"{_name(grammar, a)} → {_name(grammar, b)}{mark[0]} {_name(grammar, c)}{mark[1]}")
+            weight = total[a] * _piece(grammar.mean_outside, grammar, a)
+            joint = _tensor(grammar, int(number)) * weight[:, None, None]
+            columns.append(joint.sum(axes))
+    counts = np.column_stack(columns)
+    return _Events(tuple(names), counts / np.maximum(counts.sum(1, keepdims=True), 1e-300))
+
+
+def _tensor(grammar: LPCFG, number: int) -> Floats:
+    begin, end = grammar.rule_offset[number : number + 2]
+    return grammar.rule_tensor[begin:end].reshape(grammar.states[grammar.rules[number]])
+
+
+def _preferred(events: _Events, share: Floats, state: int, top: int, least: float) -> tuple[Preference, ...]:
+    at_large = share @ events.probability
+    lift = events.probability[state] / np.maximum(at_large, 1e-300)
+    # An event that is both frequent here and rare elsewhere says most: rank by p · log lift.
+    gain = events.probability[state] * np.log(np.maximum(lift, 1e-300))
+    gain[(events.probability[state] < least) | (lift <= 1.0)] = -1.0
+    best = [i for i in np.argsort(-gain, kind="stable")[:top] if gain[i] > 0]
+    return tuple(Preference(events.names[i], float(events.probability[state, i]), float(lift[i])) for i in best)
