@@ -36,7 +36,7 @@ def items_of(posterior):
 def test_posteriors_without_pruning_are_exact(signed):
     grammar = random_lpcfg(1, signed=signed)
     probabilities = tree_probabilities(grammar, WORDS)
-    cascade = Cascade((grammar,), EXACT)
+    cascade = Cascade((grammar,), EXACT, unseen=False)
     posterior = cascade.posterior(cascade.leaves.of(Sentence.of(WORDS)))
     total = sum(probabilities.values())
     assert posterior.logprob == pytest.approx(math.log(abs(total)), abs=1e-9)
@@ -50,7 +50,7 @@ def test_pruning_in_single_precision_keeps_what_is_probable():
     grammar = random_lpcfg(2, states=4)
     expected = item_posteriors(tree_probabilities(grammar, WORDS))
     pruning = Pruning(floor=1e-6, beam=1e-6, coarse_threshold=1e-6, threshold=1e-5, small_states=2)
-    cascade = Cascade((grammar,), pruning)
+    cascade = Cascade((grammar,), pruning, unseen=False)
     found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
     for item, posterior in expected.items():
         assert found.get(item, 0.0) == pytest.approx(posterior, abs=2e-3)
@@ -61,7 +61,8 @@ def test_goodman_takes_the_tree_with_most_right_nodes():
     probabilities = tree_probabilities(grammar, WORDS)
     posterior = item_posteriors(probabilities)
     best = max(probabilities, key=lambda tree: sum(posterior[item] for item in tree))
-    backend = LatentBackend(grammar, Goodman(), EXACT)
+    backend = LatentBackend(grammar, Goodman())
+    backend.cascade = Cascade((grammar,), EXACT, unseen=False)
     [parse] = backend.parse([Sentence.of(WORDS)])
     symbols = backend.symbols
     kept = [item for item in best if not symbols[item[0]].startswith("@")]
@@ -75,7 +76,7 @@ def test_ensemble_takes_the_geometric_mean():
     random = np.random.default_rng(0)
     other = dataclasses.replace(one, rule_tensor=random.random(len(one.rule_tensor)))
     posteriors = [item_posteriors(tree_probabilities(grammar, WORDS)) for grammar in (one, other)]
-    cascade = Cascade(Ensemble((one, other)).grammars, EXACT)
+    cascade = Cascade(Ensemble((one, other)).grammars, EXACT, unseen=False)
     found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
     for item, value in found.items():
         expected = math.sqrt(posteriors[0].get(item, 0.0) * posteriors[1].get(item, 0.0))

@@ -14,17 +14,17 @@ class Pruning:
     0.0
     """
 
-    floor: float = 1e-5
+    floor: float = 3e-5
     """Least estimated posterior of an item while the coarse chart grows."""
-    beam: float = 1e-4
+    beam: float = 3e-4
     """The same, relative to the best item over the same words."""
-    coarse_threshold: float = 1e-4
+    coarse_threshold: float = 3e-4
     """Least posterior of an item under the one-state projection of the grammar."""
-    coarse_edge_threshold: float = 1e-5
+    coarse_edge_threshold: float = 1e-4
     """Least posterior of two neighbouring items becoming one, under the same."""
     threshold: float = 1e-3
     """Least size of the posterior of an edge under the small latent grammar."""
-    small_states: int = 8
+    small_states: int = 4
     """States of the small latent grammar."""
     precision: str = "float32"
     """Of the charts of latent grammars."""

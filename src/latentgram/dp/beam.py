@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from latentgram.dp.packed_chart import Joints, cell_of, grown
 
@@ -76,23 +77,28 @@ def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, 
     return begins, ends
 
 
-@njit(cache=True)
-def _add_unseen(length, first, width, weight, left_sum, right_sum, mass, reached, count):
-    """Add what unseen rules give to a cell. Factors are summed cell by cell: a split costs one product a symbol,
+@register_jitable
+def _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum):
+    """Σ_b left(b, a) α(b) and Σ_c right(c, a) α(c) of a cell, for all interminals a."""
+    for item in range(cell_begin[cell], cell_begin[cell + 1]):
+        to_left, to_right, value = (
+            unseen.left[item_symbol[item]],
+            unseen.right[item_symbol[item]],
+            item_inside[item],
+        )
+        for symbol in range(to_left.shape[0]):
+            left_sum[cell, symbol] += value * to_left[symbol]
+            right_sum[cell, symbol] += value * to_right[symbol]
 
-    Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c)).
-    """
-    for left_width in range(1, width):
-        left_cell = cell_of(length, first, left_width)
-        right_cell = cell_of(length, first + left_width, width - left_width)
-        for symbol in range(mass.shape[0]):
-            added = weight * left_sum[left_cell, symbol] * right_sum[right_cell, symbol]
-            if added > 0.0:
-                if mass[symbol] == 0.0:
-                    reached[count] = symbol
-                    count += 1
-                mass[symbol] += added
-    return count
+
+@njit(cache=True)
+def factor_sums(cell_begin, item_symbol, item_inside, unseen):
+    """[cells, I] the sums of all cells; of none where there are no unseen rules."""
+    cells = cell_begin.shape[0] - 1 if unseen.weight > 0.0 else 0
+    left_sum, right_sum = np.zeros((cells, unseen.left.shape[1])), np.zeros((cells, unseen.left.shape[1]))
+    for cell in range(cells):
+        _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
+    return left_sum, right_sum
 
 
 @njit(cache=True)
@@ -114,16 +120,11 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
     mass, merit = np.zeros(interminals), np.zeros(interminals)
     pair_mass = np.zeros(index.pair_begin.shape[0] - 1)
     met, reached = np.empty(pair_mass.shape[0], np.int32), np.empty(interminals, np.int32)
-    smooth = index.unseen.weight > 0.0
-    left_sum, right_sum = (
-        np.zeros((cells if smooth else 0, interminals)),
-        np.zeros((cells if smooth else 0, interminals)),
-    )
-    if smooth:
-        for word in range(length):
-            for item in range(cell_begin[word], cell_begin[word + 1]):
-                left_sum[word] += item_inside[item] * index.unseen.left[item_symbol[item]]
-                right_sum[word] += item_inside[item] * index.unseen.right[item_symbol[item]]
+    unseen, unseen_mass = index.unseen, np.zeros(interminals)
+    smooth = unseen.weight > 0.0
+    left_sum, right_sum = np.zeros((cells * smooth, interminals)), np.zeros((cells * smooth, interminals))
+    for word in range(length * smooth):
+        _sum_factors(word, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
     for width in range(2, length + 1):
         for first in range(length - width + 1):
             cell, pairs, count = cell_of(length, first, width), 0, 0
@@ -131,8 +132,11 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
                 right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
-                if right_from == right_to:
+                if right_from == right_to or cell_begin[left_cell] == cell_begin[left_cell + 1]:
                     continue
+                # Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c))
+                for symbol in range(interminals * smooth):
+                    unseen_mass[symbol] += left_sum[left_cell, symbol] * right_sum[right_cell, symbol]
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
                     row, left_inside = item_symbol[left] * symbols, item_inside[left]
                     for right in range(right_from, right_to):
@@ -151,10 +155,14 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                         count += 1
                     mass[symbol] += probability[entry] * pair_mass[pair]
                 pair_mass[pair] = 0.0
-            if smooth:
-                count = _add_unseen(
-                    length, first, width, index.unseen.weight, left_sum, right_sum, mass, reached, count
-                )
+            for symbol in range(interminals * smooth):
+                added = unseen.weight * unseen_mass[symbol]
+                unseen_mass[symbol] = 0.0
+                if added > 0.0:
+                    if mass[symbol] == 0.0:
+                        reached[count] = symbol
+                        count += 1
+                    mass[symbol] += added
             best = 0.0
             for number in range(count):
                 symbol = reached[number]
@@ -168,12 +176,20 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                 if merit[symbol] >= limit:
                     item_symbol[items], item_inside[items] = symbol, mass[symbol]
                     items += 1
-                    if smooth:
-                        left_sum[cell] += mass[symbol] * index.unseen.left[symbol]
-                        right_sum[cell] += mass[symbol] * index.unseen.right[symbol]
                 mass[symbol] = 0.0
             cell_begin[cell + 1] = items
+            if smooth:
+                _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
     return cell_begin, item_symbol[:items], item_inside[:items]
+
+
+@register_jitable
+def _pull_factors(unseen, symbol, left_adjoint, right_adjoint):
+    """The adjoint of `_sum_factors`."""
+    to_left, to_right, total = unseen.left[symbol], unseen.right[symbol], 0.0
+    for parent in range(to_left.shape[0]):
+        total += to_left[parent] * left_adjoint[parent] + to_right[parent] * right_adjoint[parent]
+    return total
 
 
 @njit(cache=True, error_model="numpy")
@@ -197,11 +213,17 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
     joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
     joints = 0
     smooth, unseen = index.unseen.weight > 0.0, index.unseen
+    left_sum, right_sum = factor_sums(cell_begin, item_symbol, item_inside, unseen)
+    left_adjoint, right_adjoint = np.zeros_like(left_sum), np.zeros_like(right_sum)
     for width in range(length if total > 0.0 else 1, 1, -1):
         for first in range(length - width + 1):
             cell = cell_of(length, first, width)
             pairs, cell_mass = 0, 0.0
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                if smooth:
+                    item_outside[item] += _pull_factors(
+                        unseen, item_symbol[item], left_adjoint[cell], right_adjoint[cell]
+                    )
                 outside[item_symbol[item]] = item_outside[item]
                 cell_mass += item_outside[item]
             if cell_mass == 0.0:
@@ -211,8 +233,16 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
                 right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
-                if right_from == right_to:
+                if right_from == right_to or cell_begin[left_cell] == cell_begin[left_cell + 1]:
                     continue
+                unseen_mass = 0.0
+                for item in range(cell_begin[cell], cell_begin[cell + 1] if smooth else 0):
+                    symbol, weight = item_symbol[item], unseen.weight * item_outside[item]
+                    from_left, from_right = left_sum[left_cell, symbol], right_sum[right_cell, symbol]
+                    left_adjoint[left_cell, symbol] += weight * from_right
+                    right_adjoint[right_cell, symbol] += weight * from_left
+                    unseen_mass += weight * from_left * from_right
+                with_unseen = smooth and unseen_mass >= least
                 most = joints + (cell_begin[left_cell + 1] - cell_begin[left_cell]) * (right_to - right_from)
                 if most > joint_left.shape[0]:
                     joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
@@ -229,9 +259,11 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                                 pair_outside[pair] = above
                                 met[pairs] = pair
                                 pairs += 1
-                        elif not smooth:
+                        elif not with_unseen:
                             continue
-                        if smooth:
+                        left_outside += above * item_inside[right]
+                        item_outside[right] += above * left_inside
+                        if with_unseen:
                             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                                 symbol = item_symbol[item]
                                 factors = (
@@ -239,10 +271,7 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                                     * unseen.right[item_symbol[right], symbol]
                                 )
                                 above += unseen.weight * factors * item_outside[item]
-                        from_right = above * item_inside[right]
-                        left_outside += from_right
-                        item_outside[right] += above * left_inside
-                        if from_right * left_inside >= least and above > 0.0:
+                        if above * item_inside[right] * left_inside >= least and above > 0.0:
                             joint_left[joints], joint_right[joints] = left, right
                             joints += 1
                     item_outside[left] += left_outside
@@ -251,6 +280,9 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                 pair_outside[met[number]] = -1.0
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                 outside[item_symbol[item]] = 0.0
+    for word in range(length if smooth and length > 1 else 0):
+        for item in range(cell_begin[word], cell_begin[word + 1]):
+            item_outside[item] += _pull_factors(unseen, item_symbol[item], left_adjoint[word], right_adjoint[word])
     posterior = item_inside * item_outside / total
     kept = Joints(joint_begin, joint_end, joint_left[:joints], joint_right[:joints])
     return total, posterior, kept

@@ -53,6 +53,8 @@ class Cascade:
 
     finest: tuple[LPCFG, ...]
     pruning: Pruning = field(default_factory=Pruning)
+    unseen: bool = True
+    """Whether rules that were never seen may be used (models/unseen.py)."""
 
     @cached_property
     def leaves(self) -> LeafTable:
@@ -60,20 +62,20 @@ class Cascade:
         return LeafTable(self.finest[0])
 
     @cached_property
-    def _indices(self) -> tuple[RuleIndex, RuleIndex]:
-        """The rules that were seen, and the same with all that were not."""
+    def _index(self) -> RuleIndex:
         seen = index_rules(self.finest[0].rules, len(self.finest[0].states))
-        return seen, seen._replace(unseen=unseen_rules(self.finest[0]))
+        return seen._replace(unseen=unseen_rules(self.finest[0])) if self.unseen else seen
 
     @cached_property
-    def _probabilities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The probabilities of the rules in each index; in the second less those that they have as unseen ones,
-        because the first pass sums the factors of unseen rules over all pairs of children."""
-        grammar, (seen, smooth) = self.finest[0], self._indices
-        parent, left, right = grammar.rules[seen.rule].T
-        probability = grammar.rule_count[seen.rule] / self.leaves.symbol_count[parent]
-        unseen = smooth.unseen
-        return probability, probability - unseen.weight * unseen.left[left, parent] * unseen.right[right, parent]
+    def _probability(self) -> NDArray[np.float64]:
+        """The probabilities of the rules in the index, less those that they would have if they were unseen: the
+        first pass sums the factors of unseen rules over all pairs of children."""
+        grammar, unseen = self.finest[0], self._index.unseen
+        parent, left, right = grammar.rules[self._index.rule].T
+        probability = grammar.rule_count[self._index.rule] / self.leaves.symbol_count[parent]
+        if self.unseen:
+            probability -= unseen.weight * unseen.left[left, parent] * unseen.right[right, parent]
+        return np.asarray(probability)
 
     def _root(self, anywhere: bool) -> NDArray[np.float64]:
         """[I+P] how often each symbol is the root of a tree, or of any part of one."""
@@ -88,61 +90,53 @@ class Cascade:
         )
 
     @cached_property
-    def _stages(self) -> dict[tuple[bool, bool], tuple[tuple[Tensors, ...], ...]]:
-        """The grammars of each stage after the coarse one, for (any part of a sentence, rules never seen)."""
+    def _stages(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+        """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
         small = smaller(self.finest[0], self.pruning.small_states)
         grammars = ((small,), self.finest) if small is not None else (self.finest,)
-        share, unseen = self._root(anywhere=True), self._indices[1].unseen
-        stages: dict[tuple[bool, bool], tuple[tuple[Tensors, ...], ...]] = {}
-        stages[False, False] = tuple(
-            tuple(tensors_of(one, self.pruning.precision) for one in stage) for stage in grammars
+        share, kind = self._root(anywhere=True), self.pruning.precision
+        whole = tuple(
+            tuple(tensors_of(one, kind)._replace(unseen=self._index.unseen) for one in stage) for stage in grammars
         )
-        stages[True, False] = tuple(
+        part = tuple(
             tuple(
-                tensors._replace(root=(one.mean_outside * np.repeat(share, one.states)).astype(tensors.root.dtype))
+                tensors._replace(root=(one.mean_outside * np.repeat(share, one.states)).astype(kind))
                 for one, tensors in zip(stage, numbers, strict=True)
             )
-            for stage, numbers in zip(grammars, stages[False, False], strict=True)
+            for stage, numbers in zip(grammars, whole, strict=True)
         )
-        for anywhere in (False, True):
-            stages[anywhere, True] = tuple(
-                tuple(tensors._replace(unseen=unseen) for tensors in stage) for stage in stages[anywhere, False]
-            )
-        return stages
+        return {False: whole, True: part}
 
     def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse.
 
-        Where pruning leaves nothing it is loosened, and where seen rules have no parse unseen ones are let in.
+        Where pruning leaves nothing it is loosened.
         """
-        loosened = self.pruning.loosened()
-        attempts = ((self.pruning, False), (loosened, False), (self.pruning, True), (loosened, True))
-        for retries, (pruning, smooth) in enumerate(attempts):
-            found = self._attempt(leaves, pruning, anywhere, smooth)
+        for retries, pruning in enumerate((self.pruning, self.pruning.loosened())):
+            found = self._attempt(leaves, pruning, anywhere)
             if found is not None:
                 return found._replace(retries=retries)
         return None
 
-    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool, smooth: bool) -> Posterior | None:
-        index, probability = self._indices[smooth], self._probabilities[smooth]
-        coarse = self._coarse(leaves, pruning, index, probability)
+    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool) -> Posterior | None:
+        coarse = self._coarse(leaves, pruning)
         total, item, joints = beam.outside_items(
             coarse.cell_begin,
             coarse.symbol,
             coarse.inside,
             self._root(anywhere),
-            index,
-            probability,
+            self._index,
+            self._probability,
             pruning.coarse_edge_threshold,
         )
         if not total > 0.0:
             return None
         keep = item >= pruning.coarse_threshold
         length = len(coarse.scale)
-        chart = pack_chart(length, coarse.cell_begin, coarse.symbol, keep, joints, index)
+        chart = pack_chart(length, coarse.cell_begin, coarse.symbol, keep, joints, self._index)
         entry, weight = leaves.entry, leaves.weight
         scale = coarse.scale * total ** (1.0 / length)
-        *stages, last = self._stages[anywhere, smooth]
+        *stages, last = self._stages[anywhere]
         for (tensors,) in stages:
             total, item, edge = posteriors(chart, tensors, entry, weight, scale)
             if not math.isfinite(total) or total == 0.0:
@@ -161,9 +155,7 @@ class Cascade:
         logprob = float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum())
         return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0)
 
-    def _coarse(
-        self, leaves: Leaves, pruning: Pruning, index: RuleIndex, probability: NDArray[np.float64]
-    ) -> _Coarse:
+    def _coarse(self, leaves: Leaves, pruning: Pruning) -> _Coarse:
         """The chart of the one-state projection, cut as it grew."""
         interminals, bounds = len(self.finest[0].interminals), self._boundaries
         tags = leaves.symbol - np.int32(interminals)
@@ -177,8 +169,8 @@ class Cascade:
             leaves.weight / np.repeat(scale, np.diff(leaves.begin)),
             begins,
             ends,
-            index,
-            probability,
+            self._index,
+            self._probability,
             pruning.floor,
             pruning.beam,
         )
@@ -186,7 +178,7 @@ class Cascade:
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
-        coarse = self._coarse(leaves, self.pruning.loosened(), self._indices[0], self._probabilities[0])
+        coarse = self._coarse(leaves, self.pruning.loosened())
         share = self._root(anywhere=True)
         log_mass = np.log(np.maximum(coarse.inside * share[coarse.symbol], 1e-300))
         return list(beam.best_cover(coarse.cell_begin, log_mass, _FRAGMENT_COST))
