@@ -30,8 +30,10 @@ STATES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15)
 COMBINED = (2, 4, 6, 8, 10, 15)
 """Numbers of states in Figure 2."""
 ROUNDS = (5, 10, 25, 100)
-LITERAL = Spectral(history=1, future=1, power=0.0, ridge=0.0)
-"""The settings under which the spectral learner is the paper's Algorithm 1."""
+STARTS = 10
+"""Random starts of EM at the peak."""
+LITERAL = Spectral(history=1, future=1, power=0.0, ridge=0.0, smoothing=0.01)
+"""The paper's Algorithm 1, with next to no smoothing."""
 LEXICAL = {"LEX": Counting(memory="none"), "LEX+F": Counting(memory="first"), "LEX+FCP": Counting(memory="kind")}
 PAPER = {"DET": 69.45, "DET+F": 75.91, "SPECTRAL": 80.44, "EM": 81.68}
 """Table 1 as printed: all of the Penn Treebank."""
@@ -90,6 +92,16 @@ class Luque2012:
                 rows.append(self.row(f"EM ({rounds})", SHAG, by, states, rounds))
         return rows
 
+    def restarted(self, row: Row) -> Row:
+        """The best of `STARTS` starts of EM with the states and rounds of a row (footnote 8)."""
+        others = [
+            self.row(
+                row.name, SHAG, EM(states=row.states, iterations=row.rounds, seed=seed), row.states, row.rounds
+            )
+            for seed in range(1, STARTS)
+        ]
+        return best([row, *others], row.name)
+
     def figure_2(self) -> list[Row]:
         """Lexicalised grammars alone, times a spectral one, and times that and the distances of arcs."""
         started = time.process_time()
@@ -135,7 +147,7 @@ def reproduce(
     unlexical, lexical = work.figure_1(), work.figure_2()
     em = tuple(f"EM ({rounds})" for rounds in ROUNDS)
     chosen = [best(unlexical, name) for name in ("DET", "DET+F", "SPECTRAL (literal)", "SPECTRAL")]
-    chosen.append(best(unlexical, *em))
+    chosen.append(work.restarted(best(unlexical, *em)))
     names = [*LEXICAL, *(f"{name} × SPECTRAL" for name in LEXICAL), "SPECTRAL × distance", "all three"]
     chosen += [best(lexical, name) for name in names]
     scores = work.on_test(chosen) if test else [float("nan")] * len(chosen)

@@ -109,7 +109,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("SHAG", "EM"): Recipe(
         "latentgram.learn.shag:learn_em", {**_BASIS, "iterations": 25, "seed": 0, "start": "random"}
     ),
-    ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "seed": 0}),
+    ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "states": 20, "seed": 0}),
     ("ProductSHAG", "Spectral"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "least": 0.0}),
     ("ProductSHAG", "EM"): Recipe(
         "latentgram.learn.lexical:learn_product", {**_PRODUCT, "iterations": 25, "seed": 0, "start": "random"}

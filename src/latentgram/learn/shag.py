@@ -276,10 +276,10 @@ def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None,
     share = distinct / np.maximum(seen + distinct, 1.0)
     operators = (1.0 - share)[source][:, None, None] * automata.operators
     unseen = share[:, None, None] * automata.summed(counts.n_symbols)
-    # An automaton that hardly ever saw a modifier still takes one now and then, and is then where it began.
-    rare = UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN)
-    ahead = _ahead(automata.stop, automata.summed(counts.n_symbols))
-    unseen += rare[:, None, None] * automata.start[:, :, None] * ahead[:, None, :]
+    # An automaton that never saw a modifier still takes one now and then, and is then where it began.
+    rare = np.where(seen > 0, 0.0, UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN))
+    empty = np.where(seen > 0, 1.0, (automata.stop * automata.start).sum(1))
+    unseen += (rare / empty)[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
     kept = Automata(automata.start, automata.stop, automata.pairs, operators)
     return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
 
@@ -322,15 +322,9 @@ def _by_direction(array: NDArray[Any]) -> Any:
     return np.ascontiguousarray(array.reshape(n_sources // 2, 2, array.shape[1]).transpose(1, 0, 2))
 
 
-def _ahead(stop: Floats, every: Floats) -> Floats:
-    """[sources, n] stopᵀ (I − Σ_a A_a)⁻¹, the weight of all that may still follow; stop where that diverges."""
+def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
+    """Σ f(x) = stopᵀ (I − Σ_a A_a)⁻¹ start of each automaton; 1 where the sum diverges or makes no sense."""
     radius = np.abs(np.linalg.eigvals(every)).max(1)
     safe = np.where((radius < 1)[:, None, None], every, 0.0)
-    turned = np.eye(stop.shape[1]) - safe.transpose(0, 2, 1)
-    return np.asarray(np.linalg.solve(turned, stop[:, :, None])[:, :, 0])
-
-
-def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
-    """Σ f(x) over all sequences of each automaton; 1 where the sum makes no sense."""
-    mass = (_ahead(stop, every) * start).sum(1)
-    return np.where((mass > 0.1) & (mass < 10), mass, 1.0)
+    mass = (stop * np.linalg.solve(np.eye(stop.shape[1]) - safe, start[:, :, None])[:, :, 0]).sum(1)
+    return np.where((radius < 1) & (mass > 0.1) & (mass < 10), mass, 1.0)
