@@ -1,0 +1,115 @@
+"""How good are latent-variable grammars by learner, and what does learning cost?
+
+Set-up: treebanks `wsj-sample` and `genia` (X over X collapsed in training and scoring) under LATENTGRAM_DATA,
+learned from `train`, parsed and scored (EVALB, COLLINS) on `dev`, with the treebank's tags and with the
+grammar's own. One process, one thread, processor time from trees in memory to grammar, compiled code warm. EM
+is run with and without smoothing. The learning curve takes the first 100, 300 and 1,000 trees after a shuffle
+with a fixed seed.
+
+Conclusion (results/lpcfg_learning.csv, lpcfg_curve.csv): see docs/results.md.
+
+    python benchmarks/bench_lpcfg_learning.py table [PACK]     # learners on one treebank
+    python benchmarks/bench_lpcfg_learning.py ratio [PACK]     # EM against spectral, 32 states, in one run
+    python benchmarks/bench_lpcfg_learning.py curve            # 100, 300 and 1,000 trees of wsj-sample
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import latentgram as lg
+from latentgram.data.cleaning import collapse_repeats
+from latentgram.data.treebank import Treebank
+
+RESULTS = Path(__file__).parent / "results"
+TABLE: dict[str, Any] = {
+    "PCFG": lg.Counting(),
+    "spectral 8": lg.Spectral(states=8),
+    "spectral 16 (default)": lg.Spectral(),
+    "spectral 16, simple features": lg.Spectral(features="simple"),
+    "spectral 16, no smoothing": lg.Spectral(backoff=0.0, pull=0.0),
+    "spectral 32": lg.Spectral(states=32),
+    "EM 16, no smoothing": lg.EM(backoff=0.0, pull=0.0),
+    "EM 16": lg.EM(),
+    "clusters 24 (default)": lg.Clustering(),
+    "clusters, seed 1": lg.Clustering(seed=1),
+    "clusters, seed 2": lg.Clustering(seed=2),
+    "ensemble (default)": lg.Combining(),
+}
+RATIO: dict[str, Any] = {
+    "spectral 32": lg.Spectral(states=32),
+    "EM 32, 20 iterations": lg.EM(states=32, iterations=20),
+}
+
+
+def treebank(pack: str, part: str) -> Treebank[Any]:
+    """A part of a pack, X over X collapsed in GENIA."""
+    if "LATENTGRAM_DATA" not in os.environ:
+        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
+    read = Treebank.read(Path(os.environ["LATENTGRAM_DATA"]) / "constituency" / pack / f"{part}.mrg")
+    return Treebank.of(collapse_repeats(read.forest)[0]) if pack == "genia" else read
+
+
+def model_of(learner: Any) -> Any:
+    return lg.Ensemble if isinstance(learner, lg.Combining) else lg.LPCFG
+
+
+def rows(pack: str, learners: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    train, dev = treebank(pack, "train"), treebank(pack, "dev")
+    for name, learner in learners.items():
+        lg.fit(model_of(learner), train[:40], by=learner)
+        started = time.process_time()
+        model = lg.fit(model_of(learner), train, by=learner)
+        row = {"treebank": pack, "learner": name, "training_cpu_s": round(time.process_time() - started, 2)}
+        parser = lg.Parser(model)
+        parser.parse(dev[0].words)
+        for tags in ("gold", "own"):
+            started = time.process_time()
+            score = parser.evaluate(dev, gold_tags=tags == "gold")
+            row[f"f1_{tags}"] = round(score.f1, 2)
+            row[f"sentences_a_s_{tags}"] = round(len(dev) / (time.process_time() - started), 1)
+        print(row, flush=True)
+        yield row
+
+
+def curve() -> Iterable[dict[str, Any]]:
+    train, dev = treebank("wsj-sample", "train"), treebank("wsj-sample", "dev")
+    shuffled = train.sample(len(train), seed=0)
+    for number in (100, 300, 1000):
+        for name, learner in (("spectral", lg.Spectral()), ("clusters", lg.Clustering()), ("PCFG", lg.Counting())):
+            model = lg.fit(lg.LPCFG, shuffled[:number], by=learner)
+            f1 = lg.Parser(model).evaluate(dev, gold_tags=True).f1
+            row = {"trees": number, "learner": name, "f1_gold": round(f1, 2)}
+            print(row, flush=True)
+            yield row
+
+
+def write(name: str, found: Iterable[dict[str, Any]]) -> None:
+    """Write rows as they come, so that a long run leaves what it has."""
+    path = RESULTS / name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = None
+        for row in found:
+            writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
+            if file.tell() == 0:
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
+
+
+if __name__ == "__main__":
+    what, *rest = sys.argv[1:] or ["table"]
+    pack = rest[0] if rest else "wsj-sample"
+    if what == "curve":
+        write("lpcfg_curve.csv", curve())
+    elif what == "ratio":
+        write(f"lpcfg_ratio_{pack}.csv", rows(pack, RATIO))
+    else:
+        write(f"lpcfg_learning_{pack}.csv", rows(pack, TABLE))
