@@ -9,8 +9,9 @@ import pytest
 import latentgram as lg
 from latentgram.dp.sequence_em import expected_counts
 from latentgram.errors import DataError, SettingError
+from latentgram.learn.head_automata import Automata, Sequences, normalised
 from latentgram.learn.learners import EM, Clustering, Counting, Spectral
-from latentgram.learn.shag import Automata, Sequences, _normalised, _random_automata
+from latentgram.learn.shag import _random_automata
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.spectral.operators import spectral_operators
 from latentgram.stats.sequences import SequenceCounts
@@ -148,7 +149,7 @@ def test_the_likelihood_never_falls_under_em(bank):
         assert start.sum() == pytest.approx(counts.stops.sum())
         assert stop.sum() == pytest.approx(counts.stops.sum())
         assert operators.sum() == pytest.approx(counts.passes[counts.n_sources :].sum())
-        automata = _normalised(Automata(start, stop, pairs, operators), counts.n_symbols)
+        automata = normalised(Automata(start, stop, pairs, operators), counts.n_symbols)
     assert np.diff(bounds).min() > 0
 
 

@@ -1,16 +1,8 @@
-"""Learners of `SHAG`: counting (DET, DET+F), spectral, EM, and clustering of spectral states (000 §3, §5.1).
-
-All see the data as counted modifier sequences (a trie), one source for each head symbol and direction, and end in
-`_grammar`, which keeps pairs of head and modifier that were never seen possible: with q the relative frequency of
-symbols and B a small operator of each source, A_a ← A_a + q(a) B. For counting B is a pseudo-count. For the others
-B = ε Σ_a A_a with ε = sU / (C + sU) for C modifiers seen, U of them different (Witten & Bell), and A_a is
-multiplied by 1 − ε; s is the setting `smoothing`.
-"""
+"""Learners of `SHAG`: counting (DET, DET+F), spectral, EM, and clustering of spectral states (000 §3, §5.1)."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,60 +12,27 @@ from numpy.typing import NDArray
 from latentgram.dp.sequence_em import expected_counts, forward_vectors
 from latentgram.errors import SettingError
 from latentgram.learn.em import ascend
-from latentgram.learn.head_data import HeadData
+from latentgram.learn.head_automata import (
+    UNSEEN,
+    Automata,
+    Sequences,
+    by_direction,
+    counted,
+    grammar_of,
+    mixed,
+    normalised,
+    restricted,
+    smoothed,
+    visits,
+)
 from latentgram.learn.learners import EM, Clustering, Counting, Spectral
 from latentgram.learn.recipes import Context
 from latentgram.models.shag import SHAG
 from latentgram.spectral.kmeans import kmeans
 from latentgram.spectral.operators import spectral_operators
-from latentgram.stats.head_sequences import head_sequences
-from latentgram.stats.sequences import SequenceCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-UNSEEN = 0.1
-"""Pseudo-modifiers that every automaton has seen besides the real ones."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sequences:
-    """A treebank as these learners take it."""
-
-    data: HeadData
-    counts: SequenceCounts
-    roots: Floats
-
-    @classmethod
-    def of(cls, treebank: Any, kind: str) -> Sequences:
-        """Count a treebank's modifier sequences over symbols of a kind."""
-        data = HeadData.of(treebank, kind)
-        counts, roots = head_sequences(data.modifiers, data.symbol, len(data.symbols.alphabet))
-        return cls(data, counts, roots)
-
-    @property
-    def step(self) -> tuple[Ints, Ints]:
-        """The distinct pairs source · symbols + symbol, and the place of every prefix's last pair among them."""
-        counts = self.counts
-        pair = counts.source.astype(np.int64) * counts.n_symbols + counts.symbol
-        pairs, place = np.unique(pair[counts.n_sources :], return_inverse=True)
-        return pairs, np.concatenate([np.full(counts.n_sources, -1), place])
-
-
-@dataclass(frozen=True, eq=False)
-class Automata:
-    """One automaton a source: `start`, `stop` [sources, n]; `operators` [K, n, n] of the sorted `pairs`."""
-
-    start: Floats
-    stop: Floats
-    pairs: Ints
-    operators: Floats
-
-    def summed(self, n_symbols: int) -> Floats:
-        """[sources, n, n] Σ_a A_a."""
-        total = np.zeros((len(self.start), *self.operators.shape[1:]))
-        np.add.at(total, self.pairs // n_symbols, self.operators)
-        return total
 
 
 def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
@@ -82,11 +41,11 @@ def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
         raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
     sequences = Sequences.of(treebank, str(learner.symbols))
     state = np.minimum(sequences.counts.parent >= 0, learner.memory == "first").astype(np.int64)
-    automata = _counted(sequences, state, UNSEEN)
-    share = UNSEEN / (_visits(sequences.counts, state, automata.start.shape[1]) + 2 * UNSEEN)
+    automata = counted(sequences, state, UNSEEN)
+    share = UNSEEN / (visits(sequences.counts, state, automata.start.shape[1]) + 2 * UNSEEN)
     unseen = np.zeros((len(automata.start), *automata.operators.shape[1:]))
     unseen[:, -1, :] = share
-    return _grammar(sequences, automata, unseen, nonnegative=True, deterministic=True)
+    return grammar_of(sequences, automata, unseen, nonnegative=True, deterministic=True)
 
 
 def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
@@ -101,9 +60,9 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
     def of_states(states: int) -> SHAG:
         kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
         kept[:, 0] = True
-        automata = _restricted(found, kept, sequences.counts.n_symbols)
-        grammar = _smoothed(sequences, automata, learner.smoothing, nonnegative=False)
-        return dataclasses.replace(grammar, spectrum=_by_direction(values))
+        automata = restricted(found, kept, sequences.counts.n_symbols)
+        grammar = smoothed(sequences, automata, _number(learner.smoothing), nonnegative=False)
+        return dataclasses.replace(grammar, spectrum=by_direction(values))
 
     if context.dev_score is None:
         return of_states(_whole(learner.states))
@@ -115,8 +74,8 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
 def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG:
     """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
     sequences = Sequences.of(treebank, str(learner.symbols))
-    automata = _counted(sequences, _clusters(sequences, learner), 0.0)
-    return _smoothed(sequences, automata, learner.smoothing, nonnegative=True)
+    automata = counted(sequences, _clusters(sequences, learner), 0.0)
+    return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
 
 
 def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
@@ -126,7 +85,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
     pairs, step = sequences.step
     begin = _random_automata(sequences, _whole(learner.states), np.random.default_rng(learner.seed), pairs)
     if learner.start == "clusters":
-        begin = _mixed(_counted(sequences, _clusters(sequences, learner), 0.0), begin)
+        begin = mixed(counted(sequences, _clusters(sequences, learner), 0.0), begin)
 
     def expect(automata: Automata) -> tuple[Automata, float]:
         *expected, bound = expected_counts(
@@ -135,10 +94,10 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         return Automata(expected[0], expected[1], pairs, expected[2]), float(bound)
 
     def maximise(expected: Automata) -> Automata:
-        return _normalised(expected, counts.n_symbols)
+        return normalised(expected, counts.n_symbols)
 
     def grammar(automata: Automata) -> SHAG:
-        return _smoothed(sequences, automata, learner.smoothing, nonnegative=True)
+        return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
 
     score = context.dev_score
     found = ascend(
@@ -171,45 +130,6 @@ def _number(value: float | None) -> float:
     return value
 
 
-def _restricted(automata: Automata, kept: NDArray[np.bool_], n_symbols: int) -> Automata:
-    """Only the states kept of each source; states that no source keeps are cut off."""
-    n = int(np.flatnonzero(kept.any(0)).max()) + 1
-    kept = kept[:, :n]
-    of_pair = kept[automata.pairs // n_symbols]
-    return Automata(
-        automata.start[:, :n] * kept,
-        automata.stop[:, :n] * kept,
-        automata.pairs,
-        automata.operators[:, :n, :n] * of_pair[:, :, None] * of_pair[:, None, :],
-    )
-
-
-def _visits(counts: SequenceCounts, state: Ints, n_states: int) -> Floats:
-    """[sources, n] how often each state was left, by a modifier or by the end."""
-    visits = np.zeros((counts.n_sources, n_states))
-    np.add.at(visits, (counts.source, state), counts.passes)
-    return visits
-
-
-def _counted(sequences: Sequences, state: Ints, unseen: float) -> Automata:
-    """Relative frequencies of a deterministic labelling of prefixes by states, with pseudo-modifiers and -ends."""
-    counts = sequences.counts
-    pairs, step = sequences.step
-    n_states = int(state.max()) + 1
-    inner = np.arange(counts.n_sources, len(counts.parent))
-    total = _visits(counts, state, n_states) + 2 * unseen
-    total[total == 0] = 1.0
-    start = np.zeros((counts.n_sources, n_states))
-    start[np.arange(counts.n_sources), state[: counts.n_sources]] = 1.0
-    stop = np.zeros_like(start)
-    np.add.at(stop, (counts.source, state), counts.stops)
-    operators = np.zeros((len(pairs), n_states, n_states))
-    np.add.at(operators, (step[inner], state[inner], state[counts.parent[inner]]), counts.passes[inner])
-    return Automata(
-        start, (stop + unseen) / total, pairs, operators / total[pairs // counts.n_symbols][:, None, :]
-    )
-
-
 def _clusters(sequences: Sequences, learner: Clustering | EM) -> Ints:
     """The cluster of every prefix, by source."""
     counts = sequences.counts
@@ -239,92 +159,3 @@ def _random_automata(sequences: Sequences, states: int, rng: np.random.Generator
     share = seen / np.bincount(source, seen, counts.n_sources)[source]
     operators = transition[source] * (1.0 - stop)[source][:, None, :] * share[:, None, None]
     return Automata(start, stop, pairs, operators)
-
-
-def _mixed(main: Automata, other: Automata, share: float = 0.1) -> Automata:
-    """A start for EM near `main` in which nothing is impossible."""
-    n = main.start.shape[1]
-    parts = zip(
-        (main.start, main.stop, main.operators),
-        (other.start[:, :n], other.stop[:, :n], other.operators[:, :n, :n]),
-        strict=True,
-    )
-    start, stop, operators = ((1 - share) * first + share * second for first, second in parts)
-    return Automata(start, stop, main.pairs, operators)
-
-
-def _normalised(expected: Automata, n_symbols: int) -> Automata:
-    """The M-step: all that can happen in a state sums to 1."""
-    leaving = expected.stop + expected.summed(n_symbols).sum(1)
-    leaving[leaving == 0] = 1.0
-    beginning = np.maximum(expected.start.sum(1, keepdims=True), 1e-300)
-    return Automata(
-        expected.start / beginning,
-        expected.stop / leaving,
-        expected.pairs,
-        expected.operators / leaving[expected.pairs // n_symbols][:, None, :],
-    )
-
-
-def _smoothed(sequences: Sequences, automata: Automata, smoothing: float | None, *, nonnegative: bool) -> SHAG:
-    """The grammar of learned automata: a share of each goes to modifiers it never saw (Witten & Bell 1991)."""
-    counts = sequences.counts
-    source = automata.pairs // counts.n_symbols
-    distinct = _number(smoothing) * np.bincount(source, minlength=counts.n_sources)
-    inner = np.arange(counts.n_sources, len(counts.parent))
-    seen = np.bincount(counts.source[inner], counts.passes[inner], counts.n_sources)
-    share = distinct / np.maximum(seen + distinct, 1.0)
-    operators = (1.0 - share)[source][:, None, None] * automata.operators
-    unseen = share[:, None, None] * automata.summed(counts.n_symbols)
-    # An automaton that never saw a modifier still takes one now and then, and is then where it began.
-    rare = np.where(seen > 0, 0.0, UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN))
-    empty = np.where(seen > 0, 1.0, (automata.stop * automata.start).sum(1))
-    unseen += (rare / empty)[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
-    kept = Automata(automata.start, automata.stop, automata.pairs, operators)
-    return _grammar(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
-
-
-def _grammar(
-    sequences: Sequences, automata: Automata, unseen: Floats, *, nonnegative: bool, deterministic: bool
-) -> SHAG:
-    """Fold the operator of unseen pairs into the seen ones, make every automaton sum to 1, and number all."""
-    data, n_symbols = sequences.data, sequences.counts.n_symbols
-    frequency = data.symbols.frequency
-    source, symbol = automata.pairs // n_symbols, automata.pairs % n_symbols
-    operators = automata.operators + frequency[symbol][:, None, None] * unseen[source]
-    every = automata.summed(n_symbols) + unseen
-    stop = automata.stop / _mass(automata.start, automata.stop, every)[:, None]
-    n_sources = len(automata.start)
-    pair = np.repeat(len(operators) + np.arange(n_sources), n_symbols).reshape(n_sources, n_symbols)
-    pair[source, symbol] = np.arange(len(operators))
-    weight = np.tile(frequency, (n_sources, 1))
-    weight[source, symbol] = 1.0
-
-    return SHAG(
-        data.symbols,
-        _by_direction(automata.start),
-        _by_direction(stop),
-        np.concatenate([operators, unseen]),
-        _by_direction(pair.astype(np.int32)),
-        _by_direction(weight),
-        (sequences.roots + UNSEEN * frequency) / (sequences.roots.sum() + UNSEEN),
-        data.relations,
-        np.zeros((2, n_symbols, 0)),
-        nonnegative,
-        deterministic,
-        data.provenance,
-    )
-
-
-def _by_direction(array: NDArray[Any]) -> Any:
-    """[sources, …] as [2, symbols, …]: source 2·symbol + direction."""
-    n_sources = len(array)
-    return np.ascontiguousarray(array.reshape(n_sources // 2, 2, array.shape[1]).transpose(1, 0, 2))
-
-
-def _mass(start: Floats, stop: Floats, every: Floats) -> Floats:
-    """Σ f(x) = stopᵀ (I − Σ_a A_a)⁻¹ start of each automaton; 1 where the sum diverges or makes no sense."""
-    radius = np.abs(np.linalg.eigvals(every)).max(1)
-    safe = np.where((radius < 1)[:, None, None], every, 0.0)
-    mass = (stop * np.linalg.solve(np.eye(stop.shape[1]) - safe, start[:, :, None])[:, :, 0]).sum(1)
-    return np.where((radius < 1) & (mass > 0.1) & (mass < 10), mass, 1.0)

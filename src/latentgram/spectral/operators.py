@@ -70,8 +70,7 @@ class Operators:
     """Operator automata of all sources, padded with zeros to the same number of states n.
 
     `start`, `stop` [sources, n]; `pairs` [K] = source · n_symbols + symbol, sorted, of `operators` [K, n, n];
-    `values` [sources, n] the singular values; `forward` [V, n] the normalised state of every prefix, an estimate
-    that is good even where the product of operators is not.
+    `values` [sources, n] the singular values.
     """
 
     start: Floats
@@ -79,7 +78,6 @@ class Operators:
     pairs: Ints
     operators: Floats
     values: Floats
-    forward: Floats
 
 
 def spectral_operators(
@@ -118,7 +116,7 @@ def spectral_operators(
     stop = np.zeros_like(start)
     np.add.at(stop, prefixes.source, prefixes.stops[:, None] * before)
     pairs, operators = _operators(prefixes, after, before)
-    return Operators(start, stop, pairs, operators, values, after / prefixes.passes[:, None])
+    return Operators(start, stop, pairs, operators, values)
 
 
 def _operators(prefixes: Prefixes, after: Floats, before: Floats) -> tuple[Ints, Floats]:
