@@ -54,6 +54,7 @@ _PUBLIC = {
     "Constraints": "latentgram.data.constraints",
     "MBR": "latentgram.decode.mbr",
     "MaxRule": "latentgram.decode.maxrule",
+    "Pruning": "latentgram.decode.prune",
     "Viterbi": "latentgram.decode.viterbi",
     "score_attachment": "latentgram.evaluate.attachment",
     "score_brackets": "latentgram.evaluate.bracketing",

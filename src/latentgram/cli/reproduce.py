@@ -56,6 +56,26 @@ def luque2012(
     write_results(output, results, page, plots)
 
 
+@app.command(no_args_is_help=True)
+def cohen2013(
+    data: Data,
+    output: Output,
+    treebank: Annotated[str, typer.Option(help="Folder in DATA/constituency.")] = "wsj-sample",
+    states: Annotated[str, typer.Option(help="Numbers of hidden states.")] = "8,16,24,32",
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of EM.")] = 50,
+    every: Annotated[int, typer.Option(min=1, help="Rounds of EM between two scores.")] = 10,
+    test: Test = False,
+) -> None:
+    """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
+    from latentgram.cli.console import progress
+    from latentgram.cli.reproduce_cohen2013 import reproduce
+
+    sizes = [int(size) for size in states.split(",")]
+    with progress() as shown:
+        results, page, files = reproduce(data / "constituency" / treebank, sizes, rounds, every, test, shown)
+    write_results(output, results, page, files)
+
+
 def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Mapping[str, str]) -> None:
     """Write what a run found."""
     from latentgram.cli.console import say

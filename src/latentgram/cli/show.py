@@ -20,16 +20,24 @@ def show(
     ] = None,
     direction: Annotated[Literal["left", "right"], typer.Option(help="Which modifiers of the head.")] = "left",
     clusters: Annotated[int, typer.Option(min=1, help="States of the automaton that is shown, at most.")] = 10,
-    spectrum: Annotated[bool, typer.Option("--spectrum", help="Its singular values in place of states.")] = False,
+    spectrum: Annotated[
+        bool, typer.Option("--spectrum", help="Singular values, or sizes of states, in place of states.")
+    ] = False,
+    symbol: Annotated[
+        str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Rules, words and contexts told of each state.")] = 5,
 ) -> None:
-    """Show a tree as an outline or as an SVG picture, a summary of a model, or an automaton of a grammar."""
+    """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
     import latentgram
     from latentgram.errors import SettingError
     from latentgram.view.trees import draw, outline
 
     if file.suffix == ".lg":
         model = latentgram.load(file)
-        if automaton is None:
+        if symbol is not None:
+            _show_states(model, symbol, top, spectrum, svg)
+        elif automaton is None:
             typer.echo(model.summary())
         else:
             _show_automaton(_grammar_in(model), automaton, direction, clusters, spectrum, svg)
@@ -54,6 +62,50 @@ def _grammar_in(model: Any) -> SHAG:
         if isinstance(factor, SHAG):
             return factor
     raise SettingError(f"a {type(grammar).__name__} has no head automata to show")
+
+
+def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | None) -> None:
+    """What the states of a symbol prefer and how they are alike; for a spectral grammar how strong they are."""
+    from latentgram.errors import SettingError
+    from latentgram.models.ensemble import Ensemble
+    from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
+    from latentgram.models.lpcfg import LPCFG
+    from latentgram.view.plots import line_plot
+
+    grammar = getattr(model, "model", model)
+    if isinstance(grammar, Ensemble):
+        grammar = grammar.grammars[0]
+    if not isinstance(grammar, LPCFG):
+        raise SettingError(f"a {type(grammar).__name__} has no symbols with hidden states to show")
+    symbol_number(grammar, symbol)
+    if svg is not None or spectrum or not grammar.nonnegative:
+        sizes = state_strength(grammar)[symbol]
+        if svg is None:
+            typer.echo("\n".join(f"{place}\t{value:.6g}" for place, value in enumerate(sizes, 1)))
+        else:
+            points = [(float(place), float(value)) for place, value in enumerate(sizes, 1)]
+            title = f"states of {symbol}, the strongest first"
+            _write(svg, line_plot({symbol: points}, title=title, x_label="state", y_label="size"))
+        return
+    for state in hidden_states(grammar, symbol, top):
+        typer.echo(str(state))
+    for line in _joins(hierarchy(grammar, symbol).tolist(), int(grammar.states[symbol_number(grammar, symbol)])):
+        typer.echo(line)
+
+
+def _joins(steps: list[list[float]], states: int) -> list[str]:
+    """The steps of a hierarchy, a line each, the most alike first."""
+    groups: dict[int, list[int]] = {state: [state] for state in range(states)}
+    lines = []
+    for number, (one, other, distance, _) in enumerate(steps):
+        left, right = groups[int(one)], groups[int(other)]
+        groups[states + number] = sorted(left + right)
+        lines.append(f"at distance {distance:.3f}: states {_listed(left)} and {_listed(right)} become one")
+    return lines
+
+
+def _listed(states: list[int]) -> str:
+    return "{" + " ".join(map(str, states)) + "}"
 
 
 def _show_automaton(

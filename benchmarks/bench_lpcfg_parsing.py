@@ -1,0 +1,180 @@
+"""How fast do latent grammars parse, where does the time go, and what do pruning and single precision cost in F1?
+
+Set-up: treebanks under LATENTGRAM_DATA (by default the wsj sample; others are named as arguments), grammars
+learned with default settings from the training part, gold tags unless said, development part, EVALB with
+COLLINS.prm. Speed is processor time of one core for everything from sentences to trees, after a run that
+compiles; the stages are timed in a run of their own: `first` is the one-state pass with its pruning, `small` and
+`full` are the latent stages, `rest` is everything else (looking words up, decoding, building trees). `exact`
+looks at the whole chart in double precision. The long sentence is made of development sentences one after the
+other and parsed in a process of its own, whose greatest resident size is given.
+
+Conclusion (results/lpcfg_parsing.csv, lpcfg_parsing.svg, lpcfg_long.csv): see docs/results.md. Single and double
+precision give the same F1; pruning costs nothing in F1 that can be measured.
+
+    python benchmarks/bench_lpcfg_parsing.py [TREEBANK…]
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import latentgram as lg
+import latentgram.parser.cascade as cascade
+from latentgram.decode.prune import Pruning
+from latentgram.dp import beam
+from latentgram.parser.latent import LatentBackend
+from latentgram.view.plots import line_plot
+
+FOLDER = Path(__file__).parent / "results"
+FULL = Pruning()
+LONG = 249
+STAGES = ("first", "small", "full", "rest")
+
+
+def grammars(train: lg.Treebank[Any]) -> dict[str, Any]:
+    spectral = {m: lg.fit(lg.LPCFG, train, by=lg.Spectral(states=m)) for m in (8, 16, 32)}
+    clusters = {m: lg.fit(lg.LPCFG, train, by=lg.Clustering(states=m)) for m in (8, 16)}
+    every = {f"spectral {m}": grammar for m, grammar in spectral.items()}
+    every |= {f"clusters {m}": grammar for m, grammar in clusters.items()}
+    every["ensemble of four"] = lg.Ensemble((spectral[16], spectral[32], clusters[8], clusters[16]))
+    return every
+
+
+class Clock:
+    """Sums the processor time of the functions it stands in for."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def timed(self, function: Callable[..., Any], stage: Callable[..., str]) -> Callable[..., Any]:
+        """The function, timed under the stage that its arguments tell."""
+
+        def run(*arguments: Any) -> Any:
+            begin = time.process_time()
+            result = function(*arguments)
+            self.seconds[stage(*arguments)] += time.process_time() - begin
+            return result
+
+        return run
+
+
+def stage_times(backend: LatentBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
+    """Milliseconds a sentence of each stage."""
+    clock = Clock()
+    small = backend.cascade.pruning.small_states
+    kept = {name: getattr(cascade, name) for name in ("posteriors", "prune_chart", "pack_chart")}
+    first = {
+        name: getattr(beam, name) for name in ("filter_tags", "context_scores", "grow_items", "outside_items")
+    }
+    try:
+        for name in first:
+            setattr(beam, name, clock.timed(first[name], lambda *_: "first"))
+        cascade.pack_chart = clock.timed(kept["pack_chart"], lambda *_: "first")
+        cascade.prune_chart = clock.timed(kept["prune_chart"], lambda *_: "small")
+        cascade.posteriors = clock.timed(
+            kept["posteriors"], lambda _, tensors, *__: "small" if tensors.states.max() <= small else "full"
+        )
+        begin = time.process_time()
+        backend.parse(sentences)
+        whole = time.process_time() - begin
+    finally:
+        for name, function in kept.items():
+            setattr(cascade, name, function)
+        for name, function in first.items():
+            setattr(beam, name, function)
+    times = {stage: 1000 * clock.seconds[stage] / len(sentences) for stage in STAGES[:-1]}
+    return times | {"rest": 1000 * whole / len(sentences) - sum(times.values())}
+
+
+def measure(
+    name: str, model: Any, dev: lg.Treebank[Any], note: str, pruning: Pruning, tags: bool
+) -> dict[str, Any]:
+    backend = LatentBackend(model, None, pruning)
+    sentences = [lg.Sentence(s.words, s.tags if tags else None) for s in dev.sentences()]
+    backend.parse(sentences[:8])
+    begin = time.process_time()
+    parses = backend.parse(sentences)
+    seconds = time.process_time() - begin
+    score = backend.compare(dev, parses)
+    row = {
+        "grammar": name,
+        "setting": note,
+        "F1": f"{score.f1:.2f}",
+        "fallback": sum(parse.fallback for parse in parses),
+        "sentences/s": f"{len(dev) / seconds:.0f}",
+    }
+    return row | {f"{stage} ms": f"{ms:.2f}" for stage, ms in stage_times(backend, sentences).items()}
+
+
+def long_sentence(model: Path, treebank: Path) -> None:
+    """In a process of its own: parse one long sentence; print seconds and megabytes."""
+    parser = lg.load(model)
+    words = [pair for s in lg.Treebank.read(treebank).sentences() for pair in zip(s.words, s.tags, strict=True)]
+    parser.parse(words[:20])
+    begin = time.process_time()
+    parser.parse(words[:LONG])
+    seconds = time.process_time() - begin
+    print(f"{seconds:.2f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+
+
+def main(packs: list[str]) -> None:
+    data = Path(
+        os.environ.get("LATENTGRAM_DATA") or sys.exit("LATENTGRAM_DATA does not say where the corpora are")
+    )
+    rows, long_rows, curves = [], [], {}
+    for pack in packs:
+        folder = data / "constituency" / pack
+        dev = lg.Treebank.read(folder / "dev.mrg")
+        models = grammars(lg.Treebank.read(folder / "train.mrg"))
+        for name, model in models.items():
+            settings = [("default", FULL, True), ("own tags", FULL, False)]
+            if name == "spectral 16":
+                settings += [
+                    ("double precision", Pruning(precision="float64"), True),
+                    ("thresholds / 1000", FULL.loosened(), True),
+                    ("one latent stage", Pruning(small_states=99), True),
+                ]
+            for note, pruning, tags in settings:
+                row = {"treebank": pack} | measure(name, model, dev, note, pruning, tags)
+                rows.append(row)
+                print(*row.values(), flush=True)
+        curves[pack] = [
+            (float(m), 1000 / float(row["sentences/s"]))
+            for m in (8, 16, 32)
+            for row in rows
+            if (row["treebank"], row["grammar"], row["setting"]) == (pack, f"spectral {m}", "default")
+        ]
+        for name in ("spectral 16", "spectral 32", "ensemble of four"):
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / "model.lg"
+                lg.save(lg.Parser(models[name]), path)
+                call = [sys.executable, __file__, "--long", str(path), str(folder / "dev.mrg")]
+                seconds, megabytes = subprocess.run(
+                    call, capture_output=True, text=True, check=True
+                ).stdout.split()
+            long_rows.append({"treebank": pack, "grammar": name, "seconds": seconds, "megabytes": megabytes})
+            print(*long_rows[-1].values(), flush=True)
+    for name, table in (("lpcfg_parsing.csv", rows), ("lpcfg_long.csv", long_rows)):
+        with open(FOLDER / name, "w", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, table[0])
+            writer.writeheader()
+            writer.writerows(table)
+    plot = line_plot(curves, title="Parsing with spectral grammars", x_label="states", y_label="ms a sentence")
+    (FOLDER / "lpcfg_parsing.svg").write_text(plot, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--long"]:
+        long_sentence(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        main(sys.argv[1:] or ["wsj-sample"])

@@ -1,0 +1,43 @@
+"""The experiments of Cohen et al. (2013) on a small generated treebank: every table is there and adds up."""
+
+import csv
+import io
+
+import pytest
+
+from latentgram.cli.reproduce_cohen2013 import reproduce
+from latentgram.data.demo import demo_treebank
+from latentgram.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    demo_treebank(120, seed=1).write(folder / "train.mrg")
+    demo_treebank(20, seed=2).write(folder / "dev.mrg")
+    demo_treebank(20, seed=3).write(folder / "test.mrg")
+    return reproduce(folder, states=(2, 3), rounds=4, every=2, test=True)
+
+
+def test_every_table_is_there(run):
+    results, page, files = run
+    rows = results["rows"]
+    em = [row for row in rows if row["name"] == "EM"]
+    assert [(row["states"], row["rounds"]) for row in em] == [(2, 2), (2, 4), (3, 2), (3, 4)]
+    assert {row["states"] for row in rows if row["name"] == "spectral"} == {2, 3}
+    for name in ("without smoothing", "without scaling", "simple features", "signed posteriors"):
+        assert sum(row["name"] == name for row in rows) == 2
+    assert set(results["stages"]) == {"2", "3"}
+    assert set(results["test"]) == {"PCFG", "EM", "EM + back-off", "spectral"}
+    assert all(0 < row["dev"] <= 100 for row in rows)
+    assert set(files) == {"table1.svg", "table2.svg", "results.csv"}
+    assert len(list(csv.DictReader(io.StringIO(files["results.csv"])))) == len(rows)
+    for heading in ("Table 1", "Table 2", "Table 3", "§4.3"):
+        assert heading in page
+    best = max(row["dev"] for row in em if row["states"] == 3)
+    assert f"{best:.2f}" in page
+
+
+def test_a_folder_without_a_treebank_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"there is no train\.mrg"):
+        reproduce(tmp_path)

@@ -1,0 +1,39 @@
+"""`latentgram show --symbol`: hidden states of stored grammars."""
+
+import pytest
+from typer.testing import CliRunner
+
+import latentgram as lg
+from latentgram.cli.main import app
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder, train = tmp_path_factory.mktemp("models"), lg.demo_treebank(120, seed=1)
+    for name, learner in (("clusters", lg.Clustering(states=3)), ("spectral", lg.Spectral(states=3))):
+        lg.save(lg.Parser(lg.fit(lg.LPCFG, train, by=learner)), folder / f"{name}.lg")
+    return folder
+
+
+def shown(*arguments):
+    return CliRunner().invoke(app, ["show", *map(str, arguments)], catch_exceptions=True)
+
+
+def test_states_of_probabilities_tell_what_they_prefer(models):
+    told = shown(models / "clusters.lg", "--symbol", "NP")
+    assert told.exit_code == 0
+    assert told.stdout.count("  below: ") == told.stdout.count("  above: ") > 1
+    assert "become one" in told.stdout
+
+
+def test_spectral_states_tell_their_strength(models, tmp_path):
+    told = shown(models / "spectral.lg", "--symbol", "NP")
+    sizes = [float(line.split("\t")[1]) for line in told.stdout.splitlines()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) == 3
+    assert shown(models / "spectral.lg", "--symbol", "NP", "--svg", tmp_path / "a.svg").exit_code == 0
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+
+
+def test_unknown_symbols_are_named(models):
+    assert "no symbol 'XYZ'" in str(shown(models / "clusters.lg", "--symbol", "XYZ").exception)
