@@ -188,3 +188,15 @@ def test_a_memory_that_a_shag_lacks_is_refused(bank):
 def test_constituency_trees_are_refused():
     with pytest.raises(DataError, match="dependency treebank"):
         lg.fit(lg.SHAG, lg.demo_treebank(5, seed=0), by=Spectral())
+
+
+@pytest.mark.parametrize("by", LEARNERS, ids=lambda by: f"{type(by).__name__}-{getattr(by, 'memory', '')}")
+def test_a_treebank_without_a_single_arc_is_enough(by):
+    """Whatever was never seen is still possible."""
+    words = lg.Treebank.of([lg.DependencyTree((word,), heads=(0,), xpos=(word,)) for word in "ABA"])
+    shag = lg.fit(lg.SHAG, words, by=by)
+    parse = lg.Parser(shag).parse([("x", "A"), ("y", "B"), ("z", "C")])
+    assert np.isfinite(parse.tree_logprob)
+    for model in (lg.LexicalSHAG, lg.ArcDistance):
+        shag = shag * lg.fit(model, words, by=Counting())
+    assert np.isfinite(lg.Parser(shag).parse([("x", "A"), ("y", "B")]).tree_logprob)

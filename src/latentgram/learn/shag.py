@@ -108,7 +108,9 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         score=None if score is None else (lambda automata: score(grammar(automata))),
         progress=context.progress,
     )
-    return grammar(found.model)
+    learned = grammar(found.model)
+    provenance = dataclasses.replace(learned.provenance, trace=(*learned.provenance.trace, *found.trace))
+    return dataclasses.replace(learned, provenance=provenance)
 
 
 def _spectral(sequences: Sequences, learner: Spectral | Clustering | EM) -> tuple[Automata, Floats]:

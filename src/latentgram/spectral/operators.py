@@ -18,6 +18,7 @@ One decomposition a source; all else is one pass over the V prefixes: O(V n²).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -127,7 +128,7 @@ def _operators(prefixes: Prefixes, after: Floats, before: Floats) -> tuple[Ints,
     nodes, keys = nodes[order], keys[order]
     pairs, first = np.unique(keys, return_index=True)
     operators = np.empty((len(pairs), after.shape[1], after.shape[1]))
-    for place, (begin, end) in enumerate(zip(first, [*first[1:], len(nodes)], strict=True)):
+    for place, (begin, end) in enumerate(pairwise([*first, len(nodes)])):
         group = nodes[begin:end]
         operators[place] = after[group].T @ before[prefixes.parent[group]]
     return pairs, operators
