@@ -8,6 +8,7 @@ import pytest
 from latentgram.dp import beam
 from latentgram.dp.latent_cky import Tensors, inside, outside, vector_places
 from latentgram.dp.packed_chart import Unseen, build_chart, index_rules
+from latentgram.dp.span_masks import everything
 
 LEAF_BEGIN = np.array([0, 2, 3, 5, 7], np.int32)
 LEAF_TAG = np.array([0, 1, 1, 0, 1, 0, 1], np.int32)
@@ -65,7 +66,8 @@ def uncut(seed, floor=0.0, keep=0.0, unseen=False):
     if unseen:
         parent, left, right = rules[index.rule].T
         beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
-    items = beam.grow_items(LEAF_BEGIN, LEAF_TAG + np.int32(3), weight, *contexts, index, beyond, floor, keep)
+    leaves = LEAF_BEGIN, LEAF_TAG + np.int32(3), weight
+    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, everything(4, 3))
     return items, index, probability, beyond, contexts, random.random(5)
 
 

@@ -18,6 +18,8 @@ from latentgram.dp.eisner import best_heads, k_best_heads
 from latentgram.errors import SettingError
 
 Floats = NDArray[np.float64]
+Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which arcs and which root words are allowed."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,20 @@ class MBR:
         sizes = np.maximum(np.abs(posteriors), self.floor)
         return np.log(sizes) if self.gain == "log" else sizes
 
-    def heads(self, arcs: Floats, roots: Floats) -> NDArray[np.int64]:
-        """The heads of the best tree (−1 for the root word)."""
-        heads, _ = best_heads(self.gains(arcs), self.gains(roots))
+    def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> NDArray[np.int64]:
+        """The heads of the best tree (−1 for the root word), of those that the mask allows."""
+        heads, _ = best_heads(*self._masked(arcs, roots, mask))
         return np.asarray(heads)
 
-    def k_best(self, arcs: Floats, roots: Floats, count: int) -> NDArray[np.int64]:
-        """[at most count, N] the heads of the best trees, best first."""
-        heads, _ = k_best_heads(self.gains(arcs), self.gains(roots), count)
-        return np.asarray(heads)
+    def k_best(
+        self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """[at most count, N] the heads of the best trees, best first, and what they are worth."""
+        heads, merits = k_best_heads(*self._masked(arcs, roots, mask), count)
+        return np.asarray(heads), np.asarray(merits)
+
+    def _masked(self, arcs: Floats, roots: Floats, mask: Mask | None) -> tuple[Floats, Floats]:
+        gains = self.gains(arcs), self.gains(roots)
+        if mask is None:
+            return gains
+        return np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)

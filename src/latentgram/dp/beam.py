@@ -17,6 +17,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from latentgram.dp.packed_chart import Joints, cell_of, grown
+from latentgram.dp.span_masks import CLOSED, OPEN
 
 
 @njit(cache=True)
@@ -102,11 +103,12 @@ def factor_sums(cell_begin, item_symbol, item_inside, unseen):
 
 
 @njit(cache=True)
-def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam):
+def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam, masks):
     """The items whose estimated posterior is at least `floor` and at least `beam` times that of their cell's best.
 
-    `probability` follows the order of `index`. The whole sentence keeps all its symbols. Returns the items by cell
-    and their inside probabilities: the sum over split points of a pair of children first, then the rules.
+    `probability` follows the order of `index`. The whole sentence, and every span of which something is known,
+    keep all symbols that `masks` allow. Returns the items by cell and their inside probabilities: the sum over
+    split points of a pair of children first, then the rules.
     """
     length = leaf_begin.shape[0] - 1
     cells = length * (length + 1) // 2
@@ -128,6 +130,10 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
     for width in range(2, length + 1):
         for first in range(length - width + 1):
             cell, pairs, count = cell_of(length, first, width), 0, 0
+            if masks.of_cell[cell] == CLOSED:
+                cell_begin[cell + 1] = items
+                continue
+            allowed = masks.allowed[masks.of_cell[cell]]
             for left_width in range(1, width):
                 left_cell = cell_of(length, first, left_width)
                 right_cell = cell_of(length, first + left_width, width - left_width)
@@ -168,12 +174,13 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                 symbol = reached[number]
                 merit[symbol] = begins[first, symbol] * mass[symbol] * ends[first + width, symbol]
                 best = max(best, merit[symbol])
-            limit = 0.0 if width == length else max(floor, beam * best)
+            known = width == length or masks.of_cell[cell] != OPEN
+            limit = 0.0 if known else max(floor, beam * best)
             if items + count > item_symbol.shape[0]:
                 item_symbol, item_inside = grown(item_symbol, items + count), grown(item_inside, items + count)
             for number in range(count):
                 symbol = reached[number]
-                if merit[symbol] >= limit:
+                if merit[symbol] >= limit and allowed[symbol]:
                     item_symbol[items], item_inside[items] = symbol, mass[symbol]
                     items += 1
                 mass[symbol] = 0.0

@@ -40,6 +40,7 @@ from latentgram.dp.semiring import (
     times,
     zero,
 )
+from latentgram.dp.span_masks import CLOSED, everything
 
 _FLUSH = 2.0**-900
 """Scaled values below this are nothing: their adjoints might overflow."""
@@ -176,6 +177,12 @@ def inside(semiring, index, weights, lexical):
 
     `lexical` [n, P] holds the value of each preterminal over each word, `weights` that of each rule.
     """
+    return inside_within(semiring, index, weights, lexical, everything(lexical.shape[0], index.interminals))
+
+
+@njit(cache=True)
+def inside_within(semiring, index, weights, lexical, masks):
+    """The inside chart of the trees that masks of spans (span_masks.py) allow."""
     n, preterminals = lexical.shape
     interminals = index.interminals
     nothing = zero(semiring)
@@ -194,11 +201,16 @@ def inside(semiring, index, weights, lexical):
         _balance_words(chart)
     by_start, by_end, tags = chart.by_start, chart.by_end, chart.tags
     cell = np.empty(interminals, weights.dtype)
+    number = n - 1
     for width in range(2, n + 1):
         pair = width == 2
         after_tag = index.both if pair else index.first
         for i in range(n - width + 1):
             j = i + width
+            number += 1
+            if masks.of_cell[number] == CLOSED:
+                continue
+            allowed = masks.allowed[masks.of_cell[number]]
             cell[:] = nothing
             for t in range(preterminals):
                 value = tags[i, t]
@@ -233,7 +245,7 @@ def inside(semiring, index, weights, lexical):
                             _spread(semiring, index, weights, q, value, cell)
             for a in range(interminals):
                 value = cell[a]
-                if value == nothing or (needs_scaling(semiring) and abs(value) < _FLUSH):
+                if value == nothing or not allowed[a] or (needs_scaling(semiring) and abs(value) < _FLUSH):
                     continue
                 by_start[at_start(interminals, n, a, i, j)] = value
                 by_end[at_end(interminals, a, i, j)] = value

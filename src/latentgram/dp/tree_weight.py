@@ -10,48 +10,58 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from latentgram.dp.latent_cky import mean_of
+
 
 @njit(cache=True)
-def tree_weight(states, tensor, tensor_begin, symbols, sizes, rules, leaf_vector, leaf_begin, root):
+def tree_weight(tensors, symbols, sizes, rules, leaf_entry, leaf_weight):
     """log |weight| and its sign (−inf and 0 for nothing).
 
-    The tree is in preorder. `rules` has the rule of each inner node in this order; the vectors of the words stand
-    one after the other in `leaf_vector` from `leaf_begin` on; `root` is the vector of the root's symbol.
+    The tree is in preorder. `rules` has the rule of each inner node in this order, −1 for one never seen; words
+    have a row of the lexicon, or −1 and a weight.
     """
-    nodes = symbols.shape[0]
-    largest = states.max()
-    stack = np.empty((nodes + 1, largest))
-    depth, log_weight = 0, 0.0
-    inner, leaf = rules.shape[0], leaf_begin.shape[0] - 1
-    result = np.empty(largest)
-    for node in range(nodes - 1, -1, -1):
-        size = states[symbols[node]]
+    states = tensors.states
+    stack = np.empty((symbols.shape[0] + 1, states.max()))
+    result = np.empty(states.max())
+    depth, log_weight, inner, leaf = 0, 0.0, rules.shape[0], leaf_entry.shape[0]
+    for node in range(symbols.shape[0] - 1, -1, -1):
+        a = symbols[node]
+        size = states[a]
+        mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
         if sizes[node] == 1:
             leaf -= 1
-            result[:size] = leaf_vector[leaf_begin[leaf] : leaf_begin[leaf + 1]]
+            place = tensors.lexicon_begin[max(leaf_entry[leaf], 0)]
+            for h in range(size):
+                result[h] = tensors.lexicon[place + h] if leaf_entry[leaf] >= 0 else leaf_weight[leaf] * mean[h]
         else:
             inner -= 1
-            place = tensor_begin[rules[inner]]
+            b, c = symbols[node + 1], symbols[node + 1 + sizes[node + 1]]
             left, right = stack[depth - 1], stack[depth - 2]
-            left_states = states[symbols[node + 1]]
-            right_states = states[symbols[node + 1 + sizes[node + 1]]]
-            for h in range(size):
-                total = 0.0
-                for b in range(left_states):
-                    for c in range(right_states):
-                        total += tensor[place] * left[b] * right[c]
-                        place += 1
-                result[h] = total
             depth -= 2
+            if rules[inner] < 0:
+                if tensors.unseen.weight == 0.0:
+                    return -np.inf, 0.0
+                weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+                weight *= np.sum(mean_of(tensors, b) * left[: states[b]])
+                weight *= np.sum(mean_of(tensors, c) * right[: states[c]])
+                result[:size] = weight * mean
+            else:
+                place = tensors.rule_begin[rules[inner]]
+                for h in range(size):
+                    total = 0.0
+                    for l in range(states[b]):
+                        for r in range(states[c]):
+                            total += tensors.rule[place] * left[l] * right[r]
+                            place += 1
+                    result[h] = total
         greatest = np.abs(result[:size]).max()
         if greatest == 0.0:
             return -np.inf, 0.0
         log_weight += np.log(greatest)
         stack[depth, :size] = result[:size] / greatest
         depth += 1
-    total = 0.0
-    for h in range(states[symbols[0]]):
-        total += root[h] * stack[0, h]
+    place = tensors.symbol_begin[symbols[0]]
+    total = np.sum(tensors.root[place : place + states[symbols[0]]] * stack[0, : states[symbols[0]]])
     if total == 0.0:
         return -np.inf, 0.0
     return log_weight + np.log(abs(total)), np.sign(total)

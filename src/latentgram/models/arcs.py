@@ -33,6 +33,8 @@ from latentgram.models.hashed_weights import HashedWeights
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which arcs (head, modifier) and which root words are allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,19 +123,24 @@ class ArcFactored:
         """[4, N + 2] the symbols of a sentence."""
         return self.symbols.encode([sentence])[0]
 
-    def scores(self, symbols: NDArray[np.int32]) -> ArcScores:
-        """The scores of the trees of an encoded sentence."""
+    def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
+        """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""
         n_words = symbols.shape[1] - 2
         root = np.empty(n_words)
         if self.pruner is None:
             arc = np.full((n_words, n_words), -np.inf)
             score_arcs(symbols, self.weights.dense, arc, root)
+            if allowed is not None:
+                arc[~allowed[0]] = -np.inf
+                root[~allowed[1]] = -np.inf
             return ArcScores(root, arc)
-        kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
-        offset, modifier, sibling_offset = siblings.list_arcs(kept[1:])
+        if allowed is None:
+            kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
+            allowed = kept[1:], kept[0]
+        offset, modifier, sibling_offset = siblings.list_arcs(allowed[0])
         arc, sibling = np.empty(len(modifier)), np.empty(sibling_offset[-1])
         score_listed(symbols, self.weights.dense, offset, modifier, sibling_offset, arc, sibling, root)
-        root[~kept[0]] = -np.inf
+        root[~allowed[1]] = -np.inf
         return ArcScores(root, arc, (offset, modifier, sibling_offset), sibling)
 
     def tree_score(self, tree: DependencyTree) -> float:

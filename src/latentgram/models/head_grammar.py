@@ -39,6 +39,12 @@ class ArcPosteriors:
         words = np.arange(len(heads))
         return np.where(heads < 0, self.roots, self.arcs[np.maximum(heads, 0), words])
 
+    @property
+    def entropy(self) -> float:
+        """The entropies of the words' heads, in nats, summed: an upper bound of that of the tree."""
+        shares = np.abs(np.vstack([self.arcs, self.roots]))
+        return float(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum())
+
 
 class HeadGrammar:
     """A distribution, or at least a weight, over sentences with projective dependency trees."""

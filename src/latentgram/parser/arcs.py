@@ -7,19 +7,24 @@ There is no probability of the sentence itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.decode.mbr import MBR
 from latentgram.decode.viterbi import Viterbi
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.attachment import AttachmentScore, score_attachment
 from latentgram.models.arcs import ArcFactored, ArcScores
 from latentgram.models.head_grammar import ArcPosteriors
+from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
@@ -36,53 +41,61 @@ class ArcBackend:
                 f"dependency trees are decoded by MBR or Viterbi, not {type(self.decoder).__name__}"
             )
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """The best tree of each sentence."""
-        encoded = self.model.symbols.encode(sentences)
-        return [self._parse(sentence, encoded[number]) for number, sentence in enumerate(sentences)]
+    def parse(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
+    ) -> list[Parse]:
+        """The best tree of each sentence, of those that obey what is known."""
+        constraints = known or [None] * len(sentences)
+        given = [with_tags(each, one) if each else one for one, each in zip(sentences, constraints, strict=True)]
+        encoded = self.model.symbols.encode(given)
+        return [
+            self._nbest(_Analysis(self.model, sentence, encoded[number], constraints[number]), 1)[0]
+            for number, sentence in enumerate(given)
+        ]
 
-    def _parse(self, sentence: Sentence, symbols: NDArray[np.int32]) -> Parse:
-        scores = self.model.scores(symbols)
-        posteriors = self._posteriors(scores)
-        heads, score = scores.best()
-        if isinstance(self.decoder, MBR):
-            heads = self.decoder.heads(posteriors.arcs, posteriors.roots)
-            score = scores.of_heads(heads)
-        return self._built(sentence, symbols, heads, score, posteriors)
-
-    def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The trees with the best scores, best first."""
-        symbols = self.model.encode(sentence)
-        scores = self.model.scores(symbols)
-        posteriors = self._posteriors(scores)
-        found = zip(*scores.k_best(count), strict=True)
-        return [self._built(sentence, symbols, heads, score, posteriors) for heads, score in found]
+        return self._nbest(self._analysis(sentence, known), count)
 
-    def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
+    def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> _Analysis:
+        sentence = with_tags(known, sentence) if known else sentence
+        return _Analysis(self.model, sentence, self.model.encode(sentence), known)
+
+    def _nbest(self, analysis: _Analysis, count: int) -> list[Parse]:
+        """The best trees by their scores, or those of least risk."""
+        found: list[tuple[float, Heads]] = []
+        for mask, scores in zip(analysis.masks or (None,), analysis.cases, strict=True):
+            if isinstance(self.decoder, MBR):
+                trees, merits = self.decoder.k_best(
+                    analysis.posteriors.arcs, analysis.posteriors.roots, count, mask
+                )
+            elif count == 1:
+                heads, merit = scores.best()
+                trees, merits = heads[None], np.array([merit])
+            else:
+                trees, merits = scores.k_best(count)
+            found += zip(merits.tolist(), trees, strict=True)
+        found.sort(key=itemgetter(0), reverse=True)
+        return [self._built(analysis, heads) for _, heads in found[:count]]
+
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Trees drawn from the posterior given the sentence."""
-        symbols = self.model.encode(sentence)
-        scores = self.model.scores(symbols)
-        posteriors = self._posteriors(scores)
-        uniforms = np.random.default_rng(seed).random((count, 4 * len(sentence)))
-        drawn = scores.draw(self.model.scale, uniforms)
-        return [self._built(sentence, symbols, heads, scores.of_heads(heads), posteriors) for heads in drawn]
+        analysis = self._analysis(sentence, known)
+        random = np.random.default_rng(seed)
+        uniforms = random.random((count, 4 * len(sentence)))
+        chosen = random.choice(len(analysis.shares), count, p=analysis.shares)
+        drawn: list[Heads | None] = [None] * count
+        for number, scores in enumerate(analysis.cases):
+            of_case = np.flatnonzero(chosen == number)
+            for row, heads in zip(of_case, scores.draw(self.model.scale, uniforms[of_case]), strict=True):
+                drawn[row] = heads
+        return [self._built(analysis, heads) for heads in drawn if heads is not None]
 
     def score(self, tree: Any) -> Parse:
         """A given tree with its probabilities; one that is not projective, or uses a pruned arc, has 0."""
         if not isinstance(tree, DependencyTree):
             raise DataError("an ArcFactored model scores dependency trees")
-        scores = self.model.scores(self.model.encode(tree.sentence))
-        posteriors = self._posteriors(scores)
-        heads = np.array(tree.heads, np.int64) - 1
-        score = scores.of_heads(heads) if tree.is_projective else -np.inf
-        return Parse(
-            tree.sentence,
-            tree,
-            np.nan,
-            self.model.scale * score - posteriors.logprob,
-            posteriors.of_heads(heads),
-            np.full(len(heads), np.nan),
-        )
+        return self._built(self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1, tree)
 
     def question(self, gold: Any, gold_tags: bool) -> Sentence:
         """The words with their tags: these models take tags as given."""
@@ -94,30 +107,70 @@ class ArcBackend:
         trees = [parse.tree for parse in parses if isinstance(parse.tree, DependencyTree)]
         return score_attachment(gold, trees, punctuation="upos", fallback=[parse.fallback for parse in parses])
 
-    def _posteriors(self, scores: ArcScores) -> ArcPosteriors:
-        """The posteriors of arcs; in place of log p(sentence) the logarithm of the sum over all trees."""
-        return ArcPosteriors(*scores.marginals(self.model.scale))
-
-    def _built(
-        self,
-        sentence: Sentence,
-        symbols: NDArray[np.int32],
-        heads: Heads,
-        score: float,
-        posteriors: ArcPosteriors,
-    ) -> Parse:
-        tree = DependencyTree(
+    def _built(self, analysis: _Analysis, heads: Heads, tree: DependencyTree | None = None) -> Parse:
+        """The parse of a tree given by its heads."""
+        sentence = analysis.sentence
+        tree = tree or DependencyTree(
             sentence.words,
             heads=tuple((heads + 1).tolist()),
-            deprels=self.model.relations.predict(symbols, heads + 1),
+            deprels=self.model.relations.predict(analysis.symbols, heads + 1),
             upos=sentence.upos or (),
             xpos=sentence.xpos or (),
         )
+        confidence = np.clip(analysis.posteriors.of_heads(heads), 0.0, 1.0)
         return Parse(
             sentence,
             tree,
             np.nan,
-            self.model.scale * float(score) - posteriors.logprob,
-            np.clip(posteriors.of_heads(heads), 0.0, 1.0),
+            analysis.tree_logprob(heads) if tree.is_projective else -np.inf,
+            confidence,
             np.full(len(heads), np.nan),
+            entropy=analysis.posteriors.entropy,
+            expected=float(confidence.mean()),
+            conditional=True,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Analysis:
+    """A sentence with the scores of its trees, in the cases into which constraints split them."""
+
+    model: ArcFactored
+    sentence: Sentence
+    symbols: NDArray[np.int32]
+    known: Constraints | None = None
+
+    @cached_property
+    def masks(self) -> list[ArcMask]:
+        """The masks of the cases; none without constraints."""
+        return arc_masks(self.known, len(self.sentence)) if self.known else []
+
+    @cached_property
+    def cases(self) -> list[ArcScores]:
+        """The scores of the trees of each case."""
+        if not self.known:
+            return [self.model.scores(self.symbols)]
+        return [self.model.scores(self.symbols, mask) for mask in self.masks]
+
+    @cached_property
+    def _sums(self) -> tuple[Sum, NDArray[np.float64]]:
+        sums = [Sum(*scores.marginals(self.model.scale), 1.0) for scores in self.cases]
+        if self.known and max((each.log_total for each in sums), default=-np.inf) == -np.inf:
+            raise NoParse(f"no projective tree obeys: {self.known}")
+        return together(sums)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How much of the probability each case has."""
+        return self._sums[1]
+
+    @property
+    def posteriors(self) -> ArcPosteriors:
+        """The posteriors of arcs; in place of log p(sentence) the logarithm of the sum over all trees."""
+        total = self._sums[0]
+        return ArcPosteriors(total.arcs, total.roots, total.log_total)
+
+    def tree_logprob(self, heads: Heads) -> float:
+        """log p(tree | sentence), and what is known of it."""
+        score = max(scores.of_heads(heads) for scores in self.cases)
+        return self.model.scale * score - self._sums[0].log_total

@@ -26,6 +26,7 @@ from latentgram.decode.prune import Pruning
 from latentgram.dp import beam
 from latentgram.dp.latent_cky import Tensors, posteriors
 from latentgram.dp.packed_chart import PackedChart, RuleIndex, index_rules, pack_chart, prune_chart
+from latentgram.dp.span_masks import SpanMasks, everything
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.models.smaller import smaller
@@ -107,19 +108,22 @@ class Cascade:
         )
         return {False: whole, True: part}
 
-    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+    def posterior(
+        self, leaves: Leaves, *, anywhere: bool = False, masks: SpanMasks | None = None
+    ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse.
 
         Where pruning leaves nothing it is loosened.
         """
+        masks = masks or everything(len(leaves.begin) - 1, len(self.finest[0].interminals))
         for retries, pruning in enumerate((self.pruning, self.pruning.loosened())):
-            found = self._attempt(leaves, pruning, anywhere)
+            found = self._attempt(leaves, pruning, anywhere, masks)
             if found is not None:
                 return found._replace(retries=retries)
         return None
 
-    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool) -> Posterior | None:
-        coarse = self._coarse(leaves, pruning)
+    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks) -> Posterior | None:
+        coarse = self._coarse(leaves, pruning, masks)
         total, item, joints = beam.outside_items(
             coarse.cell_begin,
             coarse.symbol,
@@ -155,7 +159,7 @@ class Cascade:
         logprob = float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum())
         return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0)
 
-    def _coarse(self, leaves: Leaves, pruning: Pruning) -> _Coarse:
+    def _coarse(self, leaves: Leaves, pruning: Pruning, masks: SpanMasks) -> _Coarse:
         """The chart of the one-state projection, cut as it grew."""
         interminals, bounds = len(self.finest[0].interminals), self._boundaries
         tags = leaves.symbol - np.int32(interminals)
@@ -173,12 +177,14 @@ class Cascade:
             self._probability,
             pruning.floor,
             pruning.beam,
+            masks,
         )
         return _Coarse(cell_begin, symbol, inside, scale)
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
-        coarse = self._coarse(leaves, self.pruning.loosened())
+        masks = everything(len(leaves.begin) - 1, len(self.finest[0].interminals))
+        coarse = self._coarse(leaves, self.pruning.loosened(), masks)
         share = self._root(anywhere=True)
         log_mass = np.log(np.maximum(coarse.inside * share[coarse.symbol], 1e-300))
         return list(beam.best_cover(coarse.cell_begin, log_mass, _FRAGMENT_COST))

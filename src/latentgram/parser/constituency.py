@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.decode.viterbi import Viterbi
+from latentgram.dp.span_masks import SpanMasks
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import Leaves
 from latentgram.models.lpcfg import LPCFG
@@ -39,20 +41,20 @@ class PlainBackend(LatentBackend):
         super().__init__(model, decoder)
         self.cascade = self.exact = OneState(model)
 
-    def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The most probable trees, best first."""
-        leaves, posterior = self._analyse(sentence)
+        leaves, posterior, masks = self._analyse(sentence, known)
         if posterior is None:
             return self.parse([sentence])
-        return self._given(sentence, leaves, posterior, self.exact.best(leaves, count))
+        return self._given(sentence, leaves, posterior, self.exact.best(leaves, count, masks=masks))
 
-    def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Exact draws from the posterior over trees."""
-        leaves, posterior = self._analyse(sentence)
+        leaves, posterior, masks = self._analyse(sentence, known)
         if posterior is None:
             return self.parse([sentence] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
-        return self._given(sentence, leaves, posterior, self.exact.draw(leaves, uniforms))
+        return self._given(sentence, leaves, posterior, self.exact.draw(leaves, uniforms, masks))
 
     def _given(
         self, sentence: Sentence, leaves: Leaves, posterior: Posterior | None, trees: list[tuple[Ints, Ints]]
@@ -68,7 +70,14 @@ class PlainBackend(LatentBackend):
     def _tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints) -> float:
         return self.exact.log_probability(leaves, symbol, size)
 
-    def _decode(self, leaves: Leaves, posterior: Posterior, *, anywhere: bool) -> Nodes:
+    def _decode(
+        self,
+        leaves: Leaves,
+        posterior: Posterior,
+        *,
+        anywhere: bool = False,
+        masks: SpanMasks | None = None,
+    ) -> Nodes:
         if not isinstance(self.decoder, Viterbi):
-            return super()._decode(leaves, posterior, anywhere=anywhere)
-        return self._nodes(posterior, *self.exact.best(leaves, 1, anywhere=anywhere)[0])
+            return super()._decode(leaves, posterior, anywhere=anywhere, masks=masks)
+        return self._nodes(posterior, *self.exact.best(leaves, 1, anywhere=anywhere, masks=masks)[0])

@@ -10,26 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.decode.mbr import MBR
 from latentgram.decode.viterbi import Viterbi
 from latentgram.dp.head_automata import HeadWeights, inside, marginals, tree_weight
 from latentgram.dp.head_paths import best_path, draw_tree
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.attachment import AttachmentScore, score_attachment
 from latentgram.models.head_grammar import ArcPosteriors, as_logprob
 from latentgram.models.lexical import LexicalSHAG
 from latentgram.models.product import ProductSHAG
 from latentgram.models.shag import SHAG
+from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class DependencyBackend:
@@ -45,37 +49,67 @@ class DependencyBackend:
                 f"dependency trees are decoded by MBR or Viterbi, not {type(self.decoder).__name__}"
             )
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """The best tree of each sentence."""
-        analyses = [_Analysis(sentence, *self.grammar.weights(sentence)) for sentence in sentences]
+    def parse(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
+    ) -> list[Parse]:
+        """The best tree of each sentence, of those that obey what is known."""
+        analyses = list(map(self._analysis, sentences, known or [None] * len(sentences)))
         return self._built([(analysis, self._decoded(analysis)) for analysis in analyses])
+
+    def _analysis(self, sentence: Sentence, known: Constraints | None) -> _Analysis:
+        if not known:
+            return _Analysis(sentence, *self.grammar.weights(sentence))
+        sentence = with_tags(known, sentence)
+        analysis = _Analysis(sentence, *self.grammar.weights(sentence), tuple(arc_masks(known, len(sentence))))
+        if not analysis.masks or analysis.posteriors.logprob == -np.inf:
+            raise NoParse(f"no projective tree obeys: {known}")
+        return analysis
 
     def _decoded(self, analysis: _Analysis) -> Heads:
         if isinstance(self.decoder, Viterbi):
             with np.errstate(divide="ignore"):
-                heads, log_weight = best_path(*analysis.weights)
+                found = [best_path(*weights) for weights in analysis.cases]
+            heads, log_weight = max(found, key=itemgetter(1))
             if log_weight > -np.inf:
                 return np.asarray(heads)
-        return self._risk.heads(analysis.posteriors.arcs, analysis.posteriors.roots)
+        return self._least_risk(analysis, 1)[0]
+
+    def _least_risk(self, analysis: _Analysis, count: int) -> list[Heads]:
+        """The trees with the most probable arcs, best first."""
+        risk, arcs, roots = self._risk, analysis.posteriors.arcs, analysis.posteriors.roots
+        if count == 1 and len(analysis.masks) <= 1:
+            return [risk.heads(arcs, roots, *analysis.masks)]
+        found = [
+            (merit, heads)
+            for mask in analysis.masks or (None,)
+            for heads, merit in zip(*risk.k_best(arcs, roots, count, mask), strict=True)
+        ]
+        return [heads for _, heads in sorted(found, key=itemgetter(0), reverse=True)[:count]]
 
     @property
     def _risk(self) -> MBR:
         return self.decoder if isinstance(self.decoder, MBR) else MBR()
 
-    def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The trees with the most probable arcs, best first."""
-        analysis = _Analysis(sentence, *self.grammar.weights(sentence))
-        found = self._risk.k_best(analysis.posteriors.arcs, analysis.posteriors.roots, count)
-        return self._built([(analysis, heads) for heads in found])
+        analysis = self._analysis(sentence, known)
+        return self._built([(analysis, heads) for heads in self._least_risk(analysis, count)])
 
-    def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Trees drawn from the posterior given the sentence."""
-        analysis = _Analysis(sentence, *self.grammar.weights(sentence))
-        triangle, trapezoid, closed, _, _ = inside(*analysis.weights)
-        uniforms = np.random.default_rng(seed).random((count, 2 * len(sentence)))
-        return self._built(
-            [(analysis, draw_tree(*analysis.weights, triangle, trapezoid, closed, row)) for row in uniforms]
-        )
+        analysis = self._analysis(sentence, known)
+        random = np.random.default_rng(seed)
+        uniforms = random.random((count, 2 * len(sentence)))
+        shares = np.maximum(analysis.shares, 0.0)
+        chosen = random.choice(len(shares), count, p=shares / shares.sum())
+        drawn: list[Heads | None] = [None] * count
+        for number, weights in enumerate(analysis.cases):
+            of_case = np.flatnonzero(chosen == number)
+            if len(of_case):
+                triangle, trapezoid, closed, _, _ = inside(*weights)
+                for row in of_case:
+                    drawn[row] = draw_tree(*weights, triangle, trapezoid, closed, uniforms[row])
+        return self._built([(analysis, heads) for heads in drawn if heads is not None])
 
     def score(self, tree: Any) -> Parse:
         """A given tree with its probabilities; one that is not projective has the probability 0."""
@@ -83,13 +117,16 @@ class DependencyBackend:
             raise DataError("a head-automata grammar scores dependency trees")
         analysis = _Analysis(tree.sentence, *self.grammar.weights(tree.sentence))
         heads = np.array(tree.heads, np.int64) - 1
+        confidence = np.clip(analysis.posteriors.of_heads(heads), 0.0, 1.0)
         return Parse(
             analysis.sentence,
             tree,
             analysis.posteriors.logprob,
             analysis.tree_logprob(heads) if tree.is_projective else -np.inf,
-            np.clip(analysis.posteriors.of_heads(heads), 0.0, 1.0),
+            confidence,
             np.full(len(heads), np.nan),
+            entropy=analysis.posteriors.entropy,
+            expected=float(confidence.mean()),
         )
 
     def question(self, gold: Any, gold_tags: bool) -> Sentence:
@@ -115,15 +152,18 @@ class DependencyBackend:
                 upos=sentence.upos or (),
                 xpos=sentence.xpos or (),
             )
+            confidence = np.clip(posteriors.of_heads(heads), 0.0, 1.0)
             parses.append(
                 Parse(
                     sentence,
                     tree,
                     posteriors.logprob,
                     analysis.tree_logprob(heads),
-                    np.clip(posteriors.of_heads(heads), 0.0, 1.0),
+                    confidence,
                     np.full(len(heads), np.nan),
                     fallback=posteriors.logprob == -np.inf,
+                    entropy=posteriors.entropy,
+                    expected=float(confidence.mean()),
                 )
             )
         return parses
@@ -141,17 +181,36 @@ class DependencyBackend:
 
 @dataclass(frozen=True, eq=False)
 class _Analysis:
-    """A sentence with the weights of its trees."""
+    """A sentence with the weights of its trees, and the cases into which constraints split them."""
 
     sentence: Sentence
     weights: HeadWeights
     log_scale: float
+    masks: tuple[ArcMask, ...] = ()
+
+    @cached_property
+    def cases(self) -> list[HeadWeights]:
+        """The weights of the trees of each case."""
+        weights = self.weights
+        return [
+            weights._replace(arc=weights.arc * mask.arcs[:, :, None], root=weights.root * mask.roots)
+            for mask in self.masks
+        ] or [weights]
+
+    @cached_property
+    def _sums(self) -> tuple[Sum, Floats]:
+        return together([Sum(*marginals(*weights)) for weights in self.cases])
+
+    @property
+    def shares(self) -> Floats:
+        """How much of the weight of all trees each case has."""
+        return self._sums[1]
 
     @cached_property
     def posteriors(self) -> ArcPosteriors:
         """Inside–outside."""
-        arcs, roots, log_total, sign = marginals(*self.weights)
-        return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, self.log_scale))
+        total = self._sums[0]
+        return ArcPosteriors(total.arcs, total.roots, as_logprob(total.log_total, total.sign, self.log_scale))
 
     def tree_logprob(self, heads: Heads) -> float:
         """log p of one tree and the sentence."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.constraints import Constraints
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol
@@ -27,13 +28,16 @@ from latentgram.decode.goodman import Goodman
 from latentgram.decode.labels import LabelTable, tree_entropy
 from latentgram.decode.prune import Pruning
 from latentgram.dp.packed_chart import best_tree
-from latentgram.errors import DataError
+from latentgram.dp.span_masks import SpanMasks
+from latentgram.errors import DataError, NoParse
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
+from latentgram.models.unseen import unseen_rules
 from latentgram.parser.assemble import Nodes, assemble
 from latentgram.parser.cascade import Cascade, Posterior
+from latentgram.parser.constrained import choose_leaves, span_masks
 from latentgram.parser.result import Parse
 from latentgram.parser.single_tree import TreeWeights
 
@@ -58,7 +62,9 @@ class Analyser(Protocol):
     def leaves(self) -> LeafTable:
         """What may stand over words."""
 
-    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+    def posterior(
+        self, leaves: Leaves, *, anywhere: bool = False, masks: SpanMasks | None = None
+    ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
@@ -88,9 +94,12 @@ class LatentBackend:
     def _intermediate(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return np.asarray(self.table.length == 0)
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """The best tree of each sentence under the decoder."""
-        return self._assemble(sentences, [self._parse(sentence) for sentence in sentences])
+    def parse(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
+    ) -> list[Parse]:
+        """The best tree of each sentence under the decoder, of those that obey what is known."""
+        constraints = known or [None] * len(sentences)
+        return self._assemble(sentences, list(map(self._parse, sentences, constraints)))
 
     def _assemble(self, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Parse]:
         trees = assemble(sentences, [each.nodes for each in found], self.table, self.grammar.binarisation)
@@ -109,20 +118,29 @@ class LatentBackend:
             for sentence, made, each in zip(sentences, trees, found, strict=True)
         ]
 
-    def _analyse(self, sentence: Sentence) -> tuple[Leaves, Posterior | None]:
+    def _analyse(
+        self, sentence: Sentence, known: Constraints | None = None
+    ) -> tuple[Leaves, Posterior | None, SpanMasks | None]:
         """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given."""
-        leaves = self.cascade.leaves.of(sentence)
-        posterior = self.cascade.posterior(leaves)
-        if posterior is None and sentence.tags is None:
-            wider = self.cascade.leaves.every(sentence)
-            posterior = self.cascade.posterior(wider)
-            leaves = leaves if posterior is None else wider
-        return leaves, posterior
+        masks = None
+        if known:
+            masks = span_masks(known, len(sentence), self.table, self.grammar.binarisation.root)
+        found: list[tuple[Leaves, Posterior | None]] = []
+        for look in (self.cascade.leaves.of, self.cascade.leaves.every):
+            leaves = look(sentence)
+            if known:
+                leaves = choose_leaves(known, sentence, leaves, (self.cascade.leaves, self.table))
+            found.append((leaves, self.cascade.posterior(leaves, masks=masks)))
+            if found[-1][1] is not None or sentence.tags is not None:
+                break
+        if known and found[-1][1] is None:
+            raise NoParse(f"no tree of this grammar obeys: {known}")
+        return (*(found[0] if found[-1][1] is None else found[-1]), masks)
 
-    def _parse(self, sentence: Sentence) -> Found:
-        leaves, posterior = self._analyse(sentence)
+    def _parse(self, sentence: Sentence, known: Constraints | None) -> Found:
+        leaves, posterior, masks = self._analyse(sentence, known)
         if posterior is not None:
-            nodes = self._decode(leaves, posterior, anywhere=False)
+            nodes = self._decode(leaves, posterior, masks=masks)
             return self._found(leaves, posterior, nodes)
         spans = self.cascade.fragments(leaves)
         joined = self._join([self._fragment(leaves.between(*span)) for span in spans])
@@ -145,7 +163,7 @@ class LatentBackend:
 
     @cached_property
     def _weights(self) -> tuple[TreeWeights, ...]:
-        return tuple(TreeWeights(grammar) for grammar in self.grammars)
+        return tuple(TreeWeights(grammar, unseen_rules(grammar)) for grammar in self.grammars)
 
     def _nodes(self, posterior: Posterior, symbol: Ints, size: Ints) -> Nodes:
         """A tree with the posteriors of its treebank nodes."""
@@ -157,7 +175,7 @@ class LatentBackend:
         if not isinstance(tree, Tree):
             raise DataError("an LPCFG scores constituency trees")
         sentence = Sentence(tree.words, tree.tags)
-        leaves, posterior = self._analyse(sentence)
+        leaves, posterior, _ = self._analyse(sentence)
         spans = list(tree.spans())
         confidence = np.zeros(len(spans))
         if posterior is not None:
@@ -208,7 +226,14 @@ class LatentBackend:
         top = Nodes(root, size, np.zeros(1))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
 
-    def _decode(self, leaves: Leaves, posterior: Posterior, *, anywhere: bool) -> Nodes:
+    def _decode(
+        self,
+        leaves: Leaves,
+        posterior: Posterior,
+        *,
+        anywhere: bool = False,
+        masks: SpanMasks | None = None,
+    ) -> Nodes:
         chart = posterior.chart
         if isinstance(self.decoder, Brackets):
             items, size = self.decoder.best(chart, posterior.item, self.table)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.symbols import Symbol
-from latentgram.dp.cky import Chart, inside, outside, pair_index, root_value
+from latentgram.dp.cky import Chart, inside_within, outside, pair_index, root_value
 from latentgram.dp.cky_items import best_cover, edge_posteriors, surviving_items
 from latentgram.dp.kbest import best_trees
 from latentgram.dp.packed_chart import build_chart, index_rules
 from latentgram.dp.sampling import rule_table, trees_below_root
 from latentgram.dp.semiring import Max, Real
+from latentgram.dp.span_masks import SpanMasks, everything
 from latentgram.models.leaves import LeafTable, Leaves
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.cascade import Posterior
@@ -49,11 +51,13 @@ class OneState:
         self.table = rule_table(grammar.rules, interminals)
         self.packing = index_rules(grammar.rules, interminals + preterminals)
 
-    def posterior(self, leaves: Leaves, *, anywhere: bool = False) -> Posterior | None:
+    def posterior(
+        self, leaves: Leaves, *, anywhere: bool = False, masks: SpanMasks | None = None
+    ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
         interminals, weights = len(self.grammar.interminals), self.grammar.rule_tensor
         root = self._share if anywhere else self.grammar.root_vector
-        chart = inside(Real(), self.index, weights, self._lexical(leaves))
+        chart = self._chart(Real(), weights, self._lexical(leaves), masks)
         total = root_value(Real(), interminals, chart, root)
         if not total > 0:
             return None
@@ -71,9 +75,11 @@ class OneState:
         cover = best_cover(len(self.grammar.interminals), self._max_chart(leaves), _log(self._share), PIECE)
         return [(first, last) for first, last in cover.tolist()]
 
-    def best(self, leaves: Leaves, count: int, *, anywhere: bool = False) -> list[tuple[Ints, Ints]]:
+    def best(
+        self, leaves: Leaves, count: int, *, anywhere: bool = False, masks: SpanMasks | None = None
+    ) -> list[tuple[Ints, Ints]]:
         """The most probable trees, best first: symbols and sizes of subtrees in preorder."""
-        chart = self._max_chart(leaves)
+        chart = self._max_chart(leaves, masks)
         root = _log(self._share) if anywhere else self._log_root
         if count == 1:
             one = np.zeros((1, len(leaves.begin) - 1))
@@ -82,9 +88,9 @@ class OneState:
             symbols, widths, _ = best_trees(Max(), self.table, self._log_rules, chart, root, count)
         return list(zip(symbols, 2 * widths - 1, strict=True))
 
-    def draw(self, leaves: Leaves, uniforms: Floats) -> list[tuple[Ints, Ints]]:
+    def draw(self, leaves: Leaves, uniforms: Floats, masks: SpanMasks | None = None) -> list[tuple[Ints, Ints]]:
         """Draws from the posterior over trees, one a row of numbers in [0, 1)."""
-        chart = inside(Real(), self.index, self.grammar.rule_tensor, self._lexical(leaves))
+        chart = self._chart(Real(), self.grammar.rule_tensor, self._lexical(leaves), masks)
         symbols, widths = trees_below_root(
             Real(), self.table, self.grammar.rule_tensor, chart, self.grammar.root_vector, uniforms
         )
@@ -93,7 +99,7 @@ class OneState:
     def log_probability(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
         """log p(tree, sentence) of a binary tree in preorder."""
         places = self.weights.places(leaves, symbols, sizes)
-        if places is None:
+        if places is None or (places[0] < 0).any():
             return -math.inf
         rule, leaf = places
         return float(self._log_root[symbols[0]] + self._log_rules[rule].sum() + _log(leaves.weight[leaf]).sum())
@@ -121,6 +127,10 @@ class OneState:
         lexical[word, leaves.symbol - len(self.grammar.interminals)] = leaves.weight
         return lexical
 
-    def _max_chart(self, leaves: Leaves) -> Chart:
-        chart: Chart = inside(Max(), self.index, self._log_rules, _log(self._lexical(leaves)))
+    def _max_chart(self, leaves: Leaves, masks: SpanMasks | None = None) -> Chart:
+        return self._chart(Max(), self._log_rules, _log(self._lexical(leaves)), masks)
+
+    def _chart(self, semiring: Any, weights: Floats, lexical: Floats, masks: SpanMasks | None) -> Chart:
+        masks = masks or everything(len(lexical), len(self.grammar.interminals))
+        chart: Chart = inside_within(semiring, self.index, weights, lexical, masks)
         return chart

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import Any, Protocol, cast
+from itertools import chain, islice, repeat
+from typing import Any, Protocol, TypeVar, cast
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
 from latentgram.parallel import Engine, engine_for
+from latentgram.parser.calibrator import Calibrator
 from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
@@ -36,18 +39,23 @@ BATCH = 64
 """Sentences that are parsed together."""
 
 AnyTree = Tree | DependencyTree
+Known = Sequence[Constraints | None]
+"""What is known of each of some sentences."""
 
 
 class Backend(Protocol):
     """What a kind of model must be able to do."""
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """The best structure of each sentence; never fails on a sentence."""
+    def parse(self, sentences: Sequence[Sentence], known: Known | None = None) -> list[Parse]:
+        """The best structure of each sentence, of those that obey what is known of it.
 
-    def nbest(self, sentence: Sentence, count: int) -> list[Parse]:
+        Without constraints it never fails on a sentence; where nothing obeys them it raises `NoParse`.
+        """
+
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The best structures, best first."""
 
-    def sample(self, sentence: Sentence, count: int, seed: int) -> list[Parse]:
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Independent draws from the posterior."""
 
     def score(self, tree: AnyTree) -> Parse:
@@ -64,7 +72,9 @@ class Backend(Protocol):
 class Parser:
     """A model with a way to decode.
 
-    `decoder` is one of the classes of `latentgram.decode`; None is the model's own default.
+    `decoder` is one of the classes of `latentgram.decode`; None is the model's own default. `calibrator` turns
+    posteriors into shares of right answers; see `calibrate`. All that parses takes constraints, as a `Constraints`
+    or as its parts: `parser.parse(sentence, spans=[(0, 2, "NP")])`.
 
     >>> import latentgram as lg
     >>> trees = lg.Treebank.of([lg.Tree("S", (lg.Tree("NN", word="Cats"), lg.Tree("VB", word="sleep")))])
@@ -75,6 +85,7 @@ class Parser:
 
     model: Any
     decoder: Any = None
+    calibrator: Calibrator | None = None
 
     def __post_init__(self) -> None:
         kind = type(self.model).__name__
@@ -96,33 +107,60 @@ class Parser:
         summary: str = self.model.summary()
         return summary
 
-    def parse(self, sentence: SentenceLike) -> Parse:
+    def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Parse:
         """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
-        return self.backend.parse([Sentence.of(sentence)])[0]
+        given = Sentence.of(sentence)
+        return self._calibrated(self.backend.parse([given], [_known(given, known, parts)]))[0]
 
     def parse_many(
-        self, sentences: Iterable[SentenceLike], *, n_jobs: int = 1, engine: Engine | None = None
+        self,
+        sentences: Iterable[SentenceLike],
+        known: Iterable[Constraints | None] = (),
+        *,
+        n_jobs: int = 1,
+        engine: Engine | None = None,
     ) -> Iterator[Parse]:
-        """Parse sentences one after the other, keeping their order; memory is that of a batch."""
-        batches = _batches((Sentence.of(sentence) for sentence in sentences), BATCH)
+        """Parse sentences one after the other, keeping their order; memory is that of a batch.
+
+        `known` has the constraints of each sentence, or of the first ones.
+        """
+        given = (Sentence.of(sentence) for sentence in sentences)
+        constraints = chain(known, repeat(None))
+        batches = _batches(((each, _known(each, next(constraints), {})) for each in given), BATCH)
         for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
             yield from parses
 
-    def nbest(self, sentence: SentenceLike, count: int) -> list[Parse]:
+    def nbest(
+        self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: Any
+    ) -> list[Parse]:
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
             raise SettingError(f"the number of parses must be at least 1, got {count}")
-        return self.backend.nbest(Sentence.of(sentence), count)
+        given = Sentence.of(sentence)
+        return self._calibrated(self.backend.nbest(given, count, _known(given, known, parts)))
 
-    def sample(self, sentence: SentenceLike, count: int, seed: int = 0) -> list[Parse]:
+    def sample(
+        self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: Any
+    ) -> list[Parse]:
         """`count` independent draws from the posterior over structures."""
         if count < 1:
             raise SettingError(f"the number of samples must be at least 1, got {count}")
-        return self.backend.sample(Sentence.of(sentence), count, seed)
+        given = Sentence.of(sentence)
+        return self._calibrated(self.backend.sample(given, count, seed, _known(given, known, parts)))
+
+    def diverse(self, sentence: SentenceLike, count: int, draws: int = 100, seed: int = 0) -> list[Parse]:
+        """At most `count` different structures among some draws, the one drawn most often first."""
+        drawn = self.sample(sentence, draws, seed)
+        times = Counter(str(parse.tree) for parse in drawn)
+        first = {str(parse.tree): parse for parse in reversed(drawn)}
+        return [first[tree] for tree, _ in times.most_common(count)]
+
+    def _calibrated(self, parses: list[Parse]) -> list[Parse]:
+        return parses if self.calibrator is None else [self.calibrator.apply(parse) for parse in parses]
 
     def score(self, tree: AnyTree) -> Parse:
         """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
-        return self.backend.score(tree)
+        return self._calibrated([self.backend.score(tree)])[0]
 
     def evaluate(
         self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
@@ -138,11 +176,29 @@ class _BatchParser:
 
     parser: Parser
 
-    def __call__(self, batch: list[Sentence]) -> list[Parse]:
-        return self.parser.backend.parse(batch)
+    def __call__(self, batch: list[tuple[Sentence, Constraints | None]]) -> list[Parse]:
+        sentences, known = zip(*batch, strict=True)
+        return self.parser._calibrated(self.parser.backend.parse(sentences, known))
 
 
-def _batches(items: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, Any]) -> Constraints | None:
+    """The constraints of a sentence, given whole or in parts; None if there are none."""
+    if parts and known is not None:
+        raise SettingError("constraints are given as a Constraints or in parts, not both")
+    unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)})
+    if unknown:
+        raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints for those there are")
+    known = Constraints.of(**parts) if parts else known
+    if not known:
+        return None
+    known.fit(len(sentence))
+    return known
+
+
+Item = TypeVar("Item")
+
+
+def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch

@@ -36,10 +36,13 @@ class Parse:
     fallback: bool = False
     entropy: float = math.nan
     expected: float = math.nan
+    conditional: bool = False
+    """Whether the model has only p(tree | sentence), which then is in `tree_logprob`."""
 
     @property
     def probability(self) -> float:
         """The posterior of the whole tree, p(tree | sentence); nan where the model has none for trees."""
         if self.tree_logprob == -math.inf:
             return 0.0
-        return math.exp(min(self.tree_logprob - self.logprob, 0.0))
+        given = 0.0 if self.conditional else self.logprob
+        return math.exp(min(self.tree_logprob - given, 0.0))

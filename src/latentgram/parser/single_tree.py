@@ -9,9 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.dp.latent_cky import Tensors
+from latentgram.dp.packed_chart import NONE_UNSEEN, Unseen
 from latentgram.dp.tree_weight import tree_weight
 from latentgram.models.leaves import Leaves
 from latentgram.models.lpcfg import LPCFG
+from latentgram.parser.cascade import tensors_of
 
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -22,13 +25,14 @@ class TreeWeights:
     """Weighs trees given by their symbols and the sizes of their subtrees in preorder."""
 
     grammar: LPCFG
+    unseen: Unseen = NONE_UNSEEN
 
     @cached_property
     def _rule_keys(self) -> Places:
         return _key(len(self.grammar.states), *self.grammar.rules.T)
 
     def places(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> tuple[Places, Places] | None:
-        """The numbers of the tree's rules and of its leaves; None if the grammar does not derive it."""
+        """The numbers of the tree's rules (−1: never seen) and of its leaves; None if it has other symbols."""
         if (symbols < 0).any():
             return None
         number = len(self.grammar.states)
@@ -39,37 +43,20 @@ class TreeWeights:
         word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
         over_words = symbols[sizes == 1]
         leaf = _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
-        return None if (rule < 0).any() or (leaf < 0).any() else (rule, leaf)
+        return None if (leaf < 0).any() else (rule, leaf)
 
     def log_weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
         """log p(tree, sentence), hidden states summed out; nan where it comes out negative."""
         places = self.places(leaves, symbols, sizes)
         if places is None:
             return -math.inf
-        grammar, (rule, leaf) = self.grammar, places
-        vectors = [self._vector(leaves, number) for number in leaf]
-        begin, end = grammar.root_offset[symbols[0] : symbols[0] + 2]
-        size, sign = tree_weight(
-            grammar.states,
-            grammar.rule_tensor,
-            grammar.rule_offset,
-            symbols,
-            sizes,
-            rule,
-            np.concatenate(vectors),
-            np.cumsum([0, *(len(vector) for vector in vectors)]),
-            grammar.root_vector[begin:end],
-        )
+        rule, leaf = places
+        size, sign = tree_weight(self._tensors, symbols, sizes, rule, leaves.entry[leaf], leaves.weight[leaf])
         return float(size) if sign >= 0 else math.nan
 
-    def _vector(self, leaves: Leaves, leaf: int) -> NDArray[np.float64]:
-        """The inside vector of a leaf: that of the lexicon, or the mean of its symbol."""
-        entry, grammar = leaves.entry[leaf], self.grammar
-        if entry >= 0:
-            begin, end = grammar.lexicon_offset[entry : entry + 2]
-            return grammar.lexicon_vector[begin:end]
-        begin, end = grammar.root_offset[leaves.symbol[leaf] : leaves.symbol[leaf] + 2]
-        return np.asarray(leaves.weight[leaf] * grammar.mean_inside[begin:end])
+    @cached_property
+    def _tensors(self) -> Tensors:
+        return tensors_of(self.grammar, "float64")._replace(unseen=self.unseen)
 
 
 def _key(base: int, *columns: NDArray[np.integer]) -> Places:

@@ -1,0 +1,73 @@
+"""`Calibrator`: from posteriors to shares of right answers, fitted on trees that the model was not learned from.
+
+A grammar is surer of itself than it should be: what it says with probability p turns out right in f(p) < p of the
+cases. f is fitted by isotonic regression, the non-decreasing function of least squared error, and drawn as
+straight lines between the centres of its steps; it never turns round the order of two posteriors. There is one for
+phrases or arcs, one for tags, and one for whole trees: from the expected to the true F1, or share of right heads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from latentgram.data.tree import Tree
+from latentgram.parser.result import Parse
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A non-decreasing function: straight lines between points, level beyond the first and the last.
+
+    >>> curve = Curve.fit(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.0, 0.5, 0.4, 1.0]))
+    >>> curve(np.array([0.0, 0.5, 1.0])).round(2)
+    array([0.  , 0.45, 1.  ])
+    """
+
+    x: Floats
+    y: Floats
+
+    @classmethod
+    def fit(cls, said: Floats, right: Floats) -> Curve:
+        """The curve of least squared error through pairs of what was said and what was right."""
+        if not len(said):
+            return cls(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+        order = np.argsort(said, kind="stable")
+        said, right = said[order], right[order].astype(np.float64)
+        level, first, count = np.unique(said, return_index=True, return_counts=True)
+        mean = np.add.reduceat(right, first) / count
+        steps = isotonic_regression(mean, weights=count)
+        begin = steps.blocks[:-1]
+        weight = np.add.reduceat(count, begin)
+        return cls(np.add.reduceat(level * count, begin) / weight, np.asarray(steps.x[begin], np.float64))
+
+    def __call__(self, said: Floats) -> Floats:
+        """The values of the function; nan stays nan."""
+        return np.where(np.isnan(said), np.nan, np.interp(said, self.x, self.y))
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """Curves for phrases or arcs, tags and whole trees, and the digest of the trees they were fitted on."""
+
+    parts: Curve
+    tags: Curve
+    trees: Curve
+    digest: str = ""
+
+    def apply(self, parse: Parse) -> Parse:
+        """A parse with calibrated posteriors; its probabilities of sentence and tree stay as they are."""
+        confidence = self.parts(parse.confidence)
+        tags = self.tags(parse.tag_confidence)
+        if isinstance(parse.tree, Tree):
+            over_word = np.array([node.word is not None for node in parse.tree.nodes()])
+            confidence[over_word] = tags
+            confidence[0] = 1.0 if parse.confidence[0] == 1.0 else confidence[0]
+        expected = float(self.trees(np.array([parse.expected]))[0])
+        return dataclasses.replace(parse, confidence=confidence, tag_confidence=tags, expected=expected)
