@@ -19,6 +19,8 @@ RADIUS = 24
 COLUMN, ROW, MARGIN = 260, 150, 70
 SHOWN = 0.02
 """Arrows below this probability are left out, if they are not the main way to their state."""
+FAINT = 0.004
+"""States visited less often than this are left out."""
 LABELS = 6
 """Symbols named on an arrow, at most."""
 
@@ -27,8 +29,10 @@ Point = tuple[float, float]
 
 def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
     """The automaton as an SVG document; states show their stop probabilities, arrows their most used symbols."""
-    arrows = _arrows(dfa)
-    places = _places(dfa.states, arrows)
+    # States stand by how often they are visited, so the faint ones are the last.
+    n_states = int((dfa.visits >= FAINT).sum())
+    arrows = _arrows(dfa, n_states)
+    places = _places(n_states, arrows)
     right = max(x for x, _ in places)
     bottom = max(y for _, y in places)
     drawn = [_arrow(dfa, places, source, target, symbols) for (source, target), symbols in arrows.items()]
@@ -50,12 +54,12 @@ def short_names(symbols: list[str]) -> list[str]:
     ]
 
 
-def _arrows(dfa: DFA) -> dict[tuple[int, int], list[tuple[float, int]]]:
+def _arrows(dfa: DFA, n_states: int) -> dict[tuple[int, int], list[tuple[float, int]]]:
     """The symbols that lead from one state to another, most probable first."""
     found: dict[tuple[int, int], list[tuple[float, int]]] = {}
-    for source in range(dfa.states):
+    for source in range(n_states):
         for symbol in range(len(dfa.symbols)):
-            if dfa.step[source, symbol] > 0:
+            if 0 <= dfa.target[source, symbol] < n_states:
                 key = (source, int(dfa.target[source, symbol]))
                 found.setdefault(key, []).append((float(dfa.step[source, symbol]), symbol))
     kept = {key: sorted(symbols, reverse=True) for key, symbols in found.items()}
