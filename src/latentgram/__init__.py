@@ -59,6 +59,8 @@ _PUBLIC = {
     "score_attachment": "latentgram.evaluate.attachment",
     "score_brackets": "latentgram.evaluate.bracketing",
     "score_tags": "latentgram.evaluate.tagging",
+    "calibrate": "latentgram.parser.calibrate",
+    "reliability": "latentgram.parser.calibrate",
     "calibration": "latentgram.evaluate.calibration",
     "paired_bootstrap": "latentgram.evaluate.compare",
     "load": "latentgram.store",

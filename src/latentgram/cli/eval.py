@@ -31,6 +31,13 @@ def evaluate(
     collapse_unaries: Annotated[
         bool, typer.Option("--collapse-unaries", help="Count X over X once, in gold and output (GENIA).")
     ] = False,
+    calibration: Annotated[
+        bool,
+        typer.Option(
+            "--calibration", help="How far the model's probabilities can be trusted, and the surest part."
+        ),
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the reliability into this SVG file.")] = None,
     rows: Annotated[bool, typer.Option("--rows", help="One row a sentence first, as EVALB prints it.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print figures, in percent, as JSON.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
@@ -48,6 +55,9 @@ def evaluate(
         COLLINS if rules is None else read_rules(rules), collapse_unaries=collapse_unaries
     )
     fallback: list[bool] = []
+    if calibration or plot is not None:
+        _judge(first, second, gold_tags, n_jobs, json, plot)
+        return
     if first.suffix == ".lg":
         gold = latentgram.Treebank.read(second)
         output, fallback = _parsed(first, gold, gold_tags, n_jobs)
@@ -73,3 +83,17 @@ def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, n_jobs: int) -> t
     questions = (parser.backend.question(tree, gold_tags) for tree in gold)
     parses = list(counted(parser.parse_many(questions, n_jobs=n_jobs), "parsing", len(gold)))
     return latentgram.Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
+
+
+def _judge(model: Path, trees: Path, gold_tags: bool, n_jobs: int, json: bool, plot: Path | None) -> None:
+    """How far a model's probabilities can be trusted."""
+    import latentgram
+    from latentgram.data.files import write_text
+    from latentgram.view.plots import reliability_plot
+
+    parser = latentgram.load(model, latentgram.Parser)
+    found = latentgram.reliability(parser, latentgram.Treebank.read(trees), gold_tags=gold_tags, n_jobs=n_jobs)
+    typer.echo(codec.dumps(found.to_json()) if json else found.table())
+    if plot is not None:
+        with write_text(plot) as out:
+            out.write(reliability_plot(found.reliability))

@@ -14,10 +14,12 @@ import typer
 
 from latentgram import __version__
 from latentgram.cli import data, ngram, reproduce, train
+from latentgram.cli.calibrate import calibrate
 from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.parse import parse
+from latentgram.cli.score import score, suspects
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
 from latentgram.errors import LatentgramError
@@ -39,6 +41,9 @@ app.add_typer(reproduce.app, name="reproduce")
 app.command("parse", no_args_is_help=True)(parse)
 app.command("tag", no_args_is_help=True)(tag)
 app.command("eval", no_args_is_help=True)(evaluate)
+app.command("calibrate", no_args_is_help=True)(calibrate)
+app.command("score", no_args_is_help=True)(score)
+app.command("suspects", no_args_is_help=True)(suspects)
 app.command("show", no_args_is_help=True)(show)
 app.command("info", no_args_is_help=True)(info)
 app.command("demo")(demo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from latentgram.evaluate.calibration import Calibration
 from latentgram.view.svg import document, element, line, text
 
 WIDTH, HEIGHT = 640, 400
@@ -76,3 +77,14 @@ def round_numbers(low: float, high: float, about: int = 6) -> list[float]:
 
 def _escaped(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def reliability_plot(found: Calibration, title: str = "What was said, and what was right") -> str:
+    """How often what was said with each probability was right; on the diagonal, just as often as said."""
+    points = [(bin.probability / bin.count, bin.right / bin.count) for bin in found.bins if bin.count]
+    return line_plot(
+        {f"right (error {found.error:.1f} %)": points, "as said": [(0.0, 0.0), (1.0, 1.0)]},
+        title=title,
+        x_label="probability said",
+        y_label="share right",
+    )

@@ -1,0 +1,27 @@
+"""`latentgram calibrate MODEL.lg DEV -o MODEL.lg`: probabilities that say how often they are right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def calibrate(
+    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    dev: Annotated[Path, typer.Argument(help="Trees that the model was not learned from.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the calibrated parser.")],
+    gold_tags: Annotated[
+        bool, typer.Option("--gold-tags", help="Give the model the tags of the trees, as it will be given later.")
+    ] = False,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+) -> None:
+    """Fit how probabilities relate to right answers on dev trees, and keep it with the parser."""
+    import latentgram
+    from latentgram.cli.console import say
+
+    parser = latentgram.load(model, latentgram.Parser)
+    trees = latentgram.Treebank.read(dev)
+    latentgram.save(latentgram.calibrate(parser, trees, gold_tags=gold_tags, n_jobs=n_jobs), output)
+    say(f"calibrated on {len(trees)} sentences; wrote {output}")

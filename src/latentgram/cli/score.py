@@ -1,0 +1,64 @@
+"""`latentgram score` and `latentgram suspects`: probabilities of given sentences and trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def score(
+    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
+    format: Annotated[
+        Literal["text", "tagged", "conllu", "brackets"] | None,
+        typer.Option(help="What the input is; by default told by the name of the file."),
+    ] = None,
+    surprisal: Annotated[
+        bool, typer.Option("--surprisal", help="How much each word surprises, in bits, after those before it.")
+    ] = False,
+) -> None:
+    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
+
+    With `--surprisal` print a line a word: sentence, word, and −log₂ p(word | words before it) under the grammar's
+    one-state projection.
+    """
+    import latentgram
+    from latentgram.data.formats import format_of
+    from latentgram.parser.surprisal import Surprisal
+
+    parser = latentgram.load(model, latentgram.Parser)
+    kind = format or format_of(file)
+    if surprisal:
+        words = Surprisal.of(parser.model)
+        for number, sentence in enumerate(latentgram.Treebank.stream_sentences([file], kind), 1):
+            for word, bits in zip(sentence.words, words(sentence.without_tags()).tolist(), strict=True):
+                typer.echo(f"{number}\t{word}\t{bits:.4f}")
+        return
+    if kind in ("text", "tagged"):
+        for parse in parser.parse_many(latentgram.Treebank.stream_sentences([file], kind)):
+            typer.echo(f"{parse.logprob:.6f}\t{' '.join(parse.sentence.words)}")
+        return
+    for tree in latentgram.Treebank.read(file, kind):
+        scored = parser.score(tree)
+        figures = f"{scored.logprob:.6f}\t{scored.tree_logprob:.6f}\t{scored.probability:.6g}"
+        typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
+
+
+def suspects(
+    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    treebank: Annotated[Path, typer.Argument(help="Trees that may have been annotated wrongly.")],
+    count: Annotated[int, typer.Option("-n", "--number", min=1, help="How many to show.")] = 20,
+) -> None:
+    """List the trees of a treebank that the model finds least likely given their words, worst first.
+
+    A line has the number of the tree, log p(tree | sentence) a word, and its least probable part. Trees that the
+    model was learned from look better than they are: take a model of other trees.
+    """
+    import latentgram
+    from latentgram.parser.suspects import find_suspects
+
+    parser = latentgram.load(model, latentgram.Parser)
+    for found in find_suspects(parser, latentgram.Treebank.read(treebank), count):
+        typer.echo(f"{found.number}\t{found.per_word:.4f}\t{found.part} ({found.probability:.4g})\t{found.text}")

@@ -1,0 +1,52 @@
+"""Prefix probabilities of a PCFG (Jelinek & Lafferty 1991): how probable are all sentences that begin so?
+
+With Q[a,b] = Σₙ (Pⁿ)[a,b] the expected number of times that symbol b is a left corner of a, where
+P[a,b] = Σ_c p(a→b c), and L the inside probabilities,
+
+    R(a,k,k) = Σ_t Q[a,t] q(t→x_k)
+    R(a,i,k) = Σ_b Q[a,b] Σ_{b→c d} p(b→c d) Σ_{i<j≤k} L(c,i,j) R(d,j,k)          (i < k)
+
+is the probability that a makes a string that begins with the words x_i … x_k, and Σ_a π(a) R(a,0,k) the
+probability of the prefix. Unary rules do not occur: binarisation made chains into symbols. One pass like CKY for
+each last word: O(rules · n³/6 + I² n²) for n words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from latentgram.dp.sampling import value_of
+
+
+@njit(cache=True)
+def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root):
+    """[n] the probability of each prefix, times two to the minus sum of the exponents of its words.
+
+    `corners` [I, I] and `tag_corners` [I, P] are the parts of Q. The chart is one of the Real semiring.
+    """
+    n = chart.tags.shape[0]
+    interminals, preterminals = tag_corners.shape
+    ahead = np.zeros((n, interminals + preterminals))
+    direct = np.empty(interminals)
+    prefixes = np.empty(n)
+    for last in range(n):
+        for i in range(last, -1, -1):
+            direct[:] = 0.0
+            for rule in range(rules.shape[0] if i < last else 0):
+                a, c, d = rules[rule, 0], rules[rule, 1], rules[rule, 2]
+                total = 0.0
+                if c >= interminals:
+                    total = chart.tags[i, c - interminals] * ahead[i + 1, d]
+                else:
+                    for j in range(i + 2, last + 1):
+                        total += value_of(semiring, interminals, chart, c, i, j) * ahead[j, d]
+                direct[a] += weights[rule] * total
+            ahead[i, :] = 0.0
+            if i == last:
+                ahead[i, interminals:] = chart.tags[i]
+                ahead[i, :interminals] = tag_corners @ chart.tags[i]
+            else:
+                ahead[i, :interminals] = corners @ direct
+        prefixes[last] = np.sum(root * ahead[0])
+    return prefixes

@@ -1,0 +1,173 @@
+"""Are posteriors worth what they say? Fitting on dev trees, and the proof on others.
+
+A phrase is right if the gold tree has a node with its label over the same words (the root that every tree has is
+left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
+model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
+that it was fitted on, or that the model was learned from, are refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError
+from latentgram.evaluate.attachment import attachment_rows
+from latentgram.evaluate.bracketing import bracket_rows
+from latentgram.evaluate.calibration import Calibration, calibration
+from latentgram.evaluate.compare import attachment_uas, bracketing_f1
+from latentgram.parser.calibrator import Calibrator, Curve
+from latentgram.parser.parser import Parser
+from latentgram.parser.result import Parse
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What a parser said about the parts of its trees, and what of it was right."""
+
+    parts: Floats
+    """[parts, 2] the probability of each phrase or arc, and whether it is right."""
+    tags: Floats
+    trees: Floats
+    """[trees, 2] the expected F1 or share of right heads, and the true one."""
+    rows: NDArray[np.int64]
+    """[trees, …] counts that add to a score."""
+    dependencies: bool
+
+    @cached_property
+    def reliability(self) -> Calibration:
+        """Of phrases or arcs."""
+        return calibration(self.parts[:, 0], self.parts[:, 1] > 0)
+
+    @cached_property
+    def tag_reliability(self) -> Calibration:
+        """Of tags; empty where the parser was given them."""
+        return calibration(self.tags[:, 0], self.tags[:, 1] > 0)
+
+    def selective(self, shares: Sequence[float] = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)) -> list[tuple[float, float]]:
+        """The score, in percent, on the surest share of the sentences."""
+        order = np.argsort(-self.trees[:, 0], kind="stable")
+        sums = np.cumsum(self.rows[order].astype(np.float64), axis=0)
+        kept = [max(round(share * len(order)), 1) - 1 for share in shares]
+        rate = attachment_uas if self.dependencies else bracketing_f1
+        return list(zip(shares, rate(sums[kept]).tolist(), strict=True))
+
+    def table(self) -> str:
+        """Reliability of phrases or arcs and of tags, and the selective scores."""
+        name = "UAS" if self.dependencies else "F1"
+        lines = [f"{'arcs' if self.dependencies else 'phrases'}:", self.reliability.table()]
+        if len(self.tags):
+            lines += ["", f"tags: {self.tag_reliability}"]
+        lines += ["", f"surest sentences  {name}"]
+        lines += [f"{100 * share:15.0f} %  {score:.2f}" for share, score in self.selective()]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same figures by name."""
+        return {
+            "parts": self.reliability.to_json(),
+            "tags": self.tag_reliability.to_json() if len(self.tags) else None,
+            "selective": [{"share": share, "score": score} for share, score in self.selective()],
+        }
+
+
+def outcomes(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
+    """Parse the sentences of a treebank and see what is right."""
+    questions = [parser.backend.question(tree, gold_tags) for tree in treebank]
+    parses = list(parser.parse_many(questions, n_jobs=n_jobs))
+    given = [question.tags is not None for question in questions]
+    pairs = list(zip(treebank, parses, strict=True))
+    judged = [_judge(gold, parse) for gold, parse in pairs]
+    parts = np.concatenate([np.column_stack([said, right]) for said, right in judged])
+    tags = [
+        (said, one == other)
+        for (gold, parse), known in zip(pairs, given, strict=True)
+        if not known and isinstance(parse.tree, Tree)
+        for said, one, other in zip(parse.tag_confidence, gold.tags, parse.tree.tags, strict=True)
+    ]
+    trees = [(parse.expected, _share(gold, parse)) for gold, parse in pairs]
+    dependencies = bool(parses) and not isinstance(parses[0].tree, Tree)
+    output: list[Any] = [parse.tree for parse in parses]
+    rows = (
+        attachment_rows(treebank, output, punctuation="none")
+        if dependencies
+        else bracket_rows(treebank.forest, output).counts
+    )
+    return Outcomes(
+        parts,
+        np.array(tags, np.float64).reshape(-1, 2),
+        np.nan_to_num(np.array(trees, np.float64).reshape(-1, 2)),
+        rows,
+        dependencies,
+    )
+
+
+def calibrate(parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Parser:
+    """The parser with posteriors that say how often they are right, as seen on `dev`.
+
+    >>> import latentgram as lg
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=1), by=lg.Counting()))
+    >>> calibrate(parser, lg.demo_treebank(30, seed=2)).calibrator is None
+    False
+    """
+    _refuse_training_data(parser, dev)
+    plain = dataclasses.replace(parser, calibrator=None)
+    found = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs)
+    parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (found.parts, found.tags, found.trees))
+    return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
+
+
+def reliability(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
+    """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen."""
+    _refuse_training_data(parser, treebank)
+    if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
+        raise DataError("the parser was calibrated on these very trees: judge it on others")
+    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs)
+
+
+def _refuse_training_data(parser: Parser, treebank: Any) -> None:
+    provenance = getattr(parser.model, "provenance", None)
+    if provenance is not None and provenance.data_digest == treebank.digest:
+        raise DataError("the model was learned from these very trees: take others")
+
+
+def _judge(gold: Any, parse: Parse) -> tuple[Floats, NDArray[np.bool_]]:
+    """What was said of each phrase or arc of a parse, and whether it is right."""
+    if not isinstance(parse.tree, Tree):
+        return parse.confidence, np.array(parse.tree.heads) == np.array(gold.heads)
+    left = Counter(_phrases(gold))
+    said, right = [], []
+    for phrase, probability in zip(_nodes(parse.tree), parse.confidence.tolist(), strict=True):
+        if phrase is not None:
+            right.append(left[phrase] > 0)
+            left[phrase] -= 1
+            said.append(probability)
+    return np.array(said, np.float64), np.array(right, bool)
+
+
+def _share(gold: Any, parse: Parse) -> float:
+    """The F1 of the phrases, or the share of right heads, of a parse."""
+    said, right = _judge(gold, parse)
+    both = len(said) + (len(_phrases(gold)) if isinstance(parse.tree, Tree) else len(said))
+    return 2 * float(right.sum()) / both if both else 1.0
+
+
+def _nodes(tree: Tree) -> list[tuple[str, int, int] | None]:
+    """The spans of the nodes; None for tags and for a root over a single node."""
+    nodes = zip(tree.spans(), tree.nodes(), strict=True)
+    spans = [span if node.word is None else None for span, node in nodes]
+    return [None, *spans[1:]] if len(tree.children) == 1 else spans
+
+
+def _phrases(tree: Tree) -> list[tuple[str, int, int]]:
+    return [span for span in _nodes(tree) if span is not None]

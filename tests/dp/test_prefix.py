@@ -1,0 +1,63 @@
+"""Prefix probabilities: closed forms of left- and right-recursive languages, and the law that prefixes add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.brackets import parse_forest
+from latentgram.dp.cky import inside, pair_index, root_value
+from latentgram.dp.prefix import prefix_values
+from latentgram.dp.semiring import Real
+from latentgram.errors import SettingError
+from latentgram.parser.surprisal import Surprisal
+
+
+@pytest.mark.parametrize("rules", [[(0, 0, 1), (0, 1, 1)], [(0, 1, 0), (0, 1, 1)]], ids=["left", "right"])
+def test_rows_of_words(rules: list[tuple[int, int, int]]) -> None:
+    """S → S T (0.4) | T T (0.6), or mirrored: n ≥ 2 words with probability 0.6 · 0.4ⁿ⁻²."""
+    table, weights = np.array(rules, np.int32), np.array([0.4, 0.6])
+    lexical = np.array([[0.7], [0.3], [0.3], [0.7], [0.7]])
+    step = np.zeros((1, 2))
+    np.add.at(step, (table[:, 0], table[:, 1]), weights)
+    closure = 1 / (1 - step[0, 0])
+    corners = np.array([[closure]]), np.array([[closure * step[0, 1]]])
+    chart = inside(Real(), pair_index(table, 1, 1), weights, lexical)
+    values = prefix_values(Real(), table, weights, *corners, chart, np.array([1.0, 0.0]))
+    expected = [0.4 ** max(n - 2, 0) * np.prod(lexical[:n]) for n in range(1, 6)]
+    np.testing.assert_allclose(values * 2.0 ** np.cumsum(chart.exponents), expected)
+
+
+@pytest.fixture(scope="module")
+def grammar() -> lg.LPCFG:
+    trees = """(S (A (a x) (b y)) (b y)) (S (a x) (S (b y) (a x))) (S (S (a y) (b x)) (A (a x) (a x) (b y)))
+               (S (A (a x)) (b y)) (S (b x) (a y))"""
+    return lg.fit(lg.LPCFG, lg.Treebank.of(parse_forest(trees)), by=lg.Counting(rare=0))
+
+
+@pytest.mark.parametrize("prefix", ["x", "y", "x y", "x x y", "y x y x x"])
+def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> None:
+    """P(prefix …) = p(prefix) + Σ_w P(prefix w …), and surprisals are differences of logarithms."""
+    surprisal, words = Surprisal.of(grammar), prefix.split()
+    whole = surprisal.prefix_logprobs(words)
+    longer = sum(np.exp(surprisal.prefix_logprobs([*words, word])[-1]) for word in "xy")
+    leaves = surprisal._leaves.of(lg.Sentence(tuple(words)))
+    chart = inside(Real(), surprisal._index, surprisal.weights, _lexical(surprisal, leaves, len(words)))
+    root = grammar.root_count / grammar.root_count.sum()
+    ends = root_value(Real(), len(grammar.interminals), chart, root) * 2.0 ** chart.exponents.sum()
+    assert np.exp(whole[-1]) == pytest.approx(ends + longer)
+    assert surprisal(words).sum() == pytest.approx(-whole[-1] / np.log(2))
+
+
+def _lexical(surprisal: Surprisal, leaves: object, words: int) -> np.ndarray:
+    first = len(surprisal.grammar.interminals)
+    lexical = np.zeros((words, len(surprisal.grammar.preterminals)))
+    word = np.repeat(np.arange(words), np.diff(leaves.begin))
+    lexical[word, leaves.symbol - first] = leaves.weight
+    return lexical
+
+
+def test_only_grammars_have_prefixes() -> None:
+    with pytest.raises(SettingError, match="not from a str"):
+        Surprisal.of("a model")
