@@ -28,6 +28,7 @@ from latentgram.decode.goodman import Goodman
 from latentgram.decode.labels import LabelTable, tree_entropy
 from latentgram.decode.prune import Pruning
 from latentgram.dp.packed_chart import best_tree
+from latentgram.dp.packed_trees import draw_trees, k_best_trees
 from latentgram.dp.span_masks import SpanMasks
 from latentgram.errors import DataError, NoParse
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
@@ -170,6 +171,46 @@ class LatentBackend:
         labels = self.table.posteriors(posterior.chart, posterior.item)
         return Nodes(symbol, size, self.table.of_tree(labels, posterior.chart.length, symbol, size))
 
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
+        """The best trees by the decoder's objective, best first: with hidden states p(tree) cannot be searched.
+
+        `Brackets` lists trees by the expected number of right labelled nodes.
+        """
+        leaves, posterior, _ = self._analyse(sentence, known)
+        if posterior is None:
+            return self.parse([sentence])
+        items, sizes = k_best_trees(posterior.chart, *self._gains(posterior), count)
+        return self._trees(sentence, leaves, posterior, items, sizes)
+
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
+        """Draws from the distribution that chooses each rule by itself and has the grammar's posteriors."""
+        leaves, posterior, _ = self._analyse(sentence, known)
+        if posterior is None:
+            return self.parse([sentence] * count)
+        uniforms = np.random.default_rng(seed).random((count, len(sentence)))
+        items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
+        return self._trees(sentence, leaves, posterior, items, sizes)
+
+    def _trees(
+        self, sentence: Sentence, leaves: Leaves, posterior: Posterior, items: Ints, sizes: Ints
+    ) -> list[Parse]:
+        """The parses of trees given by their items, one a row."""
+        symbols = posterior.chart.item_symbol[items]
+        nodes = [self._nodes(posterior, *tree) for tree in zip(symbols, sizes, strict=True)]
+        return self._assemble([sentence] * len(nodes), [self._found(leaves, posterior, each) for each in nodes])
+
+    def _gains(self, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What each item and each edge adds to the decoder's objective."""
+        decoder = Goodman() if isinstance(self.decoder, Brackets) else self.decoder
+        chart = posterior.chart
+        gains: tuple[NDArray[np.float64], NDArray[np.float64]] = decoder.gains(
+            posterior.item,
+            posterior.edge,
+            chart.cell_begin[chart.length],
+            self._intermediate[chart.item_symbol],
+        )
+        return gains
+
     def score(self, tree: Any) -> Parse:
         """A given tree with its probabilities; its tags are taken as given."""
         if not isinstance(tree, Tree):
@@ -238,12 +279,7 @@ class LatentBackend:
         if isinstance(self.decoder, Brackets):
             items, size = self.decoder.best(chart, posterior.item, self.table)
             return self._nodes(posterior, chart.item_symbol[items], size)
-        item_gain, edge_gain = self.decoder.gains(
-            posterior.item,
-            posterior.edge,
-            chart.cell_begin[chart.length],
-            self._intermediate[chart.item_symbol],
-        )
+        item_gain, edge_gain = self._gains(posterior)
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
         return self._nodes(posterior, chart.item_symbol[items], size)

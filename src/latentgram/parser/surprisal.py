@@ -61,7 +61,7 @@ class Surprisal:
         size = len(self.grammar.interminals)
         step = np.zeros((size, len(self.grammar.states)))
         np.add.at(step, (self.grammar.rules[:, 0], self.grammar.rules[:, 1]), self.weights)
-        closure = np.linalg.inv(np.eye(size) - step[:, :size])
+        closure = np.asarray(np.linalg.inv(np.eye(size) - step[:, :size]), np.float64)
         return closure, np.ascontiguousarray(closure @ step[:, size:])
 
     def prefix_logprobs(self, sentence: SentenceLike) -> Floats:
