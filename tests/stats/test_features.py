@@ -13,6 +13,7 @@ from latentgram.errors import SettingError
 from latentgram.stats.derivations import Derivations
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view
 from latentgram.stats.head_leaves import head_leaves
+from latentgram.stats.numbering import number_values
 
 TEXT = """
 (TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBZ sees) (NP (NP (DT the) (NN dog)) (PP (IN of) (NP (PRP it)))))))
@@ -199,3 +200,13 @@ def test_a_feature_of_ones_own(trees: tuple[Forest, Nodes]) -> None:
     own = {"depth": lambda nodes: (nodes.up(2) >= 0).astype(np.int64)}
     found = view(trees[1], ["depth"], own)
     assert set(found.width) <= {1, 2}
+
+
+def test_values_are_numbered_by_their_groups() -> None:
+    random = np.random.default_rng(0)
+    group, value = random.integers(4, size=500), random.integers(40, size=500) * 10**12
+    number, width = number_values(group, value, 4)
+    for g in range(4):
+        first_seen = list(dict.fromkeys(value[group == g].tolist()))
+        assert number[group == g].tolist() == [first_seen.index(v) for v in value[group == g]]
+        assert width[g] == len(first_seen)
