@@ -1,13 +1,13 @@
 """Does the error of spectral estimates fall as 1/√M, as theorem 3 of 003 says?
 
-Set-up: a random L-PCFG with two states a symbol; M trees drawn from it, M from 100 to 102,400; a grammar
-learned from them with two states and no smoothing, by moments and by EM (60 rounds from a random start), and
-counted as a PCFG. The error is Σ|p̂ - p| / Σp over the 200 commonest trees of a separate draw; five draws of
+Set-up: a random L-PCFG with two states a symbol; M trees drawn from it, M from 100 to 25,600; a grammar
+learned from them with two states and no smoothing, by moments and by EM (40 rounds from a random start), and
+counted as a PCFG. The error is Σ|p̂ - p| / Σp over the 200 commonest trees of a separate draw; three draws of
 the data.
 
-Conclusion (results/lpcfg_consistency.csv, .png): the spectral error halves with every fourfold M, as the theorem
-says, and keeps falling; the PCFG's error stands still at what its missing states cost; EM with a lucky start is as
-good, with an unlucky one it stays where it is.
+Conclusion (results/lpcfg_consistency.csv, .svg): the spectral error halves with every fourfold M, as the theorem
+says, and keeps falling; EM from a random start is a little better on data of this kind, where two states a symbol
+leave it no bad optimum; the PCFG's error stands still at what its missing states cost.
 
     python benchmarks/bench_lpcfg_consistency.py
 """
@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parent / "results"
 RAW = {"rare": 0, "backoff": 0.0, "pull": 0.0}
 LEARNERS = {
     "spectral": lg.Spectral(states=2, **RAW),
-    "EM": lg.EM(states=2, iterations=60, **RAW),
+    "EM": lg.EM(states=2, iterations=40, **RAW),
     "PCFG": lg.Counting(rare=0),
 }
 
@@ -42,10 +42,10 @@ def main() -> None:
     common = [tree for tree, _ in Counter(draw_trees(truth(), 20_000, seed=99)).most_common(200)]
     expected = np.array([tree_probability(truth(), tree) for tree in common])
     rows = []
-    for number in (100, 400, 1600, 6400, 25_600, 102_400):
+    for number in (100, 400, 1600, 6400, 25_600):
         for name, learner in LEARNERS.items():
             errors = []
-            for draw in range(5 if number < 100_000 else 2):
+            for draw in range(3):
                 data = Treebank.of(draw_trees(truth(), number, seed=draw))
                 grammar = lg.fit(lg.LPCFG, data, by=learner)
                 found = np.array([probability(grammar, tree) for tree in common])
@@ -79,7 +79,7 @@ def plot(rows: list[dict[str, float]]) -> None:
         points = [(row["trees"], row["error"]) for row in rows if row["learner"] == name]
         axes.loglog(*zip(*points, strict=True), "o-", label=name)
     first = next(row for row in rows if row["learner"] == "spectral")
-    trees = np.array([100, 102_400])
+    trees = np.array([100, 25_600])
     axes.loglog(trees, first["error"] * np.sqrt(first["trees"] / trees), "k:", label="1/√M")
     axes.set_xlabel("trees M")
     axes.set_ylabel("Σ|p̂ − p| / Σp")

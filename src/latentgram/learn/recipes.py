@@ -91,7 +91,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ),
     ("LPCFG", "Clustering"): Recipe(
         "latentgram.learn.em_lpcfg:learn_clusters",
-        {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 4, "seed": 0, "dimensions": 16},
+        {**_LATENT, "states": 24, "backoff": 10.0, "iterations": 4, "seed": 0, "dimensions": 8},
     ),
     ("Ensemble", "Combining"): Recipe(
         "latentgram.learn.ensemble_lpcfg:learn_ensemble",
