@@ -162,6 +162,20 @@ def test_both_optimisers_reach_the_same_height(text: Text, dictionary: TagDictio
     assert ends[0] == pytest.approx(ends[1], abs=5e-3)
 
 
+def test_automata_are_the_hmms_they_were(text: Text, tagged: list[Sentence], dictionary: TagDictionary) -> None:
+    for data, learner in ((text, EM(dictionary=dictionary, iterations=3)), (tagged, Counting())):
+        hmm, automaton = (lg.fit(model, data, by=learner) for model in (lg.HMM, lg.OperatorAutomaton))
+        assert automaton.total() == pytest.approx(1.0, rel=1e-9)
+        for words in ("d", "ab", "dcbd"):
+            assert automaton.probability(words) == pytest.approx(np.exp(hmm.logprob(list(words))), rel=1e-9)
+
+
+def test_the_number_of_workers_changes_nothing(text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("latentgram.learn.hmm.SHARD", 500)
+    one, two = (lg.fit(lg.HMM, text, by=EM(states=3, iterations=2), n_jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.emit_prob, two.emit_prob)
+
+
 def test_what_cannot_be_learned_is_refused(text: Text, tagged: list[Sentence]) -> None:
     with pytest.raises(DataError, match="tagged sentences"):
         lg.fit(lg.HMM, text, by=Counting())

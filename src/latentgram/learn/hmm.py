@@ -9,7 +9,7 @@ A round costs O(tokens · K²), with segments O(distinct segments · K²).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.learn.em import ascend
 from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise, uniform
 from latentgram.learn.recipes import Context
+from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.hmm import HMM
 
 SHARD = 1 << 22
@@ -215,6 +216,17 @@ def em_hmm(data: Any, learner: Any, context: Context) -> HMM:
         score=None if score is None else lambda parameters: score(finish(parameters)),
     )  # fmt: skip
     return as_hmm(found.model, shape, word_count, found.trace)
+
+
+def em_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+    """An HMM learned by EM, as an operator automaton."""
+    hmm = em_hmm(data, learner, context)
+    return replace(hmm.automaton(), provenance=hmm.provenance)
+
+
+def count_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+    """An HMM counted from tagged sentences, as an operator automaton."""
+    return count_hmm(data, learner, context).automaton()
 
 
 def count_hmm(data: Any, learner: Any, context: Context) -> HMM:

@@ -76,6 +76,13 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("HMM", "Counting"): Recipe(
         "latentgram.learn.hmm:count_hmm", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
     ),
+    ("OperatorAutomaton", "EM"): Recipe(
+        "latentgram.learn.hmm:em_automaton",
+        {**_TAGS, "order": 2, "states": 10, "iterations": 40, "seed": 0, "segments": False},
+    ),
+    ("OperatorAutomaton", "Counting"): Recipe(
+        "latentgram.learn.hmm:count_automaton", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
+    ),
     ("OperatorAutomaton", "Spectral"): Recipe(
         "latentgram.learn.spectral_automaton:spectral_automaton",
         {"states": 10, "history": 1, "future": 1, "power": 0.0, "ridge": 0.0},
