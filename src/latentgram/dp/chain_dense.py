@@ -3,8 +3,8 @@
 Without a tag dictionary the lattice is full, and sentences of one length can go through it side by side: a column
 of B sentences is a matrix [B, T], and a step is one matrix product and a product by the rows of the emissions,
 
-    α_{i+1} = (α_i P) ∘ E[w_{i+1}] / c_{i+1},   X_i = E[w_i] ∘ β_i / c_i,   β_{i-1} = X_i Pᵀ,
-    expected transitions = P ∘ Σ_i α_iᵀ X_{i+1}.
+    α_{i+1} = (α_i P) ∘ E[w_{i+1}] / c_i,   X_{i+1} = E[w_{i+1}] ∘ β_{i+1} / c_i,   β_i = X_{i+1} Pᵀ,
+    expected transitions = P ∘ Σ_i α_iᵀ X_{i+1},   c_i the sums of the rows of α_i.
 
 O(N T²) as in `chain`, but at the speed of matrix products. The boundary is not one of the T tags here.
 """
@@ -54,19 +54,18 @@ def expect_dense(
                         row[t] = start[t] * emit[t]
                         mass += row[t]
                 else:
+                    inverse = scale[i - 1, b]
                     for t in range(tags):
-                        row[t] *= emit[t]
+                        row[t] *= emit[t] * inverse
                         mass += row[t]
                 if not mass > 0.0:
                     return -np.inf
-                inverse = 1.0 / mass
-                scale[i, b] = inverse
-                for t in range(tags):
-                    row[t] *= inverse
-                product[b] *= mass
-                if product[b] < 1e-200:
-                    logs[b] += np.log(product[b])
-                    product[b] = 1.0
+                scale[i, b] = 1.0 / mass
+                if i + 1 < size:
+                    product[b] *= mass
+                    if product[b] < 1e-200:
+                        logs[b] += np.log(product[b])
+                        product[b] = 1.0
         beta = np.empty((lanes, tags))
         ahead = np.empty((size, lanes, tags))
         for b in range(lanes):
@@ -85,7 +84,7 @@ def expect_dense(
                 word = tokens[begin[first + b] + i]
                 emit = emission[word]
                 count = emission_count[word]
-                inverse = scale[i, b]
+                inverse = scale[i - 1, b] if i > 0 else 1.0
                 inside, outside, onward = alpha[i, b], beta[b], ahead[i, b]
                 for t in range(tags):
                     onward[t] = emit[t] * outside[t] * inverse
