@@ -1,0 +1,96 @@
+"""`NBestList`: the best trees of a sentence with their scores, and what other models say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.sentence import Sentence
+from latentgram.dp.head_automata import tree_weight
+from latentgram.errors import DataError
+from latentgram.models.arcs import ArcFactored
+from latentgram.models.head_grammar import HeadGrammar
+from latentgram.models.latent_tree import LatentTree
+
+Floats = NDArray[np.float64]
+Scorer = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
+"""What can rate a tree: a grammar, a latent tree model, or any function of a tree."""
+
+WORST = 50.0
+"""How far below the best candidate of a list a log-probability may lie; what is less, or no number, is set there."""
+
+
+@dataclass(frozen=True, eq=False)
+class NBestList:
+    """The best trees of a sentence.
+
+    >>> candidates = NBestList(Sentence.of("a b"), np.array([[0, 1], [2, 0]]), np.array([1.0, 0.5]), (2, 0))
+    >>> candidates.right.tolist(), candidates.oracle
+    ([0, 2], 1)
+    """
+
+    sentence: Sentence
+    heads: NDArray[np.int64]
+    """[k, N] numbered from 1, 0 for the root; best first."""
+    scores: Floats
+    gold: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(
+        cls, model: ArcFactored, sentence: Sentence, count: int, gold: tuple[int, ...] | None = None
+    ) -> NBestList:
+        """The `count` best trees by a model."""
+        heads, scores = model.scores(model.encode(sentence)).k_best(count)
+        return cls(sentence, heads + 1, scores, gold)
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @property
+    def right(self) -> NDArray[np.int64]:
+        """[k] the number of right heads of each tree."""
+        if self.gold is None:
+            raise DataError("the list has no right tree to compare its trees with")
+        return np.asarray((self.heads == np.array(self.gold)).sum(1))
+
+    @property
+    def oracle(self) -> int:
+        """The place of the tree with the most right heads."""
+        return int(np.argmax(self.right))
+
+    def trees(self) -> Iterator[DependencyTree]:
+        """The trees themselves."""
+        given = self.sentence
+        for heads in self.heads:
+            yield DependencyTree(
+                given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ()
+            )
+
+    def rated_by(self, scorer: Scorer) -> Floats:
+        """[k] the log-probability of each tree less that of the best; never below −WORST, never nan."""
+        ratings = self._ratings(scorer)
+        ratings[np.isnan(ratings)] = -np.inf
+        if ratings.max() == -np.inf:
+            return np.zeros(len(self))
+        return np.maximum(ratings - ratings.max(), -WORST)
+
+    def _ratings(self, scorer: Scorer) -> Floats:
+        if isinstance(scorer, HeadGrammar):
+            weights, _ = scorer.weights(self.sentence)
+            pairs = [tree_weight(*weights, heads) for heads in self.heads - 1]
+            return np.array([log_weight if sign > 0 else -np.inf for log_weight, sign in pairs])
+        if isinstance(scorer, LatentTree):
+            return scorer.logprobs_of_heads(self.sentence, self.heads)
+        return np.array([float(scorer(tree)) for tree in self.trees()])
+
+
+def nbest_lists(model: ArcFactored, trees: Iterable[Any], count: int) -> list[NBestList]:
+    """The lists of the sentences of trees (with their heads as the right ones) or of plain sentences."""
+    return [
+        NBestList.of(model, item.sentence, count, getattr(item, "heads", None)) for item in trees
+    ]
