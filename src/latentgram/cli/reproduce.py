@@ -87,3 +87,27 @@ def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Ma
             out.write(content)
     typer.echo(page)
     say(f"wrote {', '.join(sorted(files))} to {output}")
+
+
+@app.command(no_args_is_help=True)
+def dhillon2012(
+    data: Data,
+    output: Output,
+    treebanks: Annotated[
+        str, typer.Option(help="Folders under DATA/dependency, with commas.")
+    ] = "wsj-sample,en_ewt",
+    orders: Annotated[str, typer.Option(help="Orders of the base parser, with commas.")] = "1,2",
+    count: Annotated[int, typer.Option(min=2, help="Length of the lists.")] = 50,
+    folds: Annotated[int, typer.Option(min=2, help="Parts for jackknifing.")] = 3,
+    test: Test = False,
+) -> None:
+    """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
+    from latentgram.cli.console import progress
+    from latentgram.cli.reproduce_dhillon2012 import reproduce
+
+    folders = [data / "dependency" / name for name in treebanks.split(",")]
+    with progress() as shown:
+        results, page, plots = reproduce(
+            folders, [int(order) for order in orders.split(",")], count, folds, test, shown
+        )
+    write_results(output, results, page, plots)

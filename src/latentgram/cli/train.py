@@ -41,6 +41,7 @@ class Kind:
 
 
 KINDS = {
+    "reranker": Kind("Reranker", "A dependency parser whose n best trees other models rate.", "CoNLL-U trees"),
     "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees"),
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
     "shag": Kind("SHAG", "A split head-automata grammar from a dependency treebank.", "dependency trees"),

@@ -8,9 +8,9 @@ two templates over tags, which the base parser does not look at:
 
     score(y) = Σ_i weight_i · dense_i(y) + Σ_c template_weight[c]
 
-A code is ((kind · T + a) · T + b) · T + c for tags numbered below T; T − 2 stands for the root, T − 1 for none. The
-learner moves towards the candidate with the fewest wrong heads, away from the one with the best score + loss, by
-the step that mends the margin, at most `limit`.
+A code is ((kind · T + a) · T + b) · T + c for tags numbered below T; T − 2 stands for the root, T − 1 for none.
+The learner moves towards the candidate with the fewest wrong heads, away from the one with the best score + loss,
+by the step that mends the margin, at most `limit`.
 
 Candidates lie end to end: those of list s are starts[s] … starts[s + 1], and the heads of its first one begin at
 head_starts[s]; tags of all sentences end to end, those of list s from tag_starts[s] on.

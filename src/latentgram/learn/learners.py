@@ -195,3 +195,20 @@ class Combining(LatentGrammarSettings):
     members: int | None = setting("number of grammars", at_least=1, at_most=9)
     iterations: int | None = setting("smoothed EM steps after each clustering", at_least=0)
     seed: int | None = setting("seed of the first clustering", at_least=0)
+
+
+@dataclass(frozen=True)
+class Perceptron(Settings):
+    """The averaged perceptron, with steps that mend the margin.
+
+    >>> Perceptron(passes=5).passes
+    5
+    """
+
+    passes: int | None = setting("number of passes over the data", at_least=1)
+    step: float | None = setting("longest step of an update", above=0)
+    seed: int | None = setting("seed of the order of the data", at_least=0)
+    order: int | None = setting("order of the base parser whose lists are reranked", at_least=1, at_most=2)
+    count: int | None = setting("length of the lists", at_least=2)
+    folds: int | None = setting("parts for jackknifing", at_least=2)
+    features: str | None = setting("features besides the base score, with commas")

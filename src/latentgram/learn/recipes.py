@@ -64,6 +64,18 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.mira:learn_arcs",
         {"order": 2, "passes": 10, "step": 0.01, "bits": 22, "rare": 0, "folds": 2, "floor": 1e-3, "seed": 0},
     ),
+    ("Reranker", "Perceptron"): Recipe(
+        "latentgram.learn.reranking:learn_reranker",
+        {
+            "passes": 3,
+            "step": 0.003,
+            "seed": 0,
+            "order": 2,
+            "count": 50,
+            "folds": 3,
+            "features": "templates,shag,shag-spectral,shag-words,lexical,latent-tree,latent-tree-words",
+        },
+    ),
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
     ("HMM", "EM"): Recipe(
         "latentgram.learn.hmm:em_hmm",

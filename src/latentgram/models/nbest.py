@@ -22,7 +22,7 @@ Scorer = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
 """What can rate a tree: a grammar, a latent tree model, or any function of a tree."""
 
 WORST = 50.0
-"""How far below the best candidate of a list a log-probability may lie; what is less, or no number, is set there."""
+"""How far below the best of its list a log-probability may lie; what is less, or no number, is set there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +67,16 @@ class NBestList:
         """The trees themselves."""
         given = self.sentence
         for heads in self.heads:
-            yield DependencyTree(
-                given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ()
-            )
+            yield DependencyTree(given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ())
 
     def rated_by(self, scorer: Scorer) -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan."""
-        ratings = self._ratings(scorer)
+        ratings = np.asarray(self._ratings(scorer), np.float64)
         ratings[np.isnan(ratings)] = -np.inf
         if ratings.max() == -np.inf:
             return np.zeros(len(self))
-        return np.maximum(ratings - ratings.max(), -WORST)
+        raised: Floats = np.maximum(ratings - ratings.max(), -WORST)
+        return raised
 
     def _ratings(self, scorer: Scorer) -> Floats:
         if isinstance(scorer, HeadGrammar):
@@ -91,6 +90,4 @@ class NBestList:
 
 def nbest_lists(model: ArcFactored, trees: Iterable[Any], count: int) -> list[NBestList]:
     """The lists of the sentences of trees (with their heads as the right ones) or of plain sentences."""
-    return [
-        NBestList.of(model, item.sentence, count, getattr(item, "heads", None)) for item in trees
-    ]
+    return [NBestList.of(model, item.sentence, count, getattr(item, "heads", None)) for item in trees]

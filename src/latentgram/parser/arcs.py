@@ -1,4 +1,4 @@
-"""Dependency parsing with an `ArcFactored` model: the best tree by its score, or the one of least risk.
+"""Dependency parsing with an `ArcFactored` model (the best tree, or that of least risk) or a `Reranker`.
 
 Confidence is the posterior of an arc in the model's normalised reading; `tree_logprob` is log p(tree | sentence).
 There is no probability of the sentence itself.
@@ -24,6 +24,8 @@ from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.attachment import AttachmentScore, score_attachment
 from latentgram.models.arcs import ArcFactored, ArcScores
 from latentgram.models.head_grammar import ArcPosteriors
+from latentgram.models.nbest import NBestList
+from latentgram.models.reranker import Reranker
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
 from latentgram.parser.result import Parse
 
@@ -62,7 +64,10 @@ class ArcBackend:
         return _Analysis(self.model, sentence, self.model.encode(sentence), known)
 
     def _nbest(self, analysis: _Analysis, count: int) -> list[Parse]:
-        """The best trees by their scores, or those of least risk."""
+        return [self._built(analysis, heads) for _, heads in self._found(analysis, count)]
+
+    def _found(self, analysis: _Analysis, count: int) -> list[tuple[float, Heads]]:
+        """The best trees by their scores, or those of least risk, with what they were chosen by."""
         found: list[tuple[float, Heads]] = []
         for mask, scores in zip(analysis.masks or (None,), analysis.cases, strict=True):
             if isinstance(self.decoder, MBR):
@@ -76,7 +81,7 @@ class ArcBackend:
                 trees, merits = scores.k_best(count)
             found += zip(merits.tolist(), trees, strict=True)
         found.sort(key=itemgetter(0), reverse=True)
-        return [self._built(analysis, heads) for _, heads in found[:count]]
+        return found[:count]
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Trees drawn from the posterior given the sentence."""
@@ -174,3 +179,24 @@ class _Analysis:
         """log p(tree | sentence), and what is known of it."""
         score = max(scores.of_heads(heads) for scores in self.cases)
         return self.model.scale * score - self._sums[0].log_total
+
+
+class RerankingBackend(ArcBackend):
+    """Parses with a base parser and takes the best of its trees by the reranker's score.
+
+    Posteriors, draws and scores of given trees are the base parser's.
+    """
+
+    def __init__(self, model: Reranker, decoder: Any = None) -> None:
+        if decoder is not None:
+            raise SettingError("a reranker takes the best of its list: it has no other decoders")
+        super().__init__(model.base)
+        self.reranker = model
+
+    def _found(self, analysis: _Analysis, count: int) -> list[tuple[float, Heads]]:
+        """The trees with the best new scores: at most as many as the lists are long."""
+        found = super()._found(analysis, self.reranker.count)
+        scores, heads = np.array([score for score, _ in found]), np.array([heads for _, heads in found])
+        merits = self.reranker.scores(NBestList(analysis.sentence, heads + 1, scores))
+        order = np.argsort(-merits, kind="stable")[:count]
+        return [(float(merits[place]), heads[place]) for place in order]

@@ -28,6 +28,7 @@ from latentgram.parser.result import Parse
 BACKENDS: dict[str, str] = {
     "Ensemble": "latentgram.parser.constituency:constituency_backend",
     "ArcFactored": "latentgram.parser.arcs:ArcBackend",
+    "Reranker": "latentgram.parser.arcs:RerankingBackend",
     "LPCFG": "latentgram.parser.constituency:constituency_backend",
     "SHAG": "latentgram.parser.dependency:DependencyBackend",
     "LexicalSHAG": "latentgram.parser.dependency:DependencyBackend",

@@ -64,6 +64,7 @@ STORABLE: dict[str, str] = {
     "Provenance": "latentgram.data.provenance:Provenance",
     "RareWords": "latentgram.data.rarewords:RareWords",
     "Relations": "latentgram.models.relations:Relations",
+    "Reranker": "latentgram.models.reranker:Reranker",
     "SHAG": "latentgram.models.shag:SHAG",
     "TagDictionary": "latentgram.data.tag_dictionary:TagDictionary",
     "Text": "latentgram.data.text:Text",
