@@ -27,6 +27,7 @@ from latentgram.learn.learners import EM, Counting, Spectral
 from latentgram.learn.recipes import Context, recipe_of
 from latentgram.learn.spectral_lpcfg import ViewSettings, project, spectral_grammar
 from latentgram.models.lpcfg import LPCFG
+from latentgram.parser.cascade import Cascade
 from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
 from latentgram.view.plots import line_plot
@@ -136,6 +137,12 @@ class Cohen2013:
             for row in spectral
         ]
 
+    def negative(self, row: Row) -> int:
+        """Sentences of the development part to which a grammar gives a negative probability."""
+        cascade = Cascade((self.models[row],))
+        found = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
+        return sum(posterior.negative for posterior in found if posterior is not None)
+
     def on_test(self, rows: Sequence[Row]) -> list[float]:
         """F1 of chosen grammars on the test part."""
         test = Treebank.read(self.folder / "test.mrg")
@@ -178,6 +185,7 @@ def reproduce(
     spectral = [work.row("spectral", Spectral(states=m), m) for m in states]
     stages = {m: work.table_3(m) for m in states}
     other = [*work.ablations(states), *work.signs(spectral)]
+    negative = {row.states: work.negative(row) for row in spectral}
     chosen = [pcfg, *(best([row for row in em if row.name == kind]) for kind in EM_KINDS), best(spectral)]
     scores = work.on_test(chosen) if test else None
     every_row = [pcfg, *em, *spectral, *other]
@@ -185,6 +193,7 @@ def reproduce(
         "treebank": folder.name,
         "rows": [asdict(row) for row in every_row],
         "stages": {str(m): times for m, times in stages.items()},
+        "negative": {str(m): count for m, count in negative.items()},
         "test": dict(zip((row.name for row in chosen), scores, strict=True)) if scores else {},
     }
     plots = {
@@ -202,7 +211,10 @@ def reproduce(
         ),
         "results.csv": _csv(every_row),
     }
-    return results, _page(folder.name, states, pcfg, em, spectral, stages, other, chosen, scores), plots
+    page = _page(folder.name, states, pcfg, em, spectral, stages, other, chosen, scores)
+    counts = ", ".join(f"{count} (m={m})" for m, count in negative.items())
+    page += f"\nSentences of negative probability, of {len(work.dev)}: {counts}.\n"
+    return results, page, plots
 
 
 def _best_em(em: Sequence[Row]) -> list[Row]:
