@@ -1,18 +1,21 @@
 """003 made visible: conventional and tensor form agree, and an HMM is an L-PCFG of right-branching trees."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 from tests.oracles.latent_truth import rotated, tree_probability, truth
 
+from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
+from latentgram.decode.prune import Pruning
 from latentgram.learn.fit import fit
 from latentgram.learn.learners import Spectral
 from latentgram.models.draw import draw_trees
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parser.parser import Parser
+from latentgram.parser.cascade import Cascade
 
 
 def conventional(grammar: LPCFG, tree: Tree) -> float:
@@ -58,14 +61,19 @@ def test_tensor_form_in_any_coordinates_gives_the_sum_over_states(small_trees: l
 
 
 def test_marginals_do_not_depend_on_the_coordinates(small_trees: list[Tree]) -> None:
+    """003 figs. 3 and 5 on whole charts."""
     random = np.random.default_rng(7)
+    exact = dataclasses.replace(Pruning().none(), precision="float64")
     other = rotated(truth(), [random.standard_normal((2, 2)) for _ in range(4)])
+    one, two = (Cascade((grammar,), exact) for grammar in (truth(), other))
     for tree in small_trees:
-        words = [node.word for node in tree.nodes() if node.word is not None]
-        one, two = Parser(truth()).parse(words), Parser(other).parse(words)
-        assert one.tree == two.tree
-        assert one.logprob == pytest.approx(two.logprob, abs=1e-4)
-        assert one.confidence == pytest.approx(two.confidence, abs=1e-4)
+        words = Sentence.of([node.word for node in tree.nodes() if node.word is not None])
+        first, second = one.posterior(one.leaves.of(words)), two.posterior(two.leaves.of(words))
+        assert first is not None
+        assert second is not None
+        assert first.logprob == pytest.approx(second.logprob, abs=1e-9)
+        assert first.item == pytest.approx(second.item, abs=1e-9)
+        assert first.edge == pytest.approx(second.edge, abs=1e-9)
 
 
 def test_an_hmm_is_a_grammar_of_right_branching_trees() -> None:

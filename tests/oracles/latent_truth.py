@@ -84,7 +84,7 @@ def tree_probability(grammar: LPCFG, tree: Tree) -> float:
 def rotated(grammar: LPCFG, matrices: list[NDArray[np.float64]]) -> LPCFG:
     """The grammar in other coordinates (003 theorem 1): c∞ = q G⁻¹, C = T(· G, · G) G⁻¹, c¹ = G π."""
     inverse = [np.linalg.inv(matrix) for matrix in matrices]
-    tensors, vectors, roots = [], [], []
+    tensors, vectors, roots, insides, outsides = [], [], [], [], []
     for number, (a, b, c) in enumerate(grammar.rules.tolist()):
         tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]
         shaped = tensor.reshape(grammar.states[[a, b, c]])
@@ -93,12 +93,16 @@ def rotated(grammar: LPCFG, matrices: list[NDArray[np.float64]]) -> LPCFG:
         vector = grammar.lexicon_vector[grammar.lexicon_offset[number] : grammar.lexicon_offset[number + 1]]
         vectors.append(vector @ inverse[a])
     for symbol in range(len(grammar.states)):
-        root = grammar.root_vector[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]]
-        roots.append(matrices[symbol] @ root)
+        own = slice(grammar.root_offset[symbol], grammar.root_offset[symbol + 1])
+        roots.append(matrices[symbol] @ grammar.root_vector[own])
+        outsides.append(matrices[symbol] @ grammar.mean_outside[own])
+        insides.append(grammar.mean_inside[own] @ inverse[symbol])
     return dataclasses.replace(
         grammar,
         rule_tensor=np.concatenate(tensors),
         lexicon_vector=np.concatenate(vectors),
         root_vector=np.concatenate(roots),
+        mean_inside=np.concatenate(insides),
+        mean_outside=np.concatenate(outsides),
         nonnegative=False,
     )
