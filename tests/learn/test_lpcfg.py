@@ -236,7 +236,7 @@ def test_states_are_searched_within_the_budget(bank: Treebank) -> None:
 
 
 def test_an_ensemble_shares_one_chart(bank: Treebank) -> None:
-    ensemble = fit(Ensemble, bank[:600], by=Combining(states=4, members=5, iterations=1))
-    assert [grammar.nonnegative for grammar in ensemble.grammars] == [False, True, True, True, True]
+    ensemble = fit(Ensemble, bank[:600], by=Combining(states=6, members=5, iterations=1))
+    assert [grammar.nonnegative for grammar in ensemble.grammars] == [True, True, True, True, False]
     assert len({grammar.rule_tensor.tobytes() for grammar in ensemble.grammars}) == 5
-    assert [grammar.provenance.learner for grammar in ensemble.grammars][:2] == ["Spectral", "Clustering"]
+    assert [grammar.provenance.learner for grammar in ensemble.grammars][3:] == ["Clustering", "Spectral"]

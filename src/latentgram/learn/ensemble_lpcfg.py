@@ -36,15 +36,14 @@ class Member:
 
 
 MEMBERS = (
-    Member("paper", 1.0),
-    Member("paper", 0.5, 1.0),
-    Member("full", 1.0, 1.0),
-    Member("paper", 1.0, 1.0),
-    Member("full", 0.5, 1.5),
-    Member("paper", 1.5, 0.75),
-    Member("full", 0.5, 1.0),
-    Member("paper", 0.5, 1.25),
-    Member("full", 1.0),
+    Member("paper", 1 / 3, 1.0),
+    Member("full", 1 / 3, 1.0),
+    Member("paper", 1 / 2, 5 / 6),
+    Member("full", 1 / 4, 4 / 3),
+    Member("paper", 2 / 3),
+    Member("full", 1 / 2, 1.0),
+    Member("paper", 1 / 4, 1.0),
+    Member("full", 1 / 3, 5 / 6),
 )
 """In the order in which they are worth adding."""
 

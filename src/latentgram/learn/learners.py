@@ -192,7 +192,7 @@ class Combining(LatentGrammarSettings):
     """
 
     states: int | None = setting("number of hidden states (of each symbol, about)", at_least=1)
-    members: int | None = setting("number of grammars", at_least=1, at_most=9)
+    members: int | None = setting("number of grammars", at_least=1, at_most=8)
     iterations: int | None = setting("smoothed EM steps after each clustering", at_least=0)
     seed: int | None = setting("seed of the first clustering", at_least=0)
 

@@ -116,7 +116,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.ensemble_lpcfg:learn_ensemble",
         {
             **{name: value for name, value in _LATENT.items() if name != "features"},
-            "states": 16,
+            "states": 24,
             "backoff": 10.0,
             "iterations": 4,
             "members": 6,
