@@ -149,9 +149,17 @@ class Parser:
         given = Sentence.of(sentence)
         return self._calibrated(self.backend.sample(given, count, seed, _known(given, known, parts)))
 
-    def diverse(self, sentence: SentenceLike, count: int, draws: int = 100, seed: int = 0) -> list[Parse]:
+    def diverse(
+        self,
+        sentence: SentenceLike,
+        count: int,
+        draws: int = 100,
+        seed: int = 0,
+        known: Constraints | None = None,
+        **parts: Any,
+    ) -> list[Parse]:
         """At most `count` different structures among some draws, the one drawn most often first."""
-        drawn = self.sample(sentence, draws, seed)
+        drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
         first = {str(parse.tree): parse for parse in reversed(drawn)}
         return [first[tree] for tree, _ in times.most_common(count)]

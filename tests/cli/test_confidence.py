@@ -1,0 +1,110 @@
+"""Lists, draws, constraints, scores, suspects and calibration by commands."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import latentgram as lg
+
+SENTENCE = "the old man saw the boat ."
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path) -> Path:
+    path = corpus / "confidence.lg"
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.read(corpus / "train.mrg"), by=lg.Counting())), path)
+    return path
+
+
+def trees(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
+
+
+def test_lists_and_draws(run: Callable, model: Path) -> None:
+    found = run("parse", model, "--nbest", 5, "--to", "json", given=SENTENCE)
+    parses = [json.loads(line) for line in trees(found.out)]
+    assert [parse["tree_logprob"] for parse in parses] == sorted(
+        (parse["tree_logprob"] for parse in parses), reverse=True
+    )
+    assert parses[0]["probability"] == pytest.approx(math.exp(parses[0]["tree_logprob"] - parses[0]["logprob"]))
+    assert parses[0]["entropy"] > 0
+    assert 0 < parses[0]["expected"] <= 1
+    draws = [run("parse", model, "--samples", 4, "--seed", seed, given=SENTENCE).out for seed in (1, 1, 2)]
+    assert draws[0] == draws[1]
+    assert len(trees(draws[0])) == 4
+    different = trees(run("parse", model, "--diverse", 3, given=SENTENCE).out)
+    assert len(different) == len(set(different))
+    assert run("parse", model, "--nbest", 2, "--samples", 2, given=SENTENCE).status == 1
+
+
+def test_constraints(run: Callable, model: Path, tmp_path: Path) -> None:
+    marked = run(
+        "parse", model, "--partial", given="the old [NP man saw ] the boat .\n[ the old man ] saw the boat ."
+    )
+    for text, known in zip(trees(marked.out), [(2, 4, "NP"), (0, 3)], strict=True):
+        assert lg.Constraints.of(spans=[known]).obeyed_by(lg.parse_tree(text))
+    file = tmp_path / "known.jsonl"
+    file.write_text('{"tags": {"1": "NN"}}\n')
+    told = run("parse", model, "--constraints", file, given=SENTENCE)
+    assert lg.parse_tree(told.out).tags[1] == "NN"
+    file.write_text('{"spans": [[0, 3], [2, 4]]}\n')
+    clash = run("parse", model, "--constraints", file, given=SENTENCE)
+    assert clash.status == 1
+    assert "known.jsonl:1: the required spans (0, 3) and (2, 4) cross" in clash.err
+    never = run("parse", model, "--partial", given="the old [NOSUCH man saw ] the boat .")
+    assert never.status == 1
+    assert "obeys: spans (2, 4, NOSUCH)" in never.err
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "max-rule", "f1", "unlabelled-recall"])
+def test_decoders(run: Callable, model: Path, decoder: str) -> None:
+    found = run("parse", model, "--decoder", decoder, given=SENTENCE)
+    assert lg.parse_tree(found.out).words == tuple(SENTENCE.split())
+
+
+def test_scores_and_suspects(run: Callable, model: Path, corpus: Path) -> None:
+    lines = run("score", model, corpus / "test.mrg").out.splitlines()
+    assert len(lines) == 20
+    for line in lines:
+        sentence, tree, posterior, _ = line.split("\t")
+        assert float(tree) <= float(sentence) + 1e-6
+        expected = 0.0 if float(tree) == -math.inf else math.exp(float(tree) - float(sentence))
+        assert float(posterior) == pytest.approx(expected, rel=1e-3, abs=1e-9)
+    plain = run("score", model, "-", "--format", "text", given=SENTENCE)
+    assert plain.out.endswith(f"\t{SENTENCE}\n")
+    words = [
+        line.split("\t")
+        for line in run("score", model, "-", "--format", "text", "--surprisal", given=SENTENCE).out.splitlines()
+    ]
+    assert [word for _, word, _ in words] == SENTENCE.split()
+    assert all(float(bits) > 0 for *_, bits in words)
+    doubtful = run("suspects", model, corpus / "test.mrg", "-n", 3).out.splitlines()
+    ranks = [float(line.split("\t")[1]) for line in doubtful]
+    assert ranks == sorted(ranks)
+    assert len(ranks) == 3
+
+
+def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -> None:
+    lg.demo_treebank(60, seed=8).write(tmp_path / "dev.mrg")
+    fitted = run("calibrate", model, tmp_path / "dev.mrg", "-o", tmp_path / "fitted.lg")
+    assert fitted.status == 0
+    assert "60 sentences" in fitted.err
+    plot = tmp_path / "plot.svg"
+    judged = run("eval", tmp_path / "fitted.lg", corpus / "test.mrg", "--calibration", "--plot", plot)
+    assert "calibration error" in judged.out
+    assert "surest sentences" in judged.out
+    ElementTree.parse(plot)
+    figures = json.loads(run("eval", model, corpus / "test.mrg", "--calibration", "--json").out)
+    assert figures["parts"]["count"] > 0
+    assert figures["selective"][0]["share"] == 1
+    refused = run("eval", tmp_path / "fitted.lg", tmp_path / "dev.mrg", "--calibration")
+    assert refused.status == 1
+    assert "calibrated on these very trees" in refused.err
+    assert run("calibrate", model, corpus / "train.mrg", "-o", tmp_path / "no.lg").status == 1
+    assert not (tmp_path / "no.lg").exists()
