@@ -12,7 +12,8 @@ ROWS = [
     {"models", "decode"},
     {"learn", "view"},
     {"parser", "store"},
-    {"cli", "web", "compat"},
+    {"web", "compat"},
+    {"cli"},
     {"__main__"},
 ]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}

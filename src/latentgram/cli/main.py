@@ -20,6 +20,7 @@ from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.parse import parse
 from latentgram.cli.score import score, suspects
+from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
 from latentgram.errors import LatentgramError
@@ -46,6 +47,7 @@ app.command("score", no_args_is_help=True)(score)
 app.command("suspects", no_args_is_help=True)(suspects)
 app.command("show", no_args_is_help=True)(show)
 app.command("info", no_args_is_help=True)(info)
+app.command("serve", no_args_is_help=True)(serve)
 app.command("demo")(demo)
 
 

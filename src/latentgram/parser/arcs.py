@@ -27,6 +27,7 @@ from latentgram.models.head_grammar import ArcPosteriors
 from latentgram.models.nbest import NBestList
 from latentgram.models.reranker import Reranker
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
+from latentgram.parser.marginals import Marginals, arc_marginals
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
@@ -101,6 +102,11 @@ class ArcBackend:
         if not isinstance(tree, DependencyTree):
             raise DataError("an ArcFactored model scores dependency trees")
         return self._built(self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1, tree)
+
+    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
+        """The posteriors of all arcs."""
+        posteriors = self._analysis(sentence, known).posteriors
+        return arc_marginals(posteriors.arcs, posteriors.roots)
 
     def question(self, gold: Any, gold_tags: bool) -> Sentence:
         """The words with their tags: these models take tags as given."""

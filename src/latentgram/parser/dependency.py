@@ -30,6 +30,7 @@ from latentgram.models.lexical import LexicalSHAG
 from latentgram.models.product import ProductSHAG
 from latentgram.models.shag import SHAG
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
+from latentgram.parser.marginals import Marginals, arc_marginals
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
@@ -128,6 +129,11 @@ class DependencyBackend:
             entropy=analysis.posteriors.entropy,
             expected=float(confidence.mean()),
         )
+
+    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
+        """The posteriors of all arcs."""
+        posteriors = self._analysis(sentence, known).posteriors
+        return arc_marginals(posteriors.arcs, posteriors.roots)
 
     def question(self, gold: Any, gold_tags: bool) -> Sentence:
         """The words with their tags: these grammars are made of tags."""

@@ -39,6 +39,7 @@ from latentgram.models.unseen import unseen_rules
 from latentgram.parser.assemble import Nodes, assemble
 from latentgram.parser.cascade import Cascade, Posterior
 from latentgram.parser.constrained import choose_leaves, span_masks
+from latentgram.parser.marginals import Marginals, span_marginals
 from latentgram.parser.result import Parse
 from latentgram.parser.single_tree import TreeWeights
 
@@ -283,6 +284,11 @@ class LatentBackend:
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
         return self._nodes(posterior, chart.item_symbol[items], size)
+
+    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
+        """The posteriors of all labelled spans and tags; none where there is no parse."""
+        _, posterior, _ = self._analyse(sentence, known)
+        return Marginals() if posterior is None else span_marginals(self.table, posterior.chart, posterior.item)
 
     def question(self, gold: Tree, gold_tags: bool) -> Sentence:
         """The words of a tree, with its tags if they are to be believed."""

@@ -23,6 +23,7 @@ from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
 from latentgram.parallel import Engine, engine_for
 from latentgram.parser.calibrator import Calibrator
+from latentgram.parser.marginals import Marginals
 from latentgram.parser.result import Parse
 
 BACKENDS: dict[str, str] = {
@@ -61,6 +62,9 @@ class Backend(Protocol):
 
     def score(self, tree: AnyTree) -> Parse:
         """A given structure with its probabilities."""
+
+    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
+        """The posteriors of everything that may be in a structure."""
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What the parser is to be given when it is tested on this tree."""
@@ -170,6 +174,18 @@ class Parser:
     def score(self, tree: AnyTree) -> Parse:
         """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
         return self._calibrated([self.backend.score(tree)])[0]
+
+    def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Marginals:
+        """The posteriors of all spans and tags, or of all arcs, not only of those in the best tree.
+
+        >>> import latentgram as lg
+        >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
+        >>> found = parser.marginals("the teacher sleeps .")
+        >>> round(sum(p for word, _, p in found.tags if word == 0), 2)
+        1.0
+        """
+        given = Sentence.of(sentence)
+        return self.backend.marginals(given, _known(given, known, parts))
 
     def evaluate(
         self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None

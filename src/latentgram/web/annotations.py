@@ -1,0 +1,127 @@
+"""The user's treebank: accepted trees are appended to it, and a line on each goes to a history beside it.
+
+The history (`NAME.history.jsonl`) has one JSON object a tree: the client's id, by which a request that was sent
+twice is carried out once, the agreement of the parser's tree with the accepted one, and the corrections. Both
+files are appended to as data/append.py says, so that nothing is ever lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from latentgram.data.append import append_text
+from latentgram.data.brackets import parse_tree
+from latentgram.data.conllu import parse_conllu, to_conllu
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.files import read_lines
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
+from latentgram.errors import DataError
+from latentgram.evaluate.attachment import score_attachment
+from latentgram.evaluate.bracketing import score_brackets
+
+AnyTree = Tree | DependencyTree
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """One accepted tree as the history tells it."""
+
+    id: str
+    agreement: float | None
+    fixes: int
+    words: int
+
+
+@dataclass
+class Annotations:
+    """A treebank file (or none: then nothing is kept beyond the program's end) and what was accepted so far."""
+
+    kind: str
+    path: Path | None = None
+    history: list[Accepted] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.path is None:
+            return
+        if self.path.exists():
+            found = self.read()
+            if len(found) and found.kind != self.kind:
+                raise DataError(f"the model is for {self.kind} trees, these are {found.kind}", path=self.path)
+        with contextlib.suppress(DataError):
+            for _, line in read_lines(self._history_path):
+                with contextlib.suppress(ValueError, TypeError):
+                    self.history.append(Accepted(**json.loads(line)))
+
+    @property
+    def _history_path(self) -> Path:
+        assert self.path is not None
+        return self.path.with_name(f"{self.path.name}.history.jsonl")
+
+    def read(self) -> Treebank[Any]:
+        """All trees of the file as it is now."""
+        empty: Treebank[Any] = Treebank((), self.kind)
+        if self.path is None or not self.path.exists() or os.path.getsize(self.path) == 0:
+            return empty if self.kind == DEPENDENCY else Treebank.of(_no_forest())
+        return Treebank.read(self.path)
+
+    def seen(self, id: str) -> Accepted | None:
+        """What became of a request with this id, if there was one."""
+        return next((each for each in reversed(self.history) if each.id == id), None)
+
+    def add(self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int) -> Accepted:
+        """Put a tree at the end of the file."""
+        if self.path is not None:
+            if isinstance(tree, DependencyTree):
+                append_text(self.path, to_conllu(tree), after="\n\n")
+            else:
+                append_text(self.path, f"{tree}\n")
+        entry = Accepted(id, agreement(tree, proposed), fixes, len(tree))
+        self.history.append(entry)
+        if self.path is not None:
+            append_text(self._history_path, json.dumps(vars(entry)) + "\n")
+        return entry
+
+    def parse(self, text: str) -> AnyTree:
+        """One tree from its text: brackets or CoNLL-U."""
+        read: Callable[[str], AnyTree] = parse_tree if self.kind == CONSTITUENCY else _one_conllu
+        return read(text)
+
+
+def _one_conllu(text: str) -> DependencyTree:
+    trees = list(parse_conllu(text))
+    if len(trees) != 1:
+        raise DataError(f"one sentence in CoNLL-U is wanted, not {len(trees)}")
+    return trees[0]
+
+
+def _no_forest() -> Any:
+    from latentgram.data.forest import Forest
+
+    return Forest.of([])
+
+
+def warm(kind: str) -> None:
+    """Load the compiled kernels that accepting a tree needs."""
+    tree = Tree("S", (Tree("A", word="a"), Tree("B", word="b")))
+    other = DependencyTree(("a", "b"), (2, 0))
+    _ = agreement(other, other) if kind == DEPENDENCY else agreement(tree, tree)
+
+
+def agreement(tree: AnyTree, proposed: AnyTree | None) -> float | None:
+    """The share of brackets (F1) or of heads that were right, in percent; None where words differ."""
+    if proposed is None or proposed.words != tree.words:
+        return None
+    if isinstance(tree, DependencyTree):
+        if not isinstance(proposed, DependencyTree):
+            return None
+        return float(score_attachment(Treebank.of([tree]), [proposed], punctuation="none").uas)
+    if not isinstance(proposed, Tree):
+        return None
+    return float(score_brackets(Treebank.of([tree]).forest, [proposed]).f1)

@@ -1,0 +1,292 @@
+"""The JSON API of the page, documented by OpenAPI at `/api/openapi.json`, and the page itself.
+
+The files of the page are read when the application is made and served by name out of a table: no path that comes
+with a request ever reaches the file system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from importlib import resources
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+
+import latentgram
+from latentgram.data.constraints import Constraints
+from latentgram.errors import DataError, LatentgramError
+from latentgram.web import schemas
+from latentgram.web.analysis import analyse, entropies
+from latentgram.web.guard import Guard
+from latentgram.web.inspection import describe, look
+from latentgram.web.session import Session
+from latentgram.web.waiting import Order, sentences_of
+from latentgram.web.workers import Busy, GivenUp
+
+PARSE_SECONDS = 60.0
+"""A parse that takes longer is given up."""
+_SCORED_TOGETHER = 4
+_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": schemas.Problem, "description": "The request is not JSON."},
+    401: {"model": schemas.Problem, "description": "A token is needed."},
+    403: {"model": schemas.Problem, "description": "Not from here."},
+    413: {"model": schemas.Problem, "description": "The request is too long."},
+    422: {"model": schemas.Problem, "description": "The request makes no sense; `detail` says why."},
+    499: {"model": schemas.Problem, "description": "The client went away."},
+    503: {"model": schemas.Problem, "description": "It took too long, or all workers are busy."},
+}
+
+
+def create_app(session: Session, token: str | None = None) -> FastAPI:
+    """The application around a session; with a token every request to the API must carry it."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        session.start()
+        scoring = asyncio.create_task(_score_queue(session))
+        yield
+        scoring.cancel()
+        session.close()
+
+    app = FastAPI(
+        title="latentgram",
+        version=latentgram.__version__,
+        description="Parse, correct and learn: the API behind the page of `latentgram serve`.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=_PROBLEMS,
+    )
+    app.add_middleware(Guard, token=token)
+    _add_errors(app)
+    _add_parsing(app, session)
+    _add_learning(app, session)
+    _add_queue(app, session)
+    _add_model(app, session)
+    _add_page(app)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    def problem(status: int, detail: str) -> JSONResponse:
+        return JSONResponse({"detail": detail}, status)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        if first["type"] == "json_invalid":
+            return problem(400, "the body of the request is not JSON")
+        return problem(422, f"{place or 'the request'}: {first['msg']}")
+
+    @app.exception_handler(Busy)
+    async def busy(request: Request, error: Busy) -> JSONResponse:
+        return problem(503, str(error))
+
+    @app.exception_handler(GivenUp)
+    async def given_up(request: Request, error: GivenUp) -> JSONResponse:
+        return problem(499, "the client went away")
+
+    @app.exception_handler(LatentgramError)
+    async def wrong(request: Request, error: LatentgramError) -> JSONResponse:
+        return problem(422, error.message if isinstance(error, DataError) else str(error))
+
+
+def _add_parsing(app: FastAPI, session: Session) -> None:
+    @app.post("/api/parse", response_model=schemas.ParseAnswer)
+    async def parse(given: schemas.ParseRequest, request: Request) -> Any:
+        """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
+        number = len(given.words) if given.words is not None else len((given.text or "").split())
+        if number > schemas.MAX_WORDS:
+            raise DataError(
+                f"this has {number:,} words, and a sentence of at most {schemas.MAX_WORDS} is parsed here: "
+                "split it into sentences, or put them into the queue, one a line"
+            )
+        sentence, guessed = await asyncio.to_thread(
+            session.sentence, given.text, given.words, given.xpos, given.upos
+        )
+        known = Constraints.read(given.fixes.model_dump())
+        version = session.version
+        answer = await session.workers.run(
+            analyse, sentence, known or None, given.count, limit=PARSE_SECONDS, gone=request.is_disconnected
+        )
+        return {**answer, "version": version, "guessed_tags": guessed}
+
+
+def _add_learning(app: FastAPI, session: Session) -> None:
+    @app.get("/api/status", response_model=schemas.Status)
+    def status() -> Any:
+        """All that the page shows besides parses."""
+        phrases, tags, relations = session.labels()
+        model = session.parser.model
+        waiting = session.queue.waiting
+        history = session.annotations.history
+        path = session.annotations.path
+        return {
+            "instance": session.instance,
+            "version": session.version,
+            "kind": session.kind,
+            "summary": session.parser.summary(),
+            "model": "unsaved model" if session.model_path is None else session.model_path.name,
+            "learner": model.provenance.learner,
+            "treebank": None if path is None else path.name,
+            "accepted": len(history),
+            "history": [vars(each) for each in history[-500:]],
+            "refit": _refit(session),
+            "queue": len(waiting),
+            "scored": sum(item.entropy is not None for item in waiting),
+            "phrase_labels": phrases,
+            "tags": tags,
+            "relations": relations,
+            "needs_tags": session.kind == "dependency" and session.guesser is None,
+            "max_words": schemas.MAX_WORDS,
+            "saved": session.saved,
+        }
+
+    @app.post("/api/accept", response_model=schemas.AcceptAnswer)
+    def accept(given: schemas.AcceptRequest) -> Any:
+        """Append a tree to the treebank and learn from it. The same `id` is carried out once."""
+        started = time.perf_counter()
+        tree = session.annotations.parse(given.tree)
+        proposed = None if given.proposed is None else session.annotations.parse(given.proposed)
+        entry, absorbed = session.accept(given.id, tree, proposed, given.fixes, given.queue)
+        return {
+            "version": session.version,
+            "absorbed": absorbed,
+            "refitting": session.refit.running,
+            "accepted": len(session.annotations.history),
+            "agreement": entry.agreement,
+            "milliseconds": 1000 * (time.perf_counter() - started),
+        }
+
+    @app.post("/api/refit", response_model=schemas.Refit)
+    def refit() -> Any:
+        """Begin to learn the model anew from all trees."""
+        session.start_refit()
+        return _refit(session)
+
+    @app.delete("/api/refit", response_model=schemas.Refit)
+    def cancel() -> Any:
+        """Give up learning anew."""
+        session.refit.cancel()
+        return _refit(session)
+
+    @app.post("/api/model/save", response_model=schemas.Problem)
+    def save() -> Any:
+        """Write the model that was learned anew over the model file."""
+        return {"detail": f"saved as {session.save()}"}
+
+
+def _refit(session: Session) -> dict[str, Any]:
+    now = session.refit
+    state = "running" if now.running else "failed" if now.failure else "idle"
+    return {
+        "state": "impossible" if session.why_not_refit else state,
+        "reason": session.why_not_refit or now.failure,
+        "stage": now.stage if now.running else None,
+        "done": now.done,
+        "total": now.total,
+        "seconds": now.seconds,
+        "pending": session.pending,
+    }
+
+
+def _add_queue(app: FastAPI, session: Session) -> None:
+    @app.get("/api/queue", response_model=schemas.QueueAnswer)
+    def queue(
+        order: Order = "uncertain",
+        offset: Annotated[int, Query(ge=0, le=schemas.MAX_QUEUE)] = 0,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> Any:
+        """Sentences that wait for a tree, the most uncertain first or in the order of the file."""
+        items = session.queue.listed(order)
+        return {
+            "waiting": len(items),
+            "scored": sum(item.entropy is not None for item in items),
+            "items": [
+                {
+                    "number": item.number,
+                    "words": item.sentence.words,
+                    "xpos": item.sentence.xpos,
+                    "upos": item.sentence.upos,
+                    "entropy": item.entropy,
+                }
+                for item in items[offset : offset + limit]
+            ],
+        }
+
+    @app.post("/api/queue", response_model=schemas.QueueAnswer)
+    def add(given: schemas.QueueRequest) -> Any:
+        """Put sentences into the queue, one a line."""
+        sentences = sentences_of(given.text)
+        if not sentences:
+            raise DataError("there is no sentence in this")
+        session.queue.add(sentences)
+        waiting = session.queue.waiting
+        return {"waiting": len(waiting), "scored": sum(item.entropy is not None for item in waiting), "items": []}
+
+
+async def _score_queue(session: Session) -> None:
+    """Find out how uncertain the parser is of the sentences in the queue, a few at a time, for ever.
+
+    Acceptances change that too little to begin again each time; learning anew does not.
+    """
+    while True:
+        batch = session.queue.unscored(session.learned_version, _SCORED_TOGETHER)
+        if not batch:
+            await asyncio.sleep(0.5)
+            continue
+        version = session.version
+        with contextlib.suppress(LatentgramError):
+            sentences = [
+                session.sentence(None, i.sentence.words, i.sentence.xpos, i.sentence.upos)[0] for i in batch
+            ]
+            found = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS)
+            for item, entropy in zip(batch, found, strict=True):
+                item.entropy = entropy
+        for item in batch:
+            item.version = version
+        await asyncio.sleep(0.01)
+
+
+def _add_model(app: FastAPI, session: Session) -> None:
+    @app.get("/api/model", response_model=schemas.ModelAnswer)
+    def model() -> Any:
+        """What the model is, and its symbols."""
+        return describe(session.parser.model)
+
+    @app.get("/api/model/symbol", response_model=schemas.SymbolAnswer)
+    def symbol(
+        name: Annotated[str, Query(min_length=1, max_length=200)],
+        direction: Literal["left", "right"] = "left",
+        clusters: Annotated[int, Query(ge=1, le=20)] = 6,
+    ) -> Any:
+        """What the hidden states of a symbol (or of a head and direction) mean."""
+        return look(session.parser.model, name, direction, clusters)
+
+
+def _add_page(app: FastAPI) -> None:
+    folder = resources.files("latentgram.web") / "static"
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+    def answer(name: str) -> Response:
+        content = files.get(name)
+        if content is None:
+            return JSONResponse({"detail": "there is no such page"}, 404)
+        return Response(content, media_type=_KINDS["." + name.rsplit(".", 1)[-1]])
+
+    @app.get("/", include_in_schema=False)
+    def index() -> Response:
+        return answer("index.html")
+
+    @app.get("/{name}", include_in_schema=False)
+    def file(name: str) -> Response:
+        return answer(name)

@@ -1,0 +1,104 @@
+"""What stands between the network and the application: who may ask, how much, and what browsers may do.
+
+A plain ASGI middleware. Without a token only requests to a loopback name are let in, so that a foreign page
+cannot reach the server through a name of its own (DNS rebinding), and none with a foreign `Origin`. With a token
+every request to the API must carry it. Bodies end at a limit. Every answer forbids the browser to load anything
+from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from latentgram.web.schemas import MAX_BODY
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
+
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+
+
+class Guard:
+    """The middleware; without a `token` only loopback names are answered."""
+
+    def __init__(self, app: ASGIApp, token: str | None = None, max_body: int = MAX_BODY) -> None:
+        self.app, self.token, self.max_body = app, token, max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope["path"], headers)
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        body = await self._body(receive)
+        if body is None:
+            await _answer(send, 413, self._too_long())
+            return
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> Message:
+            return whole.pop() if whole else await receive()
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        await self.app(scope, again, dressed)
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body, or None if it goes past the limit."""
+        body = bytearray()
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > self.max_body:
+                return None
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
+        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        if self.token is None:
+            if host not in LOOPBACK:
+                return 403, "this server answers on this machine only"
+        elif path.startswith("/api/") and not self._has_token(headers):
+            return 401, "a token is needed: open the address that the server printed when it started"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+            return 403, "requests from other pages are not answered"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self.max_body:
+            return 413, self._too_long()
+        return None
+
+    def _has_token(self, headers: dict[str, str]) -> bool:
+        given = headers.get("authorization", "").removeprefix("Bearer ")
+        return hmac.compare_digest(given.encode(), (self.token or "").encode())
+
+    def _too_long(self) -> str:
+        return f"the request is longer than {self.max_body // 1024} KiB: send less at a time"
+
+
+async def _answer(send: Send, status: int, detail: str) -> None:
+    body = json.dumps({"detail": detail}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *_HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,246 @@
+"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_WORDS = 200
+"""The longest sentence that is parsed."""
+MAX_BODY = 1 << 20
+"""The longest body of a request, in bytes."""
+MAX_QUEUE = 5000
+"""Sentences in the queue, at most."""
+MAX_TREES = 20
+"""Trees of an n-best list, at most."""
+
+Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$")]
+Label = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s()]+$")]
+Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What is wrong, in one sentence for people."""
+
+    detail: str
+
+
+class Fixes(_Strict):
+    """What is known of the tree: words are counted from 0 in spans and tags, from 1 in heads (0 is the root)."""
+
+    spans: list[tuple[Index, Index, Label | None]] = []
+    forbidden_spans: list[tuple[Index, Index, Label | None]] = []
+    tags: list[tuple[Index, Label]] = []
+    forbidden_tags: list[tuple[Index, Label]] = []
+    heads: list[tuple[Index, Index]] = []
+    forbidden_heads: list[tuple[Index, Index]] = []
+
+
+class ParseRequest(_Strict):
+    """A sentence as text (split at blanks) or as words with tags, and what is known of its tree."""
+
+    text: str | None = Field(None, examples=["The old man saw a dog ."])
+    words: list[Word] | None = None
+    xpos: list[Label] | None = None
+    upos: list[Label] | None = None
+    fixes: Fixes = Fixes()
+    count: int = Field(1, ge=1, le=MAX_TREES, description="How many trees, best first.")
+
+
+class Node(BaseModel):
+    """A node of a constituency tree; nodes are listed parents first."""
+
+    label: str
+    first: int
+    end: int
+    parent: int | None
+    word: str | None
+    probability: float | None
+
+
+class TreeAnswer(BaseModel):
+    """One tree with its probabilities: `nodes`, or `heads` and `relations`."""
+
+    nodes: list[Node] = []
+    heads: list[int] = []
+    relations: list[str] = []
+    confidence: list[float | None] = []
+    logprob: float | None
+    probability: float | None
+    expected: float | None
+    plain: str = Field(description="The tree as Penn brackets or CoNLL-U.")
+    annotated: str = Field(description="The same with posteriors.")
+
+
+class Marginal(BaseModel):
+    """The posterior of a labelled span, of a tag over a word, or of an arc (`head` counted from 1, 0 the root)."""
+
+    first: int
+    end: int
+    label: str | None = None
+    head: int | None = None
+    probability: float
+
+
+class ParseAnswer(BaseModel):
+    """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
+
+    kind: Literal["constituency", "dependency"]
+    version: int
+    words: list[str]
+    xpos: list[str] | None
+    upos: list[str] | None
+    guessed_tags: bool
+    logprob: float | None
+    entropy: float | None
+    fallback: bool
+    milliseconds: float
+    trees: list[TreeAnswer]
+    marginals: list[Marginal]
+    tags: list[Marginal]
+
+
+class AcceptRequest(_Strict):
+    """A tree to be put into the treebank: brackets, or CoNLL-U.
+
+    `id` is made by the client, so that a request sent twice is carried out once; `proposed` is the tree that the
+    parser found before any correction, in the same format.
+    """
+
+    id: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
+    tree: str = Field(min_length=1, max_length=100_000)
+    proposed: str | None = Field(None, max_length=100_000)
+    fixes: int = Field(0, ge=0, le=1000)
+    queue: int | None = Field(None, ge=0, description="The number of the sentence in the queue.")
+
+
+class AcceptAnswer(BaseModel):
+    """What came of it."""
+
+    version: int
+    absorbed: bool
+    refitting: bool
+    accepted: int
+    agreement: float | None
+    milliseconds: float
+
+
+class Refit(BaseModel):
+    """How far learning anew is."""
+
+    state: Literal["impossible", "idle", "running", "failed"]
+    reason: str | None = None
+    stage: str | None = None
+    done: int = 0
+    total: int | None = None
+    seconds: float | None = None
+    pending: int = 0
+
+
+class Point(BaseModel):
+    """One accepted tree: the share of brackets or arcs that were right before correction, and the corrections."""
+
+    agreement: float | None
+    fixes: int
+    words: int
+
+
+class Status(BaseModel):
+    """All that the page shows besides parses."""
+
+    instance: str
+    version: int
+    kind: Literal["constituency", "dependency"]
+    summary: str
+    model: str
+    learner: str
+    treebank: str | None
+    accepted: int
+    history: list[Point]
+    refit: Refit
+    queue: int
+    scored: int
+    phrase_labels: list[str]
+    tags: list[str]
+    relations: list[str]
+    needs_tags: bool
+    max_words: int
+    saved: bool
+
+
+class QueueItem(BaseModel):
+    """A sentence that waits for its tree."""
+
+    number: int
+    words: list[str]
+    xpos: list[str] | None
+    upos: list[str] | None
+    entropy: float | None
+
+
+class QueueAnswer(BaseModel):
+    """A part of the queue."""
+
+    waiting: int
+    scored: int
+    items: list[QueueItem]
+
+
+class QueueRequest(_Strict):
+    """Sentences for the queue, one a line."""
+
+    text: str = Field(min_length=1)
+
+
+class SymbolInfo(BaseModel):
+    """A symbol of the grammar, how many states it has and how often it was seen."""
+
+    name: str
+    kind: Literal["phrase", "tag", "head"]
+    states: int
+    count: float
+
+
+class ModelAnswer(BaseModel):
+    """What the model is and what there is to look at."""
+
+    summary: str
+    learner: str
+    settings: dict[str, Any]
+    data_size: int
+    seconds: float
+    symbols: list[SymbolInfo]
+
+
+class Preferred(BaseModel):
+    """Something a state prefers: an example, its probability there, and by how much more than at large."""
+
+    event: str
+    probability: float
+    lift: float | None = None
+
+
+class StateAnswer(BaseModel):
+    """A hidden state."""
+
+    name: str
+    share: float
+    below: list[Preferred]
+    above: list[Preferred]
+
+
+class SymbolAnswer(BaseModel):
+    """What the hidden states of a symbol mean."""
+
+    symbol: str
+    direction: Literal["left", "right"] | None
+    note: str | None
+    states: list[StateAnswer]
+    strengths: list[float]
+    strengths_name: str
+    svg: str | None

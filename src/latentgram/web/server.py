@@ -1,0 +1,62 @@
+"""Serve the page: check the address, find a token, open the browser, run until interrupted."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+import uvicorn
+
+from latentgram.errors import SettingError
+from latentgram.web.api import create_app
+from latentgram.web.guard import LOOPBACK
+from latentgram.web.session import Session
+
+
+def serve(
+    session: Session,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    token: str | None = None,
+    browser: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until interrupted; an address that is not this machine's own demands a token."""
+    if host not in LOOPBACK and token is None:
+        token = secrets.token_urlsafe(24)
+    if token is not None and len(token) < 8:
+        raise SettingError("a token has at least 8 characters")
+    listening = _listen(host, port)
+    shown = "localhost" if host in LOOPBACK else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"#token={token}" if token else "")
+    say(f"the page is at {address}  (Ctrl-C ends it)")
+    if browser:
+        threading.Timer(0.8, webbrowser.open, [address]).start()
+    config = uvicorn.Config(
+        create_app(session, token), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket on the port, or on the next free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in (port, *range(port + 1, port + 20), 0):
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, candidate))
+        except PermissionError:
+            made.close()
+            raise SettingError(f"port {port} may not be used; take one above 1023") from None
+        except OSError as error:
+            made.close()
+            if isinstance(error, socket.gaierror):
+                raise SettingError(f"there is no address {host}") from None
+            continue
+        return made
+    raise SettingError(f"no port is free on {host}")

@@ -1,0 +1,211 @@
+"""`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
+
+An accepted tree is appended to the treebank and absorbed: its counts are added to those of the grammar
+(learn/absorb.py), which takes a moment whatever the size of the treebank. Learning anew goes on in a process of
+its own (refit.py), and what was accepted meanwhile is absorbed into its result. Models whose statistics are not
+kept in them (dependency parsers) are learned anew after each acceptance if that takes seconds, else now and then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.sentence import Sentence
+from latentgram.data.symbols import Symbol, tag_of
+from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
+from latentgram.errors import DataError, LatentgramError, SettingError
+from latentgram.learn.absorb import absorb_into
+from latentgram.models.ensemble import Ensemble
+from latentgram.models.lpcfg import LPCFG
+from latentgram.parser.parser import Parser
+from latentgram.store import save
+from latentgram.web.annotations import Accepted, Annotations, AnyTree, warm
+from latentgram.web.refit import Refit, learner_of
+from latentgram.web.tags import TagGuesser
+from latentgram.web.waiting import Queue
+from latentgram.web.workers import Workers
+
+QUICK = 5.0
+"""Seconds of learning that are spent after every acceptance."""
+EVERY = 10
+"""Acceptances after which a model is learned anew in any case."""
+
+
+class Session:
+    """The state behind the page; its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        parser: Parser,
+        *,
+        model_path: Path | None = None,
+        treebank: Path | None = None,
+        train: Sequence[Path] = (),
+        sentences: Sequence[Sentence] = (),
+        workers: int = 2,
+    ) -> None:
+        self.instance = secrets.token_hex(8)
+        self.kind = CONSTITUENCY if isinstance(parser.model, LPCFG | Ensemble) else DEPENDENCY
+        self.annotations = Annotations(self.kind, treebank)
+        self.model_path = model_path
+        self.saved = True
+        self._lock = threading.RLock()
+        self._train: Treebank[Any] | None = Treebank.read(train) if train else None
+        self._pending: list[Any] = []
+        """Accepted since the data of the last learning were read."""
+        self.workers = Workers(parser, workers)
+        self.refit = Refit(self._adopt)
+        data = self._data()
+        self.why_not_refit = self._reason(parser.model, data)
+        self._catch_up(parser, data)
+        self.learned_version = self.version
+        """The version that was last learned anew, or read from the file."""
+        self.guesser = TagGuesser.of(data) if self.kind == DEPENDENCY and len(data) else None
+        self.queue = Queue()
+        self.queue.add(list(sentences))
+        for tree in self.annotations.read().sentences():
+            self.queue.finish(tree.words)
+
+    @property
+    def parser(self) -> Parser:
+        """The parser of this moment."""
+        return self.workers.parser
+
+    @property
+    def version(self) -> int:
+        """How often the parser has changed."""
+        return self.workers.version
+
+    def start(self) -> None:
+        """Start the workers; learn anew what cannot be absorbed."""
+        self.workers.start()
+        threading.Thread(target=warm, args=(self.kind,), daemon=True).start()
+        if self._pending and not self._absorbs and self.why_not_refit is None:
+            self.start_refit()
+
+    def close(self) -> None:
+        """End all processes."""
+        self.refit.cancel()
+        self.workers.close()
+
+    def _data(self) -> Treebank[Any]:
+        """All trees there are to learn from."""
+        own = self.annotations.read()
+        return own if self._train is None else self._train + own
+
+    def _reason(self, model: Any, data: Treebank[Any]) -> str | None:
+        """Why the model cannot be learned anew, or None."""
+        try:
+            learner_of(model)
+        except LatentgramError as error:
+            return str(error)
+        size = model.provenance.data_size
+        if size > len(data) or data[:size].digest != model.provenance.data_digest:
+            return "the trees that the model was learned from are needed: name them with --train"
+        return None
+
+    def _catch_up(self, parser: Parser, data: Treebank[Any]) -> None:
+        """Absorb the trees of the treebank that the model has not seen."""
+        unseen = self.annotations.read() if self.why_not_refit else data[parser.model.provenance.data_size :]
+        if len(unseen) and self._absorbs:
+            self._grow(list(unseen))
+        self._pending = list(unseen)
+
+    @property
+    def _absorbs(self) -> bool:
+        return isinstance(self.parser.model, LPCFG | Ensemble)
+
+    def _grow(self, trees: list[Any]) -> None:
+        self._set(dataclasses.replace(self.parser, model=absorb_into(self.parser.model, trees)))
+
+    def _set(self, parser: Parser) -> None:
+        self.workers.set_parser(parser, self.version + 1)
+        self.saved = False
+
+    def sentence(self, text: str | None, words: Any, xpos: Any, upos: Any) -> tuple[Sentence, bool]:
+        """A sentence from a request, and whether its tags were guessed."""
+        if (text is None) == (words is None):
+            raise DataError("give a sentence either as text or as words")
+        given = tuple(words) if words is not None else tuple((text or "").split())
+        sentence = Sentence(given, xpos and tuple(xpos), upos and tuple(upos))
+        if self.kind == CONSTITUENCY or sentence.tags is not None:
+            return sentence, False
+        if self.guesser is None:
+            raise DataError(
+                "this model works on tags: serve it with --train or --treebank, from which tags can be guessed"
+            )
+        return self.guesser.tag(sentence), True
+
+    def accept(
+        self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int, number: int | None
+    ) -> tuple[Accepted, bool]:
+        """Append a tree to the treebank and learn from it; also whether it was absorbed at once."""
+        with self._lock:
+            before = self.annotations.seen(id)
+            if before is not None:
+                return before, self._absorbs
+            if isinstance(tree, DependencyTree) and tree.fault is not None:
+                raise DataError(f"not a tree: {tree.fault}")
+            entry = self.annotations.add(id, tree, proposed, fixes)
+            self.queue.finish(tree.words, number)
+            self._pending.append(tree)
+            if self._absorbs:
+                self._grow([tree])
+            quick = self.refit.seconds is None or self.refit.seconds < QUICK
+            if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._absorbs and quick)):
+                self.start_refit()
+            return entry, self._absorbs
+
+    @property
+    def pending(self) -> int:
+        """Trees accepted since the last learning anew."""
+        return len(self._pending)
+
+    def start_refit(self) -> None:
+        """Learn anew from all trees, in the background."""
+        if self.why_not_refit is not None:
+            raise SettingError(f"the model cannot be learned anew: {self.why_not_refit}")
+        with self._lock:
+            if self.refit.running:
+                return
+            model = self.parser.model
+            data = self._data()
+            self._pending = []
+            self.refit.start(type(model), data, learner_of(model))
+
+    def _adopt(self, model: Any) -> None:
+        """Take over a model that was learned anew, and absorb what came since its data were read."""
+        with self._lock:
+            if self._pending and isinstance(model, LPCFG | Ensemble):
+                model = absorb_into(model, self._pending)
+            self._set(dataclasses.replace(self.parser, model=model))
+            self.learned_version = self.version
+
+    def save(self) -> str:
+        """Write the parser over the model file."""
+        if self.model_path is None:
+            raise SettingError("the model did not come from a file")
+        if self._pending or self.why_not_refit is not None:
+            raise SettingError("learn the model anew first: accepted trees are in the treebank, and safe, already")
+        save(self.parser, self.model_path)
+        self.saved = True
+        return self.model_path.name
+
+    def labels(self) -> tuple[list[str], list[str], list[str]]:
+        """The labels of phrases, the tags and the relations that the model knows."""
+        model = self.parser.model
+        if isinstance(model, LPCFG | Ensemble):
+            grammar = model if isinstance(model, LPCFG) else model.grammars[0]
+            chains = [Symbol.read(name).chain for name in grammar.interminals]
+            chains += [Symbol.read(name).chain[:-1] for name in grammar.preterminals]
+            phrases = sorted({label for chain in chains for label in chain})
+            return phrases, sorted({tag_of(name) for name in grammar.preterminals}), []
+        tags = self.guesser.tags if self.guesser is not None else []
+        relations = getattr(getattr(model, "relations", None), "labels", ())
+        return [], tags, sorted(relations)

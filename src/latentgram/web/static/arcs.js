@@ -1,0 +1,95 @@
+// A dependency tree: words in a line, arcs above from head to modifier, higher the more they span.
+
+import { colour, percent, svg, width } from "./svg.js";
+import { wordMark } from "./tree.js";
+
+const MARGIN = 16, GAP = 22, STEP = 27;
+
+export function drawArcs(parse, tree, { fixes, chosen, act }) {
+  const words = parse.words, tags = parse.xpos ?? parse.upos ?? [];
+  const centre = [];
+  let at = MARGIN;
+  words.forEach((word, m) => {
+    const relation = tree.relations[m] === "_" ? "" : tree.relations[m];
+    const room = Math.max(width(word, 15), width(tags[m] ?? "", 12), 0.7 * width(relation, 11.5)) + GAP;
+    centre.push(at + room / 2);
+    at += room;
+  });
+  const levels = heights(tree.heads);
+  const base = MARGIN + 30 + STEP * Math.max(...levels);
+  const arcs = tree.heads.map((head, m) => arc(parse, tree, m, head, centre, base, levels, fixes, act));
+  const reachable = new Map();
+  const marks = words.map((word, m) => {
+    const mark = wordMark(m, word, centre[m], base + 20, chosen, act);
+    reachable.set(`w${m}`, { element: mark, word: m });
+    return mark;
+  });
+  const tagMarks = words.map((_, m) => tagMark(m, tags[m], centre[m], base + 40, fixes, act));
+  arcs.forEach((mark, m) => reachable.set(`a${m}`, { element: mark, arc: m }));
+  const height = base + 40 + MARGIN + 8;
+  const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...longestFirst(arcs, levels), ...marks, ...tagMarks);
+  return { picture, width: at + MARGIN, height, reachable, move: (from, key) => move(words.length, from, key) };
+}
+
+/** Shorter arcs lie above longer ones, where the pointer finds them. */
+function longestFirst(arcs, levels) {
+  return arcs.map((mark, m) => [levels[m], mark]).sort((a, b) => b[0] - a[0]).map(([, mark]) => mark);
+}
+
+function tagMark(m, tag, x, y, fixes, act) {
+  if (!tag) return null;
+  const group = svg("g", { class: `node tag${fixes.hasTag(m) ? " fixed" : ""}`, role: "button", tabindex: -1, "aria-label": `tag ${tag}`, style: "--c:var(--soft)", "data-tag": m },
+    svg("rect", { x: x - width(tag, 12) / 2 - 5, y: y - 13, width: width(tag, 12) + 10, height: 19, rx: 5 }),
+    svg("text", { x, y, "text-anchor": "middle", "font-size": 12 }, tag));
+  act(group, { tagOf: m });
+  return group;
+}
+
+function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
+  const probability = tree.confidence[m], relation = tree.relations[m] === "_" ? "" : tree.relations[m];
+  const name = head === 0 ? "the root" : parse.words[head - 1];
+  const group = svg("g", {
+    class: `arc${fixes.hasHead(m) ? " fixed" : ""}`, role: "button", tabindex: -1, style: `--c:${colour(probability)}`,
+    "aria-label": `${parse.words[m]} hangs on ${name}${relation ? ` as ${relation}` : ""}, ${percent(probability)}`, "data-modifier": m, "data-head": head,
+  });
+  let path, x, y;
+  const end = centre[m] + (head === 0 ? 0 : head - 1 < m ? -3 : 3);
+  if (head === 0) {
+    path = `M${centre[m]},${MARGIN + 16} V${base - 6}`;
+    [x, y] = [centre[m], MARGIN + 10];
+  } else {
+    const start = centre[head - 1] + (head - 1 < m ? 6 : -6), top = base - STEP * levels[m] - 6;
+    const lift = Math.min(18, Math.abs(end - start) / 2.4) * Math.sign(end - start);
+    path = `M${start},${base} C${start},${top} ${start},${top} ${start + lift},${top} L${end - lift},${top} C${end},${top} ${end},${top} ${end},${base - 6}`;
+    [x, y] = [(start + end) / 2, top - 4];
+  }
+  const doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
+  group.append(svg("path", { d: path }), svg("path", { class: "wide", d: path }),
+    svg("path", { class: "head", d: `M${end - 4},${base - 9} L${end + 4},${base - 9} L${end},${base - 1} Z` }),
+    svg("text", { x, y, "text-anchor": "middle" }, (relation || (head === 0 ? "root" : "")) + doubt));
+  act(group, { arc: m });
+  return group;
+}
+
+/** An arc is one level above the highest arc inside its span. */
+function heights(heads) {
+  const levels = heads.map(() => 1);
+  const spans = heads.map((head, m) => (head === 0 ? null : [Math.min(m, head - 1), Math.max(m, head - 1)]));
+  const order = heads.map((_, m) => m).filter((m) => spans[m]).sort((a, b) => spans[a][1] - spans[a][0] - spans[b][1] + spans[b][0]);
+  order.forEach((m, place) => {
+    const [low, high] = spans[m];
+    for (const other of order.slice(0, place)) {
+      const [first, last] = spans[other];
+      if (low < last && first < high) levels[m] = Math.max(levels[m], levels[other] + 1);
+    }
+  });
+  return levels;
+}
+
+function move(length, from, key) {
+  const number = Number(String(from).slice(1)), isArc = String(from).startsWith("a");
+  if (key === "ArrowUp") return isArc ? undefined : `a${number}`;
+  if (key === "ArrowDown") return isArc ? `w${number}` : undefined;
+  const next = number + (key === "ArrowRight" ? 1 : -1);
+  return next >= 0 && next < length ? (isArc ? "a" : "w") + next : undefined;
+}

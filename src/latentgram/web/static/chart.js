@@ -1,0 +1,81 @@
+// Posteriors at a glance: spans as a triangle over the words, arcs as a square of heads and modifiers; and curves.
+
+import { colour, percent, svg } from "./svg.js";
+
+const CELL = 20;
+
+/** The chart of spans: a diamond for each, over its words, as dark as it is probable. */
+export function spanChart(parse, hover) {
+  const size = parse.words.length;
+  const best = new Map();
+  for (const part of parse.marginals) {
+    if (part.end - part.first < 2) continue;
+    const key = `${part.first}-${part.end}`;
+    const cell = best.get(key) ?? { first: part.first, end: part.end, probability: 0, parts: [] };
+    cell.parts.push(part);
+    cell.probability = Math.max(cell.probability, part.probability);
+    best.set(key, cell);
+  }
+  const half = CELL / 2, height = (size + 1) * half + 8;
+  const cells = [...best.values()].sort((a, b) => a.probability - b.probability).map((cell) => {
+    const x = ((cell.first + cell.end) / 2) * CELL, y = height - 8 - (cell.end - cell.first) * half;
+    const mark = svg("path", {
+      class: "cell", d: `M${x},${y - half} L${x + half},${y} L${x},${y + half} L${x - half},${y} Z`,
+      fill: colour(cell.probability), "fill-opacity": Math.max(0.06, cell.probability), tabindex: -1,
+    });
+    hover(mark, { span: cell });
+    return mark;
+  });
+  const frame = svg("path", { d: `M0,${height - 8} L${(size * CELL) / 2},${height - 8 - size * half} L${size * CELL},${height - 8}`, fill: "none", stroke: "var(--line)" });
+  return svg("svg", { viewBox: `-2 0 ${size * CELL + 4} ${height}`, role: "img", "aria-label": "posterior of every span" }, frame, ...cells, ...ticks(size, height));
+}
+
+function ticks(size, height) {
+  return Array.from({ length: size }, (_, m) => svg("line", { x1: m * CELL + 6, x2: (m + 1) * CELL - 6, y1: height - 3, y2: height - 3, stroke: "var(--soft)", "stroke-width": 1.5 }));
+}
+
+/** The chart of arcs: modifiers from left to right, heads from top (the root) to bottom. */
+export function arcChart(parse, hover) {
+  const size = parse.words.length, step = 14, left = 46;
+  const cells = parse.marginals.map((part) => {
+    const mark = svg("rect", {
+      class: "cell", x: left + part.first * step, y: part.head * step, width: step - 1, height: step - 1, rx: 2,
+      fill: colour(part.probability), "fill-opacity": Math.max(0.08, part.probability),
+    });
+    hover(mark, { arc: part });
+    return mark;
+  });
+  const names = ["root", ...parse.words].map((word, row) => svg("text", { x: left - 4, y: row * step + 10, "text-anchor": "end" }, word.length > 8 ? `${word.slice(0, 7)}…` : word));
+  const frame = svg("rect", { x: left, y: 0, width: size * step, height: (size + 1) * step, fill: "none", stroke: "var(--line)" });
+  return svg("svg", { viewBox: `0 0 ${left + size * step + 2} ${(size + 1) * step + 2}`, role: "img", "aria-label": "posterior of every arc: a row for each head, a column for each word" }, frame, ...names, ...cells);
+}
+
+/** How much of the parser's trees was right before correction, tree by tree, with a running mean. */
+export function agreementChart(points) {
+  const known = points.filter((point) => point.agreement !== null).slice(-60);
+  if (known.length < 2) return null;
+  const wide = 300, high = 90, left = 28;
+  const x = (i) => left + (i * (wide - left - 6)) / (known.length - 1), y = (value) => 8 + ((100 - value) * (high - 22)) / 100;
+  let mean = known[0].agreement;
+  const line = known.map((point, i) => {
+    mean = i ? 0.8 * mean + 0.2 * point.agreement : mean;
+    return `${i ? "L" : "M"}${x(i).toFixed(1)},${y(mean).toFixed(1)}`;
+  });
+  const grid = [0, 50, 100].flatMap((value) => [
+    svg("line", { x1: left, x2: wide - 6, y1: y(value), y2: y(value), stroke: "var(--line)" }),
+    svg("text", { x: left - 5, y: y(value) + 3, "text-anchor": "end", "font-size": 9, fill: "var(--soft)" }, String(value)),
+  ]);
+  const dots = known.map((point, i) => svg("circle", { cx: x(i), cy: y(point.agreement), r: 2.4, fill: colour(point.agreement / 100) }, svg("title", {}, `${percent(point.agreement / 100)} right, ${point.fixes} corrections`)));
+  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `agreement before correction, last ${known.length} trees, now about ${Math.round(mean)} percent` },
+    ...grid, ...dots, svg("path", { d: line.join(" "), fill: "none", stroke: "var(--accent)", "stroke-width": 2 }));
+}
+
+/** Bars, for shares and singular values. */
+export function bars(values, name) {
+  const wide = 360, high = 110, most = Math.max(...values, 1e-12), step = Math.min(26, (wide - 34) / values.length);
+  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, role: "img", "aria-label": `${name}: ${values.slice(0, 8).map((value) => value.toPrecision(3)).join(", ")}` },
+    ...values.map((value, i) => svg("rect", { x: 30 + i * step, y: 8 + 82 * (1 - value / most), width: Math.max(step - 3, 1), height: (82 * value) / most, rx: 2, fill: "var(--accent)" }, svg("title", {}, `${i + 1}: ${value.toPrecision(4)}`))),
+    svg("line", { x1: 28, x2: wide - 4, y1: 90.5, y2: 90.5, stroke: "var(--line)" }),
+    svg("text", { x: 26, y: 15, "text-anchor": "end", "font-size": 9, fill: "var(--soft)" }, most.toPrecision(2)),
+    svg("text", { x: wide / 2, y: 105, "text-anchor": "middle", "font-size": 11, fill: "var(--soft)" }, name));
+}

@@ -1,0 +1,88 @@
+// What is inside the model: symbols, what their hidden states mean, spectra, automata.
+
+import { ask } from "./api.js";
+import { bars } from "./chart.js";
+import { html, percent } from "./svg.js";
+
+const head = document.getElementById("model-head"), list = document.getElementById("symbols"), stage = document.getElementById("symbol");
+let symbols = [], current = null, direction = "left", clusters = 6, version = -1;
+
+export function startModel() {
+  document.getElementById("symbol-filter").addEventListener("input", (event) => fill(event.target.value));
+  list.addEventListener("keydown", (event) => {
+    if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
+    event.preventDefault();
+    const names = [...list.children].map((option) => option.dataset.name);
+    const next = names[names.indexOf(current) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (next !== undefined) choose(next);
+  });
+}
+
+export async function showModel(now) {
+  if (now === version) return;
+  const model = await ask("GET", "/api/model");
+  version = now;
+  symbols = model.symbols;
+  const settings = Object.entries(model.settings).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${value}`).join(", ");
+  head.replaceChildren(html("h2", {}, model.summary), html("p", { class: "soft" },
+    `Learned by ${model.learner || "an unknown learner"}${settings ? ` (${settings})` : ""} from ${model.data_size.toLocaleString("en")} trees in ${model.seconds.toFixed(1)} s.`));
+  fill("");
+  const first = symbols.find((symbol) => symbol.states > 1 && symbol.kind !== "tag") ?? symbols[0];
+  if (first) await choose(current && symbols.some((symbol) => symbol.name === current) ? current : first.name);
+  else stage.replaceChildren(html("p", { class: "soft" }, "This model has no hidden states to look at."));
+}
+
+function fill(filter) {
+  const wanted = symbols.filter((symbol) => symbol.name.toLowerCase().includes(filter.toLowerCase()));
+  list.replaceChildren(...wanted.slice(0, 400).map((symbol) => html("div", {
+    role: "option", "data-name": symbol.name, "aria-selected": String(symbol.name === current), onclick: () => choose(symbol.name),
+  }, html("span", {}, symbol.name), html("small", {}, `${symbol.states} ${symbol.states === 1 ? "state" : "states"} · ${Math.round(symbol.count).toLocaleString("en")}`))));
+}
+
+async function choose(name) {
+  current = name;
+  for (const option of list.children) option.setAttribute("aria-selected", String(option.dataset.name === name));
+  list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  const query = new URLSearchParams({ name, direction, clusters });
+  try {
+    draw(await ask("GET", `/api/model/symbol?${query}`));
+  } catch (error) {
+    stage.replaceChildren(html("h2", {}, name), html("p", { class: "soft" }, error.message));
+  }
+}
+
+function draw(found) {
+  const parts = [html("h2", {}, found.direction ? `${found.direction === "left" ? "Left" : "Right"} modifiers of ${found.symbol}` : found.symbol)];
+  if (found.direction) parts.push(controls());
+  if (found.note) parts.push(html("p", { class: "soft" }, found.note));
+  if (found.svg) {
+    const picture = html("div", { class: "picture" });
+    // The picture brings its own style, which is not for the page.
+    picture.attachShadow({ mode: "open" }).append(document.importNode(new DOMParser().parseFromString(found.svg, "image/svg+xml").documentElement, true));
+    parts.push(picture, html("p", { class: "soft" }, "The automaton that makes the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
+  }
+  if (found.strengths.length) parts.push(bars(found.strengths.slice(0, 40), found.strengths_name));
+  if (found.states.length) parts.push(html("div", { class: "states" }, ...found.states.map((state) => card(state, found.direction))));
+  stage.replaceChildren(...parts);
+}
+
+function controls() {
+  const sides = ["left", "right"].map((side) => html("label", {}, html("input", { type: "radio", name: "side", value: side, checked: side === direction, onchange: () => {
+    direction = side;
+    choose(current);
+  } }), ` ${side} `));
+  const number = html("select", { "aria-label": "states of the picture, at most", style: "width:auto", onchange: (event) => {
+    clusters = Number(event.target.value);
+    choose(current);
+  } }, ...[3, 6, 10, 15].map((size) => html("option", { value: size, selected: size === clusters }, `up to ${size} states`)));
+  return html("div", { class: "group" }, ...sides, number);
+}
+
+function card(state, isAutomaton) {
+  const rows = (items) => html("ul", {}, ...items.map((item) => html("li", {}, html("span", {}, item.event), html("span", {}, percent(item.probability) + (item.lift ? `  ×${item.lift.toFixed(1)}` : "")))));
+  return html("div", { class: "state" },
+    html("h3", {}, html("span", {}, state.name), html("span", { class: "soft" }, isAutomaton ? `${state.share.toFixed(2)} visits` : percent(state.share))),
+    isAutomaton && state.above.length ? html("div", {}, html("h4", {}, "reached after"), html("ul", {}, ...state.above.map((item) => html("li", {}, item.event)))) : null,
+    html("h4", {}, isAutomaton ? "goes on with" : "is rewritten to"), rows(state.below),
+    !isAutomaton && state.above.length ? html("h4", {}, "stands in") : null, !isAutomaton ? rows(state.above) : null);
+}

@@ -1,0 +1,70 @@
+// The queue of sentences that wait for a tree.
+
+import { ask } from "./api.js";
+import { html } from "./svg.js";
+
+const list = document.getElementById("queue"), line = document.getElementById("queue-line"), more = document.getElementById("queue-more");
+let order = "uncertain", shown = 50, open = () => {}, report = () => {};
+
+export function startQueue(onOpen, onProblem) {
+  open = onOpen;
+  report = onProblem;
+  for (const choice of document.querySelectorAll("input[name=order]")) {
+    choice.addEventListener("change", () => {
+      order = choice.value;
+      showQueue();
+    });
+  }
+  more.addEventListener("click", () => {
+    shown += 50;
+    showQueue();
+  });
+  document.getElementById("add").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("more");
+    add(field.value).then((done) => done && (field.value = ""));
+  });
+  document.getElementById("file").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    if (file) await add(await file.text());
+    event.target.value = "";
+  });
+}
+
+/** Send sentences in portions that the server takes; what it was given is kept to be sent again after a restart. */
+async function add(text) {
+  const lines = text.split("\n").filter((each) => each.trim());
+  try {
+    for (let at = 0; at < lines.length; at += 500) await ask("POST", "/api/queue", { text: lines.slice(at, at + 500).join("\n") });
+    const kept = JSON.parse(localStorage.getItem("queue") ?? "[]");
+    localStorage.setItem("queue", JSON.stringify([...kept, ...lines].slice(-5000)));
+    await showQueue();
+    return true;
+  } catch (error) {
+    report(error);
+    return false;
+  }
+}
+
+/** After a restart of the server: the sentences that were added on this page. */
+export async function sendAgain() {
+  const kept = JSON.parse(localStorage.getItem("queue") ?? "[]");
+  for (let at = 0; at < kept.length; at += 500) await ask("POST", "/api/queue", { text: kept.slice(at, at + 500).join("\n") });
+}
+
+export async function showQueue() {
+  const answer = await ask("GET", `/api/queue?order=${order}&limit=${Math.min(shown, 200)}`);
+  line.textContent = answer.waiting
+    ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees, in nats.`
+    : "Nothing waits. Add sentences below, or start with --sentences FILE.";
+  list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
+    html("span", { class: "n" }, item.entropy === null ? "…" : `${item.entropy.toFixed(2)} nats`), html("span", {}, item.words.join(" "))))));
+  more.hidden = answer.items.length >= answer.waiting || shown >= 200;
+  return answer;
+}
+
+/** The sentence to do next, or null. */
+export async function nextItem() {
+  const answer = await ask("GET", `/api/queue?order=${order}&limit=1`);
+  return answer.items[0] ?? null;
+}

@@ -1,0 +1,126 @@
+// A constituency tree: words in a line at the bottom, every node over the middle of its children.
+
+import { colour, percent, svg, width } from "./svg.js";
+
+const SIZE = 14, GAP = 16, LEVEL = 52, MARGIN = 14, WORDS = 30;
+
+/** Draw; returns the picture and, for each thing that can be reached by keys, its element. */
+export function drawTree(parse, tree, { fixes, collapsed, chosen, act }) {
+  const nodes = shown(tree.nodes, collapsed);
+  layOut(nodes, parse.words);
+  const deepest = Math.max(...nodes.map((node) => node.depth));
+  const tagRow = MARGIN + SIZE + deepest * LEVEL;
+  for (const node of nodes) node.y = node.isTag || node.roof ? tagRow : MARGIN + SIZE + node.depth * LEVEL;
+  const edges = [], marks = [];
+  const reachable = new Map();
+  for (const node of nodes) {
+    for (const child of node.below) edges.push(edge(node, child));
+    if (node.roof) edges.push(roof(node, tagRow));
+    const mark = nodeMark(node, fixes, act);
+    reachable.set(node.number, { element: mark, node });
+    marks.push(mark);
+    if (node.isTag) {
+      const word = wordMark(node.first, node.word, node.x, tagRow + WORDS, chosen, act);
+      reachable.set(`w${node.first}`, { element: word, word: node.first });
+      marks.push(word);
+    }
+  }
+  const total = 2 * MARGIN + nodes[0].room, height = tagRow + WORDS + SIZE + MARGIN;
+  const picture = svg("svg", { viewBox: `0 0 ${total} ${height}`, role: "group", "aria-label": "constituency tree" }, ...edges, ...marks);
+  return { picture, width: total, height, reachable, move: (from, key) => move(nodes, from, key) };
+}
+
+/** The nodes to be drawn, with children, depth, and without what is under a collapsed node. */
+function shown(list, collapsed) {
+  const nodes = list.map((node, number) => ({ ...node, number, below: [], isTag: node.word !== null }));
+  const hidden = new Set();
+  for (const node of nodes) {
+    const above = node.parent === null ? null : nodes[node.parent];
+    node.above = above;
+    node.depth = above ? above.depth + 1 : 0;
+    if (above && (hidden.has(above) || above.roof)) hidden.add(node);
+    else if (above) above.below.push(node);
+    node.roof = !node.isTag && collapsed.has(`${node.first}-${node.end}-${node.label}`);
+  }
+  return nodes.filter((node) => !hidden.has(node));
+}
+
+function layOut(nodes, words) {
+  for (const node of [...nodes].reverse()) {
+    node.own = Math.max(width(node.label, SIZE, 600) + 14, node.isTag ? width(node.word, 15) : 0) + GAP;
+    if (node.roof) {
+      node.yield = node.end - node.first > 3 ? `${words[node.first]} … ${words[node.end - 1]}` : words.slice(node.first, node.end).join(" ");
+      node.own = Math.max(node.own, width(node.yield, 13) + 2 * GAP);
+    }
+    node.room = Math.max(node.own, node.below.reduce((sum, child) => sum + child.room, 0));
+  }
+  nodes[0].left = MARGIN;
+  for (const node of nodes) {
+    let at = node.left + (node.room - node.below.reduce((sum, child) => sum + child.room, 0)) / 2;
+    for (const child of node.below) {
+      child.left = at;
+      at += child.room;
+    }
+  }
+  for (const node of [...nodes].reverse()) {
+    node.x = node.below.length ? (node.below[0].x + node.below.at(-1).x) / 2 : node.left + node.room / 2;
+  }
+}
+
+/** Down, along, and down the child's own column, so that no edge crosses another. */
+function edge(node, child) {
+  const from = node.y + 9, to = child.y - (child.isTag ? 11 : 13), level = from + 13, aside = child.x - node.x;
+  const round = Math.min(9, Math.abs(aside) / 2, to - level), turn = Math.sign(aside) * round;
+  if (round < 1) return svg("path", { class: "edge", d: `M${node.x},${from} V${to}` });
+  return svg("path", { class: "edge", d: `M${node.x},${from} V${level - round} q0,${round} ${turn},${round} H${child.x - turn} q${turn},0 ${turn},${round} V${to}` });
+}
+
+function roof(node, row) {
+  const half = width(node.yield, 13) / 2 + 8, top = node.y + 9, base = row + WORDS - SIZE;
+  return svg("g", {}, svg("path", { class: "roof", d: `M${node.x},${top} L${node.x - half},${base} L${node.x + half},${base} Z` }),
+    svg("text", { x: node.x, y: row + WORDS, "text-anchor": "middle", "font-size": 13 }, node.yield));
+}
+
+function nodeMark(node, fixes, act) {
+  const wide = width(node.label, node.isTag ? 12 : SIZE, 600) + 14;
+  const fixed = node.isTag ? fixes.hasTag(node.first) : fixes.hasSpan(node.first, node.end, node.label);
+  const doubtful = node.probability !== null && node.probability < 0.95;
+  const group = svg("g", {
+    class: `node${node.isTag ? " tag" : ""}${fixed ? " fixed" : ""}`, tabindex: -1, role: "button", style: `--c:${colour(node.probability)}`,
+    "aria-label": `${node.label} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}`,
+    "data-label": node.label, "data-first": node.first, "data-end": node.end,
+  },
+  svg("rect", { x: node.x - wide / 2, y: node.y - 13, width: wide, height: 22, rx: 7 }),
+  svg("text", { x: node.x, y: node.y + 3, "text-anchor": "middle", "font-size": node.isTag ? 12 : SIZE }, node.label),
+  doubtful && !node.isTag ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, node.probability.toFixed(2).slice(1)) : null);
+  act(group, { node });
+  return group;
+}
+
+export function wordMark(word, text, x, y, chosen, act) {
+  const wide = width(text, 15) + 10;
+  const isChosen = chosen && word >= chosen[0] && word < chosen[1];
+  const group = svg("g", { class: `word${isChosen ? " chosen" : ""}`, tabindex: -1, role: "button", "aria-label": `word ${word + 1}: ${text}`, "data-word": word },
+    svg("rect", { x: x - wide / 2, y: y - 17, width: wide, height: 23, rx: 5 }),
+    svg("text", { x, y, "text-anchor": "middle", "font-size": 15 }, text));
+  act(group, { word });
+  return group;
+}
+
+/** Where an arrow key leads: up and down the tree, left and right among neighbours of a row. */
+function move(nodes, from, key) {
+  const byNumber = new Map(nodes.map((node) => [node.number, node]));
+  const tags = nodes.filter((node) => node.isTag);
+  if (typeof from === "string") {
+    const word = Number(from.slice(1));
+    if (key === "ArrowUp") return tags.find((node) => node.first === word)?.number;
+    const next = word + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
+    return tags.some((node) => node.first === next) ? `w${next}` : undefined;
+  }
+  const node = byNumber.get(from);
+  if (!node) return nodes[0].number;
+  if (key === "ArrowUp") return node.above ? node.above.number : undefined;
+  if (key === "ArrowDown") return node.isTag ? `w${node.first}` : node.below[0]?.number;
+  const row = nodes.filter((other) => (node.isTag ? other.isTag : !other.isTag && other.depth === node.depth));
+  return row[row.indexOf(node) + (key === "ArrowRight" ? 1 : -1)]?.number;
+}

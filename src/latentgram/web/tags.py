@@ -1,0 +1,55 @@
+"""Tags for sentences that came without: a hidden Markov model counted from the treebank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.sentence import Sentence
+from latentgram.data.treebank import Treebank
+from latentgram.learn.fit import fit
+from latentgram.learn.learners import Counting
+from latentgram.models.hmm import HMM
+
+_JOIN = "\u241f"
+
+
+@dataclass(frozen=True)
+class TagGuesser:
+    """Guesses coarse and fine tags together, so that they go with each other."""
+
+    model: HMM
+
+    @classmethod
+    def of(cls, trees: Treebank[DependencyTree]) -> TagGuesser:
+        """Count the tags of a treebank.
+
+        >>> import latentgram as lg
+        >>> guesser = TagGuesser.of(lg.demo_dependencies(60, seed=0))
+        >>> guesser.tag(Sentence(("the", "teacher"))).xpos
+        ('DT', 'NN')
+        """
+        joined = [
+            Sentence(tree.words, tuple(_JOIN.join(pair) for pair in zip(tree.upos, tree.xpos, strict=True)))
+            for tree in trees
+        ]
+        data: Any = Treebank.of(joined)
+        return cls(fit(HMM, data, by=Counting()))
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The fine tags where there are some, else the coarse ones."""
+        pairs = [name.split(_JOIN) for name in self.model.tags if _JOIN in name]
+        return sorted({xpos if xpos != "_" else upos for upos, xpos in pairs})
+
+    def tag(self, sentence: Sentence) -> Sentence:
+        """The sentence with the most probable tag of each word."""
+        pairs = [name.split(_JOIN) for name in self.model.tag(sentence).tags]
+        upos, xpos = (tuple(column) for column in zip(*pairs, strict=True))
+        return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos))
+
+
+def _unless_missing(tags: tuple[str, ...]) -> tuple[str, ...] | None:
+    return None if all(tag == "_" for tag in tags) else tags

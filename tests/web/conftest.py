@@ -1,0 +1,82 @@
+"""Small models of the demo treebanks, and servers around them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+import latentgram as lg
+from latentgram.web.api import create_app
+from latentgram.web.session import Session
+
+QUESTIONS = ("The teacher sleeps .", "A teacher saw the dog in the garden of the museum .")
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a PCFG and a deterministic head-automata grammar, and what they were learned from."""
+    folder = tmp_path_factory.mktemp("models")
+    trees, arcs = lg.demo_treebank(300, seed=0), lg.demo_dependencies(200, seed=0)
+    trees.write(folder / "bank.mrg")
+    arcs.write(folder / "bank.conllu")
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())), folder / "phrases.lg")
+    lg.save(lg.Parser(lg.fit(lg.SHAG, arcs, by=lg.Counting())), folder / "arcs.lg")
+    return folder
+
+
+class Served:
+    """A session and its server on a port of its own."""
+
+    def __init__(self, session: Session, token: str | None = None, port: int = 0) -> None:
+        self.session = session
+        self.server = uvicorn.Server(uvicorn.Config(create_app(session, token), port=port, log_level="error"))
+        self._thread = threading.Thread(target=self.server.run, daemon=True)
+        self._thread.start()
+        while not self.server.started:
+            assert self._thread.is_alive()
+            threading.Event().wait(0.02)
+        self.port = self.server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://localhost:{self.port}"
+        self.client = httpx.Client(base_url=self.url, timeout=60)
+
+    def post(self, path: str, **body: Any) -> httpx.Response:
+        return self.client.post(path, json=body)
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self.client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def close(self) -> None:
+        self.client.close()
+        self.server.should_exit = True
+        self._thread.join(20)
+
+
+@pytest.fixture
+def serve(models: Path, tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Makes servers; the model works on a copy of its treebank, in threads unless workers are asked for."""
+    made: list[Served] = []
+
+    def start(
+        kind: str = "phrases", token: str | None = None, workers: int = 0, port: int = 0, **more: Any
+    ) -> Served:
+        bank = tmp_path / ("bank.mrg" if kind == "phrases" else "bank.conllu")
+        if not bank.exists():
+            shutil.copy(models / bank.name, bank)
+        sentences = [lg.Sentence.of(text) for text in QUESTIONS]
+        settings = {"treebank": bank, "model_path": models / f"{kind}.lg", "sentences": sentences, **more}
+        session = Session(lg.load(models / f"{kind}.lg", lg.Parser), workers=workers, **settings)
+        made.append(Served(session, token, port))
+        return made[-1]
+
+    yield start
+    for served in made:
+        served.close()

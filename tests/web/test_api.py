@@ -1,0 +1,245 @@
+"""The API: parses with posteriors, corrections, acceptance that loses nothing, the queue, and who is let in."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import latentgram as lg
+
+TEXT = "A teacher saw the dog in the garden of the museum ."
+
+
+def spans_of(answer: dict[str, Any]) -> set[tuple[str, int, int]]:
+    return {(node["label"], node["first"], node["end"]) for node in answer["trees"][0]["nodes"]}
+
+
+def test_a_parse_has_tree_posteriors_and_alternatives(serve: Any) -> None:
+    served = serve()
+    answer = served.post("/api/parse", text=TEXT, count=4).json()
+    expected = served.session.parser.nbest(TEXT, 4)
+    assert answer["words"] == TEXT.split()
+    best, *others = [tree["plain"].strip() for tree in answer["trees"]]
+    assert best == str(served.session.parser.parse(TEXT).tree)
+    assert len(others) == 3
+    assert set(others) <= {str(parse.tree) for parse in expected}
+    nodes = answer["trees"][0]["nodes"]
+    assert nodes[0]["parent"] is None
+    assert all(
+        nodes[n["parent"]]["first"] <= n["first"] < n["end"] <= nodes[n["parent"]]["end"] for n in nodes[1:]
+    )
+    assert lg.parse_tree(answer["trees"][0]["plain"]).words == tuple(TEXT.split())
+    for word in range(len(TEXT.split())):
+        total = sum(part["probability"] for part in answer["tags"] if part["first"] == word)
+        assert total == pytest.approx(1.0, abs=0.02)
+    whole = [part for part in answer["marginals"] if part["first"] == 0 and part["end"] == 12]
+    assert sum(part["probability"] for part in whole if part["label"] == "S") == pytest.approx(1.0, abs=0.02)
+    in_tree = {(n["label"], n["first"], n["end"]): n["probability"] for n in nodes}
+    for part in answer["marginals"]:
+        if (key := (part["label"], part["first"], part["end"])) in in_tree:
+            assert part["probability"] == pytest.approx(in_tree[key], abs=1e-6)
+
+
+def test_corrections_are_obeyed_and_clashes_named(serve: Any) -> None:
+    served = serve()
+    free = served.post("/api/parse", text=TEXT).json()
+    label = next(n for n in free["trees"][0]["nodes"] if n["label"] == "PP")
+    forbidden = [[label["first"], label["end"], "PP"]]
+    other = served.post("/api/parse", text=TEXT, fixes={"forbidden_spans": forbidden}).json()
+    assert ("PP", label["first"], label["end"]) in spans_of(free)
+    assert ("PP", label["first"], label["end"]) not in spans_of(other)
+    assert other["logprob"] < free["logprob"]
+    kept = served.post("/api/parse", text=TEXT, fixes={"spans": [[3, 8, "NP"]], "tags": [[1, "NNP"]]}).json()
+    assert ("NP", 3, 8) in spans_of(kept)
+    assert ("NNP", 1, 2) in spans_of(kept)
+    clash = served.post("/api/parse", text=TEXT, fixes={"spans": [[0, 3, None], [2, 5, None]]})
+    assert clash.status_code == 422
+    assert "cross" in clash.json()["detail"]
+
+
+def test_heads_can_be_set_and_tags_are_guessed(serve: Any) -> None:
+    served = serve("arcs")
+    free = served.post("/api/parse", text="The teacher saw the dog in the garden .").json()
+    assert free["kind"] == "dependency"
+    assert free["guessed_tags"]
+    for word in range(9):
+        heads = [part for part in free["marginals"] if part["first"] == word]
+        assert sum(part["probability"] for part in heads) == pytest.approx(1.0, abs=0.03)
+    moved = 5 if free["trees"][0]["heads"][7] != 5 else 3
+    fixed = served.post("/api/parse", text=" ".join(free["words"]), fixes={"heads": [[8, moved]]}).json()
+    assert fixed["trees"][0]["heads"][7] == moved
+    tagged = served.post("/api/parse", words=["dogs", "bark"], xpos=["NNS", "VBP"], upos=["NOUN", "VERB"]).json()
+    assert tagged["xpos"] == ["NNS", "VBP"]
+    assert not tagged["guessed_tags"]
+    done = served.post("/api/accept", id="first-one", tree=fixed["trees"][0]["plain"], fixes=1)
+    assert done.json()["accepted"] == 1
+    assert lg.Treebank.read(served.session.annotations.path)[-1].heads == tuple(fixed["trees"][0]["heads"])
+    bad = served.post("/api/accept", id="second-one", tree="1\ta\t_\t_\tX\t_\t1\t_\t_\t_\n\n")
+    assert bad.status_code == 422
+
+
+def test_acceptance_is_kept_counted_once_and_learned(serve: Any) -> None:
+    served = serve()
+    bank: Path = served.session.annotations.path
+    before = lg.Treebank.read(bank)
+    tree = "(TOP (S (NP (NNP Zyx)) (VP (VBZ sleeps) (XP (DT the) (DT the))) (. .)))"
+    first = served.post("/api/parse", text="Zyx sleeps the the .").json()
+    asked = {"id": "abc-12345", "tree": tree, "proposed": first["trees"][0]["plain"], "fixes": 2}
+    answers = [served.post("/api/accept", **asked).json() for _ in range(2)]
+    assert [answer["accepted"] for answer in answers] == [1, 1]
+    assert answers[0]["absorbed"]
+    after = lg.Treebank.read(bank)
+    assert len(after) == len(before) + 1
+    assert str(after[-1]) == tree
+    assert after[: len(before)] == before
+    grammar = served.session.parser.model
+    assert grammar.root_count.sum() == len(before) + 1
+    status = served.get("/api/status")
+    assert status["history"][-1]["fixes"] == 2
+    assert "XP" in status["phrase_labels"]
+    assert 0 <= status["history"][-1]["agreement"] < 100
+    assert status["refit"]["pending"] == 1
+    assert served.post("/api/model/save").status_code == 422
+
+
+def test_a_restart_finds_everything(serve: Any) -> None:
+    served = serve()
+    tree = served.post("/api/parse", text=TEXT).json()["trees"][0]["plain"]
+    served.post("/api/accept", id="abc-12345", tree=tree, proposed=tree)
+    served.close()
+    again = serve()
+    assert again.session.parser.model.root_count.sum() == 301
+    status = again.get("/api/status")
+    assert status["accepted"] == 1
+    assert status["history"][0]["agreement"] == 100
+    assert status["refit"]["pending"] == 1
+    assert status["queue"] == 1  # the other one has its tree
+    assert again.post("/api/accept", id="abc-12345", tree=tree).json()["accepted"] == 1
+
+
+def test_a_damaged_history_or_a_foreign_treebank(serve: Any, tmp_path: Path) -> None:
+    served = serve()
+    path = served.session.annotations.path
+    path.with_name(path.name + ".history.jsonl").write_text('{"id": "x", "agr\nnonsense\n')
+    assert serve().get("/api/status")["accepted"] == 0
+    (tmp_path / "other.conllu").write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(lg.LatentgramError, match="the model is for constituency trees"):
+        serve(treebank=tmp_path / "other.conllu")
+
+
+def test_a_treebank_of_ones_own_is_absorbed_and_training_data_let_it_learn_anew(
+    serve: Any, models: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.mrg"
+    alone = serve(treebank=own)
+    assert alone.get("/api/status")["refit"]["state"] == "impossible"
+    assert alone.post("/api/refit").status_code == 422
+    tree = alone.post("/api/parse", text=TEXT).json()["trees"][0]["plain"]
+    alone.post("/api/accept", id="abc-12345", tree=tree)
+    alone.close()
+    assert serve(treebank=own).session.parser.model.root_count.sum() == 301
+    both = serve(treebank=own, train=[models / "bank.mrg"])
+    assert both.get("/api/status")["refit"]["state"] == "idle"
+
+
+def test_the_queue_puts_the_most_uncertain_first(serve: Any) -> None:
+    served = serve()
+    served.post(
+        "/api/queue", text="The dog sleeps .\n\nThe teacher saw a dog with the teacher of the dog in a garden .\n"
+    )
+    for _ in range(200):
+        answer = served.get("/api/queue")
+        if answer["scored"] == answer["waiting"] == 4:
+            break
+        time.sleep(0.05)
+    entropies = [item["entropy"] for item in answer["items"]]
+    assert entropies == sorted(entropies, reverse=True)
+    assert entropies[0] == pytest.approx(
+        served.session.parser.parse(" ".join(answer["items"][0]["words"])).entropy
+    )
+    assert [item["number"] for item in served.get("/api/queue", order="file")["items"]] == [0, 1, 2, 3]
+    first = answer["items"][0]
+    tree = served.post("/api/parse", words=first["words"]).json()["trees"][0]["plain"]
+    served.post("/api/accept", id="abc-12345", tree=tree, queue=first["number"])
+    assert served.get("/api/queue")["waiting"] == 3
+
+
+def test_models_show_what_is_in_them(serve: Any) -> None:
+    phrases, arcs = serve(), serve("arcs")
+    model = phrases.get("/api/model")
+    assert model["learner"] == "Counting"
+    assert {"NP", "VP"} <= {symbol["name"] for symbol in model["symbols"]}
+    assert phrases.get("/api/model/symbol", name="NP")["states"] == []
+    assert phrases.client.get("/api/model/symbol", params={"name": "no such"}).status_code == 422
+    head = arcs.get("/api/model")["symbols"][0]["name"]
+    found = arcs.get("/api/model/symbol", name=head, direction="left", clusters=3)
+    assert found["svg"].startswith("<svg")
+    assert sum(each["probability"] for each in found["states"][0]["below"]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_too_much_is_refused_with_a_sentence(serve: Any) -> None:
+    served = serve()
+    long = served.post("/api/parse", text="word " * 10_000)
+    assert long.status_code == 422
+    assert "10,000 words" in long.json()["detail"]
+    assert served.post("/api/parse", text="x" * (1 << 20)).status_code == 413
+    unsized = served.client.post(
+        "/api/parse", content=(b" " * 65536 for _ in range(20)), headers={"content-type": "application/json"}
+    )
+    assert unsized.status_code == 413
+    assert served.post("/api/parse", text="  ").status_code == 422
+    assert served.post("/api/accept", id="abc-12345", tree="(S (NP").json()["detail"]
+    assert (
+        served.client.post("/api/parse", content=b"{", headers={"content-type": "application/json"}).status_code
+        == 400
+    )
+
+
+def test_who_is_let_in(serve: Any) -> None:
+    served = serve()
+    assert served.client.get("/api/status", headers={"host": "evil.example"}).status_code == 403
+    assert served.client.post("/api/refit", headers={"origin": "http://evil.example"}).status_code == 403
+    guarded = serve(token="a-long-secret")
+    assert guarded.client.get("/api/status").status_code == 401
+    assert guarded.client.get("/api/status", headers={"authorization": "Bearer wrong"}).status_code == 401
+    right = guarded.client.get("/api/status", headers={"authorization": "Bearer a-long-secret"})
+    assert right.status_code == 200
+    assert guarded.client.get("/", headers={"host": "anywhere.example"}).status_code == 200
+
+
+def test_only_the_files_of_the_page_are_served_and_nothing_from_elsewhere(serve: Any) -> None:
+    served = serve()
+    page = served.client.get("/")
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert "http://" not in page.text
+    for name in ("..%2fapi.py", "%2e%2e/api.py", "api.py", "main.js%00.css", "..\\api.py", "%2fetc%2fpasswd"):
+        assert served.client.get(f"/{name}").status_code == 404
+    for line in page.text.splitlines():
+        if 'src="' in line or 'href="' in line:
+            name = line.split('src="' if 'src="' in line else 'href="')[1].split('"')[0]
+            assert name.startswith("#") or served.client.get(f"/{name}").status_code == 200
+
+
+def test_the_api_is_documented(serve: Any) -> None:
+    schema = serve().get("/api/openapi.json")
+    assert "/api/parse" in schema["paths"]
+    assert json.dumps(schema)
+
+
+def test_an_address_that_others_reach_gets_a_token(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
+    from latentgram.web import server
+    from latentgram.web.session import Session
+
+    said: list[str] = []
+    monkeypatch.setattr(server.uvicorn.Server, "run", lambda self, sockets: sockets[0].close())
+    session = Session(lg.load(models / "phrases.lg", lg.Parser), workers=0)
+    server.serve(session, host="0.0.0.0", port=0, browser=False, say=said.append)
+    server.serve(session, host="127.0.0.1", port=0, browser=False, say=said.append)
+    assert "#token=" in said[0]
+    assert "token" not in said[1]
+    with pytest.raises(lg.LatentgramError, match="8 characters"):
+        server.serve(session, host="0.0.0.0", port=0, token="short", browser=False)

@@ -1,0 +1,70 @@
+"""Workers: a slow piece of work blocks nobody, ends when it is given up, and a dead worker is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from latentgram.errors import DataError, LatentgramError
+from latentgram.web.workers import Busy, GivenUp, Workers
+
+LONG: Any = 3600.0
+"""What stands for a parser: the work is `time.sleep` of it, which takes an hour."""
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    made = Workers(cast(Any, LONG), 2)
+    made.start()
+    yield made
+    made.close()
+
+
+def test_slow_work_blocks_nobody_and_can_be_given_up(workers: Workers) -> None:
+    waiting = True
+
+    async def gone() -> bool:
+        return not waiting
+
+    async def both() -> tuple[float, float]:
+        nonlocal waiting
+        slow = asyncio.create_task(workers.run(time.sleep, limit=100, gone=gone))
+        quick = await workers.run(abs)
+        started = time.monotonic()
+        waiting = False
+        with pytest.raises(GivenUp):
+            await slow
+        return quick, time.monotonic() - started
+
+    quick, seconds = asyncio.run(both())
+    assert quick == LONG
+    assert seconds < 2
+    # Both workers are there again: two pieces of work at a time.
+
+    async def two() -> list[float]:
+        return list(await asyncio.gather(workers.run(abs), workers.run(abs)))
+
+    assert asyncio.run(two()) == [LONG, LONG]
+
+
+def test_what_takes_too_long_or_kills_its_worker_is_told(workers: Workers) -> None:
+    with pytest.raises(Busy, match="more than"):
+        asyncio.run(workers.run(time.sleep, limit=0.2))
+    workers.set_parser(cast(Any, 9), 1)
+    with pytest.raises(Busy, match="ended"):
+        asyncio.run(workers.run(os._exit))
+    assert asyncio.run(workers.run(float, limit=60)) == 9
+
+
+def test_errors_come_back_as_they_are(workers: Workers) -> None:
+    workers.set_parser(cast(Any, "no number"), 2)
+    with pytest.raises(RuntimeError, match="ValueError"):
+        asyncio.run(workers.run(int))
+    workers.set_parser(cast(Any, "wrong here"), 3)
+    assert asyncio.run(workers.run(DataError)).message == "wrong here"
+    assert issubclass(Busy, LatentgramError)
