@@ -80,7 +80,7 @@ def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, n_jobs: int) -> t
     from latentgram.cli.console import counted
 
     parser = latentgram.load(model, latentgram.Parser)
-    questions = (parser.backend.question(tree, gold_tags) for tree in gold)
+    questions = (parser.question(tree, gold_tags) for tree in gold)
     parses = list(counted(parser.parse_many(questions, n_jobs=n_jobs), "parsing", len(gold)))
     return latentgram.Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
 

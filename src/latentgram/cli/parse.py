@@ -32,6 +32,9 @@ def parse(
         typer.Option(help="What the input is; by default told by the name of a file, and text on standard input."),
     ] = None,
     to: Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")] = None,
+    tokenised: Annotated[
+        bool, typer.Option("--tokenised", help="Text is one sentence a line, tokens parted by blanks.")
+    ] = False,
     own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the posterior of every node, arc and tag.")
@@ -56,7 +59,10 @@ def parse(
     ] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
 ) -> None:
-    """Parse raw text (tokens separated by blanks), tagged text, CoNLL-U or the words of trees.
+    """Parse raw text, tagged text, CoNLL-U or the words of trees.
+
+    Text is cut into sentences and words, but for lines that end in a point standing alone: they are taken as
+    sentences whose tokens are parted by blanks already (all lines are with --tokenised, --partial, --constraints).
 
     A sentence that the grammar cannot derive still gets a tree; how many did is said at the end. Lists and draws
     have an empty line after each sentence, and probabilities of whole trees in the JSON form.
@@ -80,7 +86,9 @@ def parse(
         parser = dataclasses.replace(parser, decoder=decoder_named(decoder))
     bad: list[DataError] | None = [] if skip_bad else None
     kind = "text" if partial else format or (None if files else "text")
-    given = latentgram.Treebank.stream_sentences(files or [Path("-")], kind, bad=bad)
+    cut = tokenised or partial or constraints is not None
+    rules = None if cut else parser.tokeniser or latentgram.Tokeniser()
+    given = latentgram.Treebank.stream_sentences(files or [Path("-")], kind, bad=bad, tokeniser=rules)
     sentences: Iterable[Sentence] = (sentence.without_tags() if own_tags else sentence for sentence in given)
     known: Iterable[Constraints | None] = () if constraints is None else read_constraints(constraints)
     if partial:

@@ -23,6 +23,16 @@ def read_for_hmm(files: list[Path], learner: Any) -> Any:
     return Text.read(files)
 
 
+def read_for_tagger(files: list[Path], learner: Any) -> Any:
+    """Tagged sentences, of tagged text or of trees."""
+    from latentgram.data.treebank import Treebank
+
+    del learner
+    if all(is_tagged(str(file)) for file in files):
+        return Treebank.of(sentence for file in files for sentence in read_tagged_file(str(file)))
+    return Treebank.read(files)
+
+
 def is_tagged(file: str) -> bool:
     """Whether a file has one word a line with tags, by its name."""
     from latentgram.data.files import plain_suffix

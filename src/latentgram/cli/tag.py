@@ -9,7 +9,9 @@ import typer
 
 
 def tag(
-    model: Annotated[Path, typer.Argument(help="Model file of an HMM.")],
+    model: Annotated[
+        Path, typer.Argument(help="Model file of a tagger, of an HMM, or of a parser with a tagger.")
+    ],
     files: Annotated[
         list[Path] | None, typer.Argument(help="Files to tag, one sentence a line; standard input if none.")
     ] = None,
@@ -18,6 +20,9 @@ def tag(
     ] = "posterior",
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the posterior of every tag as a third column.")
+    ] = False,
+    tokenised: Annotated[
+        bool, typer.Option("--tokenised", help="Text is one sentence a line, tokens parted by blanks.")
     ] = False,
     named_by: Annotated[
         str | None,
@@ -28,25 +33,32 @@ def tag(
         typer.Option(help="Tag by memory of n-grams: an automaton, counts, an ARPA file or text (002 §3.2)."),
     ] = None,
 ) -> None:
-    """Tag text (words separated by blanks) with a hidden Markov model.
+    """Tag text with a tagger, or with a hidden Markov model, whose words are separated by blanks.
 
-    Words the model has never seen are tagged by their context; how many there were is said at the end.
+    Words the model has never seen are tagged by their form and context; how many there were is said at the end.
     """
     import latentgram
     from latentgram.cli.console import ensure_input, say
     from latentgram.cli.sequences import named_tags, read_automaton
+    from latentgram.errors import ModelFileError, SettingError
     from latentgram.learn.ngram_tagger import remember_tags
 
     ensure_input(len(files or []))
-    hmm = latentgram.load(model, latentgram.HMM)
+    stored = latentgram.load(model)
+    tagger = getattr(stored, "tagger", None) if isinstance(stored, latentgram.Parser) else stored
+    if not isinstance(tagger, latentgram.HMM | latentgram.Tagger):
+        raise ModelFileError(f"{model} holds no tagger but a {type(stored).__name__}")
+    if isinstance(tagger, latentgram.Tagger) and (named_by or fast):
+        raise SettingError("--named-by and --fast are for hidden Markov models")
     if named_by is not None:
-        hmm = named_tags(hmm, named_by)
-    sentences = latentgram.Treebank.stream_sentences(files or [Path("-")], None if files else "text")
-    words = (sentence.without_tags() for sentence in sentences)
+        tagger = named_tags(tagger, named_by)
+    rules = getattr(stored, "tokeniser", None) if not tokenised else None
+    given = latentgram.Treebank.stream_sentences(files or [Path("-")], None if files else "text", tokeniser=rules)
+    words = (sentence.without_tags() for sentence in given)
     if fast is not None:
-        results = remember_tags(hmm, read_automaton([fast])).tag_all(words)
+        results = remember_tags(tagger, read_automaton([fast])).tag_all(words)
     else:
-        results = hmm.tag_all(words, decoder)
+        results = tagger.tag_all(words, decoder)
     unknown = total = 0
     for result in results:
         rows = zip(result.words, result.tags, result.confidence, strict=True)

@@ -38,18 +38,27 @@ class Kind:
     """What makes the data out of the files and the learner, as "module:function"."""
     scorer: str = "latentgram.cli.train:score_on_treebank"
     """What makes the score out of the file of held-out data."""
+    tags: bool = False
+    """Whether the model is made of tags, so that a tagger belongs to the parser."""
 
 
 KINDS = {
-    "reranker": Kind("Reranker", "A dependency parser whose n best trees other models rate.", "CoNLL-U trees"),
-    "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees"),
+    "reranker": Kind(
+        "Reranker", "A dependency parser whose n best trees other models rate.", "CoNLL-U trees", tags=True
+    ),
+    "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees", tags=True),
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
-    "shag": Kind("SHAG", "A split head-automata grammar from a dependency treebank.", "dependency trees"),
-    "lexical-shag": Kind("LexicalSHAG", "A deterministic grammar over words and tags.", "dependency trees"),
+    "shag": Kind(
+        "SHAG", "A split head-automata grammar from a dependency treebank.", "dependency trees", tags=True
+    ),
+    "lexical-shag": Kind(
+        "LexicalSHAG", "A deterministic grammar over words and tags.", "dependency trees", tags=True
+    ),
     "product-shag": Kind(
         "ProductSHAG",
         "Head automata times words times distances: the best dependency parser here.",
         "dependency trees",
+        tags=True,
     ),
     "ensemble": Kind("Ensemble", "Several latent-variable PCFGs that parse together.", "bracketed trees"),
     "hmm": Kind(
@@ -58,6 +67,14 @@ KINDS = {
         "text (em), tagged text as FILE[:COLUMN] (counting), or n-gram counts, automata, ARPA (variational)",
         parses=False,
         reader="latentgram.cli.sequences:read_for_hmm",
+        scorer="latentgram.cli.sequences:score_on_tagged",
+    ),
+    "tagger": Kind(
+        "Tagger",
+        "A part-of-speech tagger.",
+        "tagged text as FILE[:COLUMN], or trees",
+        parses=False,
+        reader="latentgram.cli.sequences:read_for_tagger",
         scorer="latentgram.cli.sequences:score_on_tagged",
     ),
     "latent-tree": Kind(
@@ -119,7 +136,8 @@ def _command(kind: Kind) -> Callable[..., None]:
             if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
                 fields[name] = _named(reader)(fields[name])
         learner = settings(**fields)
-        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"])
+        with_tagger = {name: options[name] for name in ("tagger", "jackknife") if kind.tags}
+        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"], **with_tagger)
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -134,6 +152,11 @@ def _command(kind: Kind) -> Callable[..., None]:
         parameter("n_jobs", Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")], 1),
         *flags.values(),
     ]
+    if kind.tags:
+        tagger = typer.Option("--tagger/--no-tagger", help="Train a tagger too, for text without tags.")
+        folds = typer.Option(min=0, help="Train on tags of taggers of this many parts of the data (0: gold tags).")
+        parameters.append(parameter("tagger", Annotated[bool, tagger], True))
+        parameters.append(parameter("jackknife", Annotated[int, folds], 0))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
@@ -162,7 +185,16 @@ def score_on_treebank(file: Path) -> Callable[[Any], float]:
     return score
 
 
-def train(kind: Kind, files: list[Path], learner: Settings, output: Path, dev: Path | None, n_jobs: int) -> None:
+def train(
+    kind: Kind,
+    files: list[Path],
+    learner: Settings,
+    output: Path,
+    dev: Path | None,
+    n_jobs: int,
+    tagger: bool = False,
+    jackknife: int = 0,
+) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
@@ -172,11 +204,21 @@ def train(kind: Kind, files: list[Path], learner: Settings, output: Path, dev: P
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
     score = None if dev is None else _named(kind.scorer)(dev)
+    options: dict[str, Any] = {"by": learner, "dev_score": score, "n_jobs": n_jobs}
     with progress() as shown:
-        model = latentgram.fit(
-            getattr(latentgram, kind.model), data, by=learner, dev_score=score, n_jobs=n_jobs, progress=shown
-        )
-    latentgram.save(latentgram.Parser(model) if kind.parses else model, output)
+        if kind.parses:
+            from latentgram.parser.pipeline import fit_parser
+
+            tags = latentgram.Perceptron() if tagger else None
+            found = fit_parser(
+                getattr(latentgram, kind.model), data, tagger=tags, jackknife=jackknife, progress=shown, **options
+            )
+            model = found.model
+        else:
+            found = model = latentgram.fit(getattr(latentgram, kind.model), data, progress=shown, **options)
+    latentgram.save(found, output)
+    if kind.parses and found.tagger is not None:
+        say(f"{found.tagger.summary()}; learned in {found.tagger.provenance.seconds:.1f} s")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
 

@@ -21,6 +21,8 @@ class Sentence:
     words: tuple[str, ...]
     xpos: tuple[str, ...] | None = None
     upos: tuple[str, ...] | None = None
+    space_after: tuple[bool, ...] | None = None
+    """Whether a blank stood behind each word; None if that is not known."""
 
     def __post_init__(self) -> None:
         if not self.words:
@@ -28,6 +30,8 @@ class Sentence:
         for name, tags in (("xpos", self.xpos), ("upos", self.upos)):
             if tags is not None and len(tags) != len(self.words):
                 raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name} tags")
+        if self.space_after is not None and len(self.space_after) != len(self.words):
+            raise DataError(f"the sentence has {len(self.words)} words but {len(self.space_after)} blanks")
 
     @classmethod
     def of(cls, given: SentenceLike) -> Sentence:
@@ -55,7 +59,27 @@ class Sentence:
 
     def without_tags(self) -> Sentence:
         """The words alone."""
-        return Sentence(self.words)
+        return Sentence(self.words, space_after=self.space_after)
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is written: with blanks where they stood, else between all words.
+
+        >>> Sentence(("Hi", "!"), space_after=(False, True)).text
+        'Hi!'
+        """
+        spaces = self.space_after or (True,) * len(self.words)
+        return "".join(word + " " * space for word, space in zip(self.words, spaces, strict=True)).rstrip()
+
+    @property
+    def offsets(self) -> tuple[tuple[int, int], ...]:
+        """Where each word begins and ends in `text`."""
+        spaces = self.space_after or (True,) * len(self.words)
+        found, begin = [], 0
+        for word, space in zip(self.words, spaces, strict=True):
+            found.append((begin, begin + len(word)))
+            begin += len(word) + space
+        return tuple(found)
 
     def __len__(self) -> int:
         return len(self.words)

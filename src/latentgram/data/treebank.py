@@ -23,6 +23,7 @@ from latentgram.data.files import PathLike
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import read_sentences, read_tagged, to_tagged, write_sentences
+from latentgram.data.tokenise import Tokeniser, read_raw
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
 
@@ -146,9 +147,15 @@ class Treebank(Sequence[Item], Generic[Item]):
         *,
         bad: list[DataError] | None = None,
         tag_column: int = 1,
+        tokeniser: Tokeniser | None = None,
     ) -> Iterator[Sentence]:
-        """The words and tags one sentence at a time, as a parser wants them: CoNLL-U may lack its heads."""
+        """The words and tags one sentence at a time, as a parser wants them: CoNLL-U may lack its heads.
+
+        Text is cut at blanks, one sentence a line, or into sentences and words by a tokeniser.
+        """
         files, kind = formats.find_files(paths, format)
+        if kind == formats.TEXT and tokeniser is not None:
+            return read_raw(files, tokeniser)
         return (item.sentence for item in _stream(files, kind, bad, tag_column, partial=True))
 
     def write(self, path: PathLike) -> None:

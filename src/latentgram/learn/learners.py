@@ -184,6 +184,23 @@ class MIRA(Settings):
 
 
 @dataclass(frozen=True)
+class Perceptron(Settings):
+    """Online learning: after each sentence weights move from what the model expects to what is right; averaged.
+
+    >>> Perceptron(passes=5).passes
+    5
+    """
+
+    passes: int | None = setting("number of passes over the data", at_least=1)
+    step: float | None = setting("length of the first step of a weight", above=0)
+    closed: int | None = setting("words seen so often only get tags they were seen with", at_least=1)
+    frequent: int | None = setting(
+        "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
+    )
+    seed: int | None = setting("seed of the order of the sentences", at_least=0)
+
+
+@dataclass(frozen=True)
 class Combining(LatentGrammarSettings):
     """Several grammars that differ in learner, features, states and seed, to parse together.
 

@@ -148,6 +148,10 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.latent_tree:learn_spectral",
         {**_NODES, "states": 10, "ridge": 0.3, "form": "corrected"},
     ),
+    ("Tagger", "Perceptron"): Recipe(
+        "latentgram.learn.tagger:learn_tagger",
+        {"passes": 8, "step": 0.3, "closed": 10, "frequent": 2, "seed": 0},
+    ),
 }
 
 

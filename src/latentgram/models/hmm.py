@@ -25,25 +25,11 @@ from latentgram.dp.chain import expect
 from latentgram.dp.chain_paths import k_best, sample_paths
 from latentgram.errors import DataError, SettingError
 from latentgram.models.automaton import OperatorAutomaton
+from latentgram.models.tagging import Tagging
 
 Floats = NDArray[np.float64]
 DECODERS = ("posterior", "viterbi")
 _TOGETHER = 2000
-
-
-@dataclass(frozen=True)
-class Tagging:
-    """A sentence with its tags.
-
-    `confidence` is the posterior probability of each tag; `unknown` marks the words the model had never seen.
-    """
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
-    confidence: tuple[float, ...]
-    logprob: float
-    """log p(words)."""
-    unknown: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

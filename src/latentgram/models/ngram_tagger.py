@@ -19,7 +19,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import Text
 from latentgram.dp.ngram_tags import walk_tags
-from latentgram.models.hmm import Tagging
+from latentgram.models.tagging import Tagging
 
 _TOGETHER = 20_000
 

@@ -16,11 +16,16 @@ from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import Any, Protocol, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
+from latentgram.models.tagger import Tagger
 from latentgram.parallel import Engine, engine_for
 from latentgram.parser.calibrator import Calibrator
 from latentgram.parser.marginals import Marginals
@@ -41,6 +46,7 @@ BATCH = 64
 """Sentences that are parsed together."""
 
 AnyTree = Tree | DependencyTree
+Floats = NDArray[np.float64]
 Known = Sequence[Constraints | None]
 """What is known of each of some sentences."""
 
@@ -78,8 +84,9 @@ class Parser:
     """A model with a way to decode.
 
     `decoder` is one of the classes of `latentgram.decode`; None is the model's own default. `calibrator` turns
-    posteriors into shares of right answers; see `calibrate`. All that parses takes constraints, as a `Constraints`
-    or as its parts: `parser.parse(sentence, spans=[(0, 2, "NP")])`.
+    posteriors into shares of right answers; see `calibrate`. `tagger` tags sentences that come without tags, and
+    `tokeniser` knows how raw text is cut into words (`sentences_of`). All that parses takes constraints, as a
+    `Constraints` or as its parts: `parser.parse(sentence, spans=[(0, 2, "NP")])`.
 
     >>> import latentgram as lg
     >>> trees = lg.Treebank.of([lg.Tree("S", (lg.Tree("NN", word="Cats"), lg.Tree("VB", word="sleep")))])
@@ -91,6 +98,8 @@ class Parser:
     model: Any
     decoder: Any = None
     calibrator: Calibrator | None = None
+    tagger: Tagger | None = None
+    tokeniser: Tokeniser | None = None
 
     def __post_init__(self) -> None:
         kind = type(self.model).__name__
@@ -115,7 +124,37 @@ class Parser:
     def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Parse:
         """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
         given = Sentence.of(sentence)
-        return self._calibrated(self.backend.parse([given], [_known(given, known, parts)]))[0]
+        return self._parse_batch([(given, _known(given, known, parts))])[0]
+
+    def sentences_of(self, text: str) -> Iterator[Sentence]:
+        """The sentences of raw text, cut into words as in the treebank the parser was trained on."""
+        return (self.tokeniser or Tokeniser()).sentences(text)
+
+    def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
+        sentences, sure = self._tagged([sentence for sentence, _ in batch])
+        found = self.backend.parse(sentences, [known for _, known in batch])
+        return self._finished(found, sure)
+
+    def _tagged(self, sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Floats | None]]:
+        """Sentences with the tagger's tags where they had none, and how sure it was of them."""
+        given: list[Sentence] = list(sentences)
+        sure: list[Floats | None] = [None] * len(given)
+        bare = [number for number, sentence in enumerate(given) if sentence.tags is None]
+        if self.tagger is not None and bare:
+            for number, found in zip(bare, self.tagger.annotate([given[i] for i in bare]), strict=True):
+                given[number], sure[number] = found
+        return given, sure
+
+    def _finished(self, parses: list[Parse], sure: Sequence[Floats | None]) -> list[Parse]:
+        """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
+        found = []
+        for parse, confidence in zip(self._calibrated(parses), sure, strict=True):
+            if confidence is not None:
+                parse = dataclasses.replace(parse, tag_confidence=confidence)
+            if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
+                parse = dataclasses.replace(parse, tree=_as_written(parse.tree, parse.sentence))
+            found.append(parse)
+        return found
 
     def parse_many(
         self,
@@ -141,8 +180,9 @@ class Parser:
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
             raise SettingError(f"the number of parses must be at least 1, got {count}")
-        given = Sentence.of(sentence)
-        return self._calibrated(self.backend.nbest(given, count, _known(given, known, parts)))
+        (given,), (sure,) = self._tagged([Sentence.of(sentence)])
+        found = self.backend.nbest(given, count, _known(given, known, parts))
+        return self._finished(found, [sure] * len(found))
 
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: Any
@@ -150,8 +190,9 @@ class Parser:
         """`count` independent draws from the posterior over structures."""
         if count < 1:
             raise SettingError(f"the number of samples must be at least 1, got {count}")
-        given = Sentence.of(sentence)
-        return self._calibrated(self.backend.sample(given, count, seed, _known(given, known, parts)))
+        (given,), (sure,) = self._tagged([Sentence.of(sentence)])
+        found = self.backend.sample(given, count, seed, _known(given, known, parts))
+        return self._finished(found, [sure] * len(found))
 
     def diverse(
         self,
@@ -184,14 +225,20 @@ class Parser:
         >>> round(sum(p for word, _, p in found.tags if word == 0), 2)
         1.0
         """
-        given = Sentence.of(sentence)
+        (given,), _ = self._tagged([Sentence.of(sentence)])
         return self.backend.marginals(given, _known(given, known, parts))
+
+    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
+        """What this parser is given when it is tested on a tree: no gold tags if it has a tagger of its own."""
+        if self.tagger is not None and not gold_tags:
+            return gold.sentence.without_tags() if isinstance(gold, DependencyTree) else Sentence(gold.words)
+        return self.backend.question(gold, gold_tags)
 
     def evaluate(
         self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
     ) -> Any:
         """Parse the sentences of a treebank, with or without its tags, and score the result against it."""
-        questions = (self.backend.question(tree, gold_tags) for tree in treebank)
+        questions = (self.question(tree, gold_tags) for tree in treebank)
         return self.backend.compare(treebank, list(self.parse_many(questions, n_jobs=n_jobs, engine=engine)))
 
 
@@ -202,8 +249,16 @@ class _BatchParser:
     parser: Parser
 
     def __call__(self, batch: list[tuple[Sentence, Constraints | None]]) -> list[Parse]:
-        sentences, known = zip(*batch, strict=True)
-        return self.parser._calibrated(self.parser.backend.parse(sentences, known))
+        return self.parser._parse_batch(batch)
+
+
+def _as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
+    """A tree with its text in a comment, and marks where no blank stands behind a word."""
+    misc = []
+    for given, space in zip(tree.misc, sentence.space_after or (), strict=True):
+        marks = ([] if given == "_" else [given]) + ([] if space else ["SpaceAfter=No"])
+        misc.append("|".join(marks) or "_")
+    return tree.replace(misc=tuple(misc), comments=(*tree.comments, f"# text = {sentence.text}"))
 
 
 def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, Any]) -> Constraints | None:

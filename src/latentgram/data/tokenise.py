@@ -1,0 +1,228 @@
+"""From raw text to sentences of tokens: rules for any alphabet, with what a treebank teaches of its language.
+
+A line is a paragraph. It is cut at blanks; of each piece, brackets, quotes and other signs are taken off at both
+ends, then clitics (`n't`, `'s`; `l'`) and, where the treebank does so, the parts around a hyphen. A point stays
+with its word if the word is an abbreviation, a list of initials or a number; otherwise it is a token. A sentence
+ends behind a point, `!`, `?` or the like and what closes it, if what follows does not begin with a small letter.
+
+Tokens are never rewritten, so the text can be had back: `space_after` says where blanks were. What a language has
+of abbreviations and clitics is learned from tokenised sentences by counting (`Tokeniser.of`); without that, the
+rules for English as in the Penn treebank hold. Linear in the text; a piece seen before is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from latentgram.data.files import PathLike, expand, read_lines
+from latentgram.data.sentence import Sentence
+from latentgram.data.tagged import TEXT_SUFFIXES
+
+_OPENING = "([{<«‹“„‘‚¿¡\"'`*#$£€¥§@&+=~/|–—-"
+_CLOSING = ")]}>»›”’\"'`,;:!?…。！？、，؟؛।*#$£€¥%=~/|–—-"
+_ENDS = re.compile(r"[.!?…。！？؟।]+$")
+_CLOSERS = re.compile(r"[)\]}>»›”’\"'`]+$")
+_WHOLE = re.compile(
+    r"""(?: (?:https?|ftp)://\S*[^\s.,;:!?)\]}>"'»”]   # addresses of pages
+        | www\.\S*[^\s.,;:!?)\]}>"'»”]
+        | [\w.+-]+@[\w-]+(?:\.[\w-]+)+                  # and of people
+        | [:;=8][-o^']?[)(\]\[DPp/\\|*]+                # faces
+        | [([{]?-[A-Z]{3}-[)\]}]?                       # Penn names of brackets
+        )""",
+    re.VERBOSE,
+)
+_RUN = re.compile(r"\.{2,}|…|-{2,}|–+|—+|([!?=*_~#])\1+|''|``|.", re.DOTALL)
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+$")
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,:/]\d+)*$|[.,]\d+$")
+_INNER = re.compile(r"(\.{2,}|…|[–—]|--+|[/()\[\]{}\"“”«»]|(?<=[^\W\d_]),(?=[^\W\d_])|(?<=[^\W\d])[:;?!](?=\w))")
+_HYPHEN = re.compile(r"(?<=\w)(-)(?=\w)")
+_POINT = "."
+_LONE = re.compile(r"\s[.!?](?:\s|$)")
+
+ENGLISH = tuple(
+    f"{word}."
+    for row in (
+        "mr mrs ms dr prof sen rep gen gov lt col capt sgt st jr sr inc corp co ltd bros vs etc cf al est vol pp",
+        "jan feb mar apr jun jul aug sep sept oct nov dec ave blvd dept",
+    )
+    for word in row.split()
+)
+"""Abbreviations of English."""
+FUSED = ("cannot", "gonna", "gotta", "wanna")
+"""Two words written as one, the first of three letters."""
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """The rules of a language.
+
+    >>> rules = Tokeniser()
+    >>> for sentence in rules.sentences("Mr. Brown doesn't care (much). It's $5.20, isn't it?"):
+    ...     print(" ".join(sentence.words))
+    Mr. Brown does n't care ( much ) .
+    It 's $ 5.20 , is n't it ?
+    """
+
+    abbreviations: tuple[str, ...] = ENGLISH
+    """Words that end in a point, in lower case."""
+    endings: tuple[str, ...] = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
+    """Clitics at the end of a word, in lower case and with a plain apostrophe."""
+    beginnings: tuple[str, ...] = ()
+    """Clitics before a word."""
+    split_hyphens: bool = False
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sentence]) -> Tokeniser:
+        """Learn from tokenised sentences; what they do not show stays as in English.
+
+        >>> Tokeniser.of([Sentence(("l'", "art", "de", "M.", "X"))]).beginnings
+        ("l'",)
+        """
+        tokens: Counter[str] = Counter()
+        before_point: Counter[str] = Counter()
+        for sentence in sentences:
+            words = [_plain(word) for word in sentence.words]
+            tokens.update(words)
+            before_point.update(word for word, after in pairwise(words) if after == _POINT)
+        pointed = (word for word in tokens if len(word) > 1 and word.endswith(_POINT) and word[0].isalpha())
+        abbreviations = {word for word in pointed if tokens[word] > before_point[word[:-1]]}
+        letters = {word for word in tokens if any(map(str.isalpha, word)) and tokens[word] > 1}
+        endings = {word for word in letters if word[0] == "'" or word == "n't"}
+        beginnings = {word for word in tokens if word[-1] == "'" and word[:-1].isalpha() and len(word) < 7}
+        hyphened = sum(count for word, count in tokens.items() if _HYPHEN.search(word))
+        return cls(
+            tuple(sorted(abbreviations | set(ENGLISH))),
+            tuple(sorted(endings | set(cls.endings), key=lambda word: (-len(word), word))),
+            tuple(sorted(beginnings, key=lambda word: (-len(word), word))),
+            split_hyphens=tokens["-"] > hyphened,
+        )
+
+    def sentences(self, text: str) -> Iterator[Sentence]:
+        """The sentences of a text; every line is a paragraph of its own."""
+        for line in text.splitlines():
+            if self.is_tokenised(line):
+                yield Sentence(tuple(line.split()))
+                continue
+            words: list[str] = []
+            spaces: list[bool] = []
+            pieces = line.split()
+            for number, piece in enumerate(pieces):
+                tokens = self._tokens(piece)
+                words += tokens
+                spaces += [False] * (len(tokens) - 1) + [True]
+                after = pieces[number + 1] if number + 1 < len(pieces) else ""
+                if self._ends(tokens) and after and not _begins_small(after):
+                    yield Sentence(tuple(words), space_after=tuple(spaces))
+                    words, spaces = [], []
+            if words:
+                yield Sentence(tuple(words), space_after=(*spaces[:-1], True))
+
+    def is_tokenised(self, line: str) -> bool:
+        """Whether a line is one sentence that is cut into tokens already: it ends in a point that stands alone.
+
+        >>> Tokeniser().is_tokenised("He did n't ."), Tokeniser().is_tokenised("He didn't.")
+        (True, False)
+        """
+        pieces = line.split()
+        return len(pieces) > 1 and pieces[-1] in (".", "!", "?", "''", '"', ")") and _LONE.search(line) is not None
+
+    def _ends(self, tokens: list[str]) -> bool:
+        """Whether a sentence may end behind these tokens of a piece."""
+        kept = [token for token in tokens if not _CLOSERS.fullmatch(token)]
+        return bool(kept) and _ENDS.fullmatch(kept[-1]) is not None
+
+    @cached_property
+    def _seen(self) -> dict[str, list[str]]:
+        return {}
+
+    def _tokens(self, piece: str) -> list[str]:
+        """The tokens of a piece without blanks; together they are the piece."""
+        found = self._seen.get(piece)
+        if found is None:
+            found = self._seen[piece] = list(self._cut(piece))
+        return found
+
+    def _cut(self, piece: str) -> Iterator[str]:
+        whole = _WHOLE.match(piece)
+        if whole is not None and whole.end() == len(piece):
+            yield piece
+            return
+        if self._keeps_point(piece) or _plain(piece) in self.endings:
+            yield piece
+            return
+        first, last = 0, len(piece)
+        while first < last and piece[first] in _OPENING and not self._is_word(piece[first:]):
+            first += 1
+        while last > first and not self._is_word(piece[first:last]):
+            last -= 1
+        yield from _runs(piece[:first])
+        yield from self._parts(piece[first:last])
+        yield from _runs(piece[last:])
+
+    def _is_word(self, text: str) -> bool:
+        """Whether nothing is to be taken off: at the left for a text up to the end, at the right for any."""
+        if text[-1] == _POINT:
+            return self._keeps_point(text)
+        plain = _plain(text)
+        if plain in self.endings or plain in self.beginnings or _WHOLE.fullmatch(text):
+            return True
+        return text[-1] not in _CLOSING and text[0] not in _OPENING
+
+    def _keeps_point(self, text: str) -> bool:
+        return text[-1] == _POINT and (_INITIALS.match(text) is not None or _plain(text) in self.abbreviation_set)
+
+    @cached_property
+    def abbreviation_set(self) -> frozenset[str]:
+        """The abbreviations, for looking up."""
+        return frozenset(self.abbreviations)
+
+    def _parts(self, word: str) -> Iterator[str]:
+        """A word without signs around it, cut at inner signs, clitics and hyphens."""
+        if not word:
+            return
+        if _WHOLE.fullmatch(word) or _NUMBER.match(word):
+            yield word
+            return
+        for part in filter(None, _INNER.split(word)):
+            for bit in filter(None, _HYPHEN.split(part)) if self.split_hyphens else (part,):
+                yield from self._clitics(bit)
+
+    def _clitics(self, word: str) -> Iterator[str]:
+        plain = _plain(word)
+        for start in self.beginnings:
+            if plain.startswith(start) and len(word) > len(start):
+                yield word[: len(start)]
+                yield from self._clitics(word[len(start) :])
+                return
+        for end in self.endings:
+            if plain.endswith(end) and len(word) > len(end):
+                yield from self._clitics(word[: -len(end)])
+                yield word[-len(end) :]
+                return
+        yield from (word[:3], word[3:]) if plain in FUSED else (word,)
+
+
+def _runs(signs: str) -> Iterator[str]:
+    """Signs one by one, runs of points, dashes and the like together."""
+    return (match.group() for match in _RUN.finditer(signs))
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+def _begins_small(piece: str) -> bool:
+    letter = next((sign for sign in piece if sign.isalnum()), "")
+    return letter.islower()
+
+
+def read_raw(paths: PathLike | Iterable[PathLike], rules: Tokeniser) -> Iterator[Sentence]:
+    """Stream the sentences of raw text files."""
+    for path in expand(paths, TEXT_SUFFIXES):
+        for _, line in read_lines(path):
+            yield from rules.sentences(line)

@@ -1,0 +1,178 @@
+"""`Tagger`: part-of-speech tags of words by a log-linear model of second order over features of word forms.
+
+    p(t | x) ∝ exp Σ_i ( Σ_f weight[f(x, i), t_i] + pair[t_{i−1}, t_i] + triple[t_{i−2}, t_{i−1}, t_i] )
+
+Words seen often can only have tags they were seen with; others have those and the open classes. So a token has
+few candidates, and the best sequence and all posteriors are exact (dp/tag_chain.py). A tag is a pair of a fine
+(XPOS) and a coarse (UPOS) one where training had both: both are predicted together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.brackets import escape
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.word_forms import WordForms
+from latentgram.dp.tag_chain import tag_sentences
+from latentgram.dp.tag_features import find_rows
+from latentgram.models.tagging import Tagging
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOGETHER = 1000
+"""Sentences tagged at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Which tags a word may have.
+
+    Tag numbers `tag[start[w] : start[w + 1]]` were seen with word w; if it is not `closed`, the `open` ones too.
+    """
+
+    words: Alphabet
+    start: Ints
+    tag: NDArray[np.int16]
+    closed: NDArray[np.bool_]
+    open: NDArray[np.int16]
+
+    def of(self, word: str) -> NDArray[np.int16]:
+        """The candidates of a word, in order; a word never seen may be known in lower case or by its Penn name."""
+        number = self.words.index(word)
+        if number < 0:
+            number = self.words.index(escape(word))
+        if number < 0:
+            return self.open
+        seen = self.tag[self.start[number] : self.start[number + 1]]
+        if self.closed[number]:
+            return seen
+        extra = [tag for tag in seen.tolist() if tag not in self._open]
+        return np.sort(np.append(self.open, extra).astype(np.int16)) if extra else self.open
+
+    @cached_property
+    def _open(self) -> frozenset[int]:
+        return frozenset(self.open.tolist())
+
+    def of_tokens(self, forms: WordForms, token: Ints) -> tuple[Ints, NDArray[np.int16]]:
+        """The candidates of tokens end to end, and where those of each begin."""
+        each = [self.of(word) for word in forms.words]
+        sizes = np.array([len(tags) for tags in each])
+        begin = np.concatenate([[0], np.cumsum(sizes)])
+        start = np.concatenate([[0], np.cumsum(sizes[token])])
+        flat = np.concatenate(each)
+        place = np.arange(start[-1]) - np.repeat(start[:-1], sizes[token]) + np.repeat(begin[token], sizes[token])
+        return start, flat[place]
+
+
+@dataclass(frozen=True, eq=False)
+class Tagger:
+    """A tagger; `xpos[i]` and `upos[i]` are the two sides of tag i, empty where training had none.
+
+    >>> import latentgram as lg
+    >>> train = lg.demo_dependencies(200, seed=0)
+    >>> tagger = lg.fit(lg.Tagger, train, by=lg.Perceptron(passes=3))
+    >>> tagger.tag(train[0].sentence.without_tags()).tags == train[0].xpos
+    True
+    """
+
+    xpos: tuple[str, ...]
+    upos: tuple[str, ...]
+    candidates: Candidates
+    feature: NDArray[np.uint64]
+    """The known features, sorted."""
+    row_start: Ints
+    row_tag: NDArray[np.int16]
+    row_weight: NDArray[np.float32]
+    """The weights of feature f: `row_weight[row_start[f] : row_start[f + 1]]`, for the tags in `row_tag`."""
+    pair: NDArray[np.float32]
+    triple: NDArray[np.float32]
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The names of the tags, the fine ones where there are any."""
+        return tuple(fine or coarse for fine, coarse in zip(self.xpos, self.upos, strict=True))
+
+    def summary(self) -> str:
+        """One line."""
+        sizes = f"{len(self.feature):,} features and {len(self.row_weight):,} weights"
+        return f"tagger with {len(self.xpos)} tags, {sizes}"
+
+    def tag(self, sentence: SentenceLike) -> Tagging:
+        """The best tags of a sentence with their posteriors."""
+        return next(self.tag_all([sentence]))
+
+    def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "viterbi") -> Iterator[Tagging]:
+        """Tag many sentences, lazily; each tag the most probable (`posterior`), or the best sequence."""
+        stream = map(Sentence.of, sentences)
+        while chunk := list(islice(stream, TOGETHER)):
+            for sentence, (numbers, sure) in zip(chunk, self._best(chunk, decoder), strict=True):
+                names = self.tags
+                yield Tagging(
+                    sentence.words,
+                    tuple(names[number] for number in numbers),
+                    tuple(sure),
+                    np.nan,
+                    tuple(word not in self.candidates.words for word in sentence.words),
+                )
+
+    def annotate(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Floats]]:
+        """Sentences with tags in place of what they had, and the posterior of each tag."""
+        fine, coarse = any(self.xpos), any(self.upos)
+        found = []
+        for sentence, (numbers, sure) in zip(sentences, self._best(sentences, "viterbi"), strict=True):
+            xpos = tuple(self.xpos[number] for number in numbers) if fine else None
+            upos = tuple(self.upos[number] for number in numbers) if coarse else None
+            found.append((Sentence(sentence.words, xpos, upos, sentence.space_after), np.array(sure)))
+        return found
+
+    def posteriors(self, sentence: SentenceLike) -> Floats:
+        """[words, tags] p(tag | sentence)."""
+        given = Sentence.of(sentence)
+        token, start, tag, (_, posterior, _) = self._run([given])
+        result = np.zeros((len(given), len(self.xpos)))
+        result[np.repeat(np.arange(len(token)), np.diff(start)), tag] = posterior
+        return result
+
+    def _best(self, sentences: Sequence[Sentence], decoder: str) -> Iterator[tuple[list[int], list[float]]]:
+        _, start, tag, (path, posterior, _) = self._run(sentences)
+        if decoder == "posterior":
+            path = np.array([np.argmax(posterior[a:b]) for a, b in pairwise(start)])
+        place = start[:-1] + path
+        numbers, sure = tag[place].tolist(), np.minimum(posterior[place], 1.0).tolist()
+        begin = 0
+        for sentence in sentences:
+            end = begin + len(sentence)
+            yield numbers[begin:end], sure[begin:end]
+            begin = end
+
+    @cached_property
+    def _factor(self) -> NDArray[np.float32]:
+        return np.exp(self.triple)
+
+    def _run(self, sentences: Sequence[Sentence]) -> tuple[Ints, Ints, NDArray[np.int16], Any]:
+        forms = WordForms()
+        token = forms.encode(word for sentence in sentences for word in sentence.words)
+        first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
+        start, tag = self.candidates.of_tokens(forms, token)
+        rows = find_rows(self.feature, forms.table, token, first)
+        found = tag_sentences(
+            first, rows, self.row_start, self.row_tag, self.row_weight, start, tag,
+            self.pair, self.triple, self._factor, len(self.xpos),
+        )  # fmt: skip
+        return token, start, tag, found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to a worker without what can be made again."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}

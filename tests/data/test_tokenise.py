@@ -1,0 +1,79 @@
+"""The tokeniser: what English and others want, and that no letter is lost whatever the text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latentgram.data.sentence import Sentence
+from latentgram.data.tokenise import Tokeniser, read_raw
+
+RULES = Tokeniser()
+
+
+def tokens(text: str, rules: Tokeniser = RULES) -> list[list[str]]:
+    return [list(sentence.words) for sentence in rules.sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("They can't, won't and didn't.", "They ca n't , wo n't and did n't ."),
+        ("I cannot; we're gonna!", "I can not ; we 're gon na !"),
+        ('He said: "No (never)".', 'He said : " No ( never ) " .'),
+        ("It cost $1,250.50 -- or 12%...", "It cost $ 1,250.50 -- or 12 % ..."),
+        ("Mail me@x.org, see http://a.b/c?d=1.", "Mail me@x.org , see http://a.b/c?d=1 ."),
+        ("the U.S. and the E.U. agree", "the U.S. and the E.U. agree"),
+        ("a well-known and/or rock'n'roll fact", "a well-known and / or rock'n'roll fact"),
+        ("the boys’ dog’s tail", "the boys ’ dog ’s tail"),
+        ("Привет, мир! 你好。", "Привет , мир ! 你好 。"),
+        ("at 10:30 on 3/4/2020 :-)", "at 10:30 on 3/4/2020 :-)"),
+    ],
+)
+def test_words(text: str, expected: str) -> None:
+    assert [token for sentence in tokens(text) for token in sentence] == expected.split()
+
+
+def test_sentences_end_where_they_end() -> None:
+    assert [sentence[0] for sentence in tokens("Mr. X left. He (J. B.) ran! why? “Yes.” No. 3.5 is it.")] == [
+        "Mr.", "He", "“", "No", "3.5",
+    ]  # fmt: skip
+    assert len(tokens("One line\nanother line")) == 2
+
+
+def test_tokenised_lines_are_left_alone() -> None:
+    line = "The S&P/500 , he said . `` Yes . ''"
+    assert tokens(line) == [line.split()]
+
+
+def test_treebanks_teach_their_language() -> None:
+    french = [
+        Sentence(("l'", "homme", "qu'", "il", "a", "vu", "à", "5", "h", ".")),
+        Sentence(("M.", "X", "arrive", ".")),
+    ]
+    rules = Tokeniser.of(french)
+    assert tokens("L'homme qu'on voit, M. Y.", rules) == [["L'", "homme", "qu'", "on", "voit", ",", "M.", "Y."]]
+    hyphens = Tokeniser.of([Sentence(("a", "well", "-", "known", "thing"))])
+    assert tokens("third-party", hyphens) == [["third", "-", "party"]]
+    assert tokens("third-party") == [["third-party"]]
+
+
+@given(st.text(max_size=60))
+def test_nothing_is_lost_or_changed(text: str) -> None:
+    found = list(RULES.sentences(text))
+    assert "".join(word for sentence in found for word in sentence.words) == "".join(text.split())
+    for sentence in found:
+        assert [sentence.text[begin:end] for begin, end in sentence.offsets] == list(sentence.words)
+
+
+def test_text_can_be_had_back() -> None:
+    text = "She said: \"It's  5 o'clock (maybe).\""
+    (sentence,) = RULES.sentences(text)
+    assert sentence.text == " ".join(text.split())
+
+
+def test_files_stream(tmp_path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Hi there. Bye!\n\nMore.\n", "utf-8")
+    assert [sentence.words for sentence in read_raw(path, RULES)] == [
+        ("Hi", "there", "."), ("Bye", "!"), ("More", "."),
+    ]  # fmt: skip
