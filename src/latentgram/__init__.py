@@ -26,7 +26,6 @@ _PUBLIC = {
     "NGramCounts": "latentgram.data.ngram_counts",
     "OperatorAutomaton": "latentgram.models.automaton",
     "LatentTree": "latentgram.models.latent_tree",
-    "Perceptron": "latentgram.learn.learners",
     "Tagger": "latentgram.models.tagger",
     "Tokeniser": "latentgram.data.tokenise",
     "Treebank": "latentgram.data.treebank",

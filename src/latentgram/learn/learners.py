@@ -184,23 +184,6 @@ class MIRA(Settings):
 
 
 @dataclass(frozen=True)
-class Perceptron(Settings):
-    """Online learning: after each sentence weights move from what the model expects to what is right; averaged.
-
-    >>> Perceptron(passes=5).passes
-    5
-    """
-
-    passes: int | None = setting("number of passes over the data", at_least=1)
-    step: float | None = setting("length of the first step of a weight", above=0)
-    closed: int | None = setting("words seen so often only get tags they were seen with", at_least=1)
-    frequent: int | None = setting(
-        "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
-    )
-    seed: int | None = setting("seed of the order of the sentences", at_least=0)
-
-
-@dataclass(frozen=True)
 class Combining(LatentGrammarSettings):
     """Several grammars that differ in learner, features, states and seed, to parse together.
 
@@ -216,7 +199,7 @@ class Combining(LatentGrammarSettings):
 
 @dataclass(frozen=True)
 class Perceptron(Settings):
-    """The averaged perceptron, with steps that mend the margin.
+    """Averaged online learning: each sentence moves weights from what the model prefers to what is right.
 
     >>> Perceptron(passes=5).passes
     5
@@ -228,4 +211,8 @@ class Perceptron(Settings):
     order: int | None = setting("order of the base parser whose lists are reranked", at_least=1, at_most=2)
     count: int | None = setting("length of the lists", at_least=2)
     folds: int | None = setting("parts for jackknifing", at_least=2)
+    closed: int | None = setting("words seen so often only get tags they were seen with", at_least=1)
+    frequent: int | None = setting(
+        "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
+    )
     features: str | None = setting("features besides the base score, with commas")
