@@ -26,7 +26,7 @@ from latentgram.progress import Progress, Silent
 from latentgram.view.automata import draw_dfa
 from latentgram.view.plots import line_plot
 
-STATES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15)
+STATES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20)
 COMBINED = (2, 4, 6, 8, 10, 15)
 """Numbers of states in Figure 2."""
 ROUNDS = (5, 10, 25, 100)
