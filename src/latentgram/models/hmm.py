@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.constraints import Constraints
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
@@ -76,20 +77,23 @@ class HMM:
         with np.errstate(divide="ignore"):
             return np.log(self.transition)
 
-    def tag(self, sentence: SentenceLike, decoder: str = "posterior") -> Tagging:
-        """The tags of a sentence: each the most probable (posterior) or all together (viterbi)."""
-        return next(self.tag_all([sentence], decoder))
+    def tag(self, sentence: SentenceLike, decoder: str = "posterior", known: Constraints | None = None) -> Tagging:
+        """The tags of a sentence: each the most probable (posterior) or all together (viterbi).
+
+        Of what is `known` the required and the forbidden tags count.
+        """
+        _check_decoder(decoder)
+        given = Sentence.of(sentence)
+        return next(self._tag([given], decoder, self.lattice([given]).within(known, self.tags)))
 
     def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "posterior") -> Iterator[Tagging]:
         """Tag many sentences, lazily, a few thousand at a time."""
-        if decoder not in DECODERS:
-            raise SettingError(f"an HMM tags by {' or '.join(DECODERS)}, not by {decoder!r}")
+        _check_decoder(decoder)
         stream = map(Sentence.of, sentences)
         while chunk := list(islice(stream, _TOGETHER)):
-            yield from self._tag(chunk, decoder)
+            yield from self._tag(chunk, decoder, self.lattice(chunk))
 
-    def _tag(self, sentences: Sequence[Sentence], decoder: str) -> Iterator[Tagging]:
-        lattice = self.lattice(sentences)
+    def _tag(self, sentences: Sequence[Sentence], decoder: str, lattice: Lattice) -> Iterator[Tagging]:
         posterior, logs = self.posteriors(lattice)
         for sentence, log in zip(sentences, logs, strict=True):
             if log == -np.inf:
@@ -110,17 +114,21 @@ class HMM:
                 tuple((lattice.numbers[begin:end] < 0).tolist()),
             )
 
-    def nbest(self, sentence: SentenceLike, k: int) -> list[tuple[float, tuple[str, ...]]]:
+    def nbest(
+        self, sentence: SentenceLike, k: int, known: Constraints | None = None
+    ) -> list[tuple[float, tuple[str, ...]]]:
         """The k best tag sequences with log p(words, tags), best first."""
         if k < 1:
             raise SettingError(f"a list of the best needs at least 1, got {k}")
-        found, logs = self._k_best(self.lattice([Sentence.of(sentence)]), k)
+        found, logs = self._k_best(self.lattice([Sentence.of(sentence)]).within(known, self.tags), k)
         there = np.flatnonzero(logs[0] > -np.inf)
         return [(float(logs[0, rank]), tuple(self.tags.decode(found[rank].tolist()))) for rank in there]
 
-    def sample_tags(self, sentence: SentenceLike, samples: int, seed: int = 0) -> list[tuple[str, ...]]:
+    def sample_tags(
+        self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
+    ) -> list[tuple[str, ...]]:
         """Tag sequences drawn from p(tags | words)."""
-        lattice = self.lattice([Sentence.of(sentence)])
+        lattice = self.lattice([Sentence.of(sentence)]).within(known, self.tags)
         uniform = np.random.default_rng(seed).random((samples, len(lattice.numbers)))
         drawn, possible = sample_paths(
             self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform
@@ -229,6 +237,11 @@ class HMM:
         )
 
 
+def _check_decoder(decoder: str) -> None:
+    if decoder not in DECODERS:
+        raise SettingError(f"an HMM tags by {' or '.join(DECODERS)}, not by {decoder!r}")
+
+
 @dataclass(frozen=True)
 class Lattice:
     """Sentences as rows of possible tags, one row a token (see `dp.chain`)."""
@@ -245,6 +258,19 @@ class Lattice:
     def tokens(self) -> NDArray[np.int64]:
         """Tokens numbered: each is its own word."""
         return np.arange(len(self.numbers))
+
+    def within(self, known: Constraints | None, tags: Alphabet) -> Lattice:
+        """The lattice of a single sentence without the tags that constraints rule out."""
+        if not known:
+            return self
+        known.fit(len(self.numbers))
+        prob, token = self.prob.copy(), np.repeat(self.tokens, np.diff(self.start))
+        names = np.array(tags.symbols, object)[self.tag]
+        for word, tag in known.tags:
+            prob[(token == word) & (names != tag)] = 0.0
+        for word, tag in known.forbidden_tags:
+            prob[(token == word) & (names == tag)] = 0.0
+        return replace(self, prob=prob)
 
     def best(self, weight: Floats) -> NDArray[np.int32]:
         """The tag of the greatest weight of each token, the first among equals."""
