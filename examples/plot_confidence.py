@@ -1,8 +1,8 @@
 """How sure is the parser, what else could it be, and what if it is told this much: the pictures of the guide.
 
 Learns a grammar from the generated demo treebank, calibrates it on other trees, and draws, into `docs/_static`, a
-sentence as it is parsed (`confidence-free.svg`) and as it is parsed under a constraint (`confidence-told.svg`), its
-reliability before and after calibration, the F1 of the surest sentences, and the surprisal of each word.
+sentence as it is parsed (`confidence-free.svg`) and as it is parsed under a constraint (`confidence-told.svg`),
+its reliability before and after calibration, the F1 of the surest sentences, and the surprisal of each word.
 """
 
 from pathlib import Path

@@ -30,6 +30,7 @@ from latentgram.models.lexical import LexicalSHAG
 from latentgram.models.product import ProductSHAG
 from latentgram.models.shag import SHAG
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
+from latentgram.parser.head_siblings import k_best_trees
 from latentgram.parser.marginals import Marginals, arc_marginals
 from latentgram.parser.result import Parse
 
@@ -92,9 +93,14 @@ class DependencyBackend:
         return self.decoder if isinstance(self.decoder, MBR) else MBR()
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
-        """The trees with the most probable arcs, best first."""
+        """The most probable trees, best first; of a grammar with hidden states those with the likeliest arcs."""
         analysis = self._analysis(sentence, known)
-        return self._built([(analysis, heads) for heads in self._least_risk(analysis, count)])
+        exact = [k_best_trees(weights, count) for weights in analysis.cases]
+        found = [tree for case in exact if case is not None for tree in case]
+        if None in exact or not found:
+            return self._built([(analysis, heads) for heads in self._least_risk(analysis, count)])
+        found.sort(key=itemgetter(0), reverse=True)
+        return self._built([(analysis, heads) for _, heads in found[:count]])
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Trees drawn from the posterior given the sentence."""
