@@ -5,12 +5,12 @@ one symbol a feature with K distinct numbers is K indicators, so a node's view o
 with F ones. A number below zero says that the feature does not apply; that too is an indicator, so that every
 node has as many. Cost: one pass over the nodes a feature, 4·F bytes a node.
 
-To add one's own, put a function into `INSIDE` or `OUTSIDE` under a new name and ask for it by that name:
+To add one's own, put a function into `INSIDE` or `OUTSIDE` under a new name, name a set in `FEATURE_SETS` that has
+it, and ask for that set (`Spectral(features="mine")`):
 
->>> INSIDE["odd-width"] = lambda nodes: nodes.width % 2
->>> sorted(set(INSIDE) - set(FEATURE_SETS["full"][0]))
-['odd-width']
->>> del INSIDE["odd-width"]
+>>> INSIDE["odd-width"] = lambda nodes: nodes.derivations.width % 2
+>>> FEATURE_SETS["mine"] = (("rule", "odd-width"), ("rule-above",))
+>>> del INSIDE["odd-width"], FEATURE_SETS["mine"]
 """
 
 from __future__ import annotations
