@@ -28,6 +28,7 @@ DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
     ("HMM", "Variational"): lambda: NGramCounts.of(text(), order=3),
     "OperatorAutomaton": text,
     ("OperatorAutomaton", "Counting"): lambda: lg.demo_treebank(80, seed=5).sentences(),
+    "Ensemble": lambda: lg.demo_treebank(80, seed=5),
     "LPCFG": lambda: lg.demo_treebank(80, seed=5),
     "SHAG": lambda: lg.demo_dependencies(80, seed=5),
     "LatentTree": lambda: lg.demo_dependencies(80, seed=5),

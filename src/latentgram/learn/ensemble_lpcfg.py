@@ -55,7 +55,8 @@ def learn_ensemble(treebank: Treebank[Tree], learner: Combining, context: Contex
     views: dict[str, NodeViews] = {}
     for name in sorted({member.features for member in chosen}):
         most = max(member.dimensions for member in chosen if member.features == name)
-        views[name] = project(data, ViewSettings(_part(states, most), name, learner.scaling or 0.0), context)
+        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling or 0.0)
+        views[name] = project(data, wanted, context)
     grammars = []
     for number, member in enumerate(chosen):
         grammars.append(_learn(data, views, member, (learner.seed or 0) + number, learner, context))
@@ -73,7 +74,7 @@ def _learn(
 ) -> LPCFG:
     """One grammar of the ensemble, which remembers how it was learned."""
     states = learner.states or 1
-    seen = views[member.features].truncated(_part(states, member.dimensions))
+    seen = views[member.features].truncated(_dimensions(states, member.dimensions))
     if member.states is None:
         backoff = RECIPES["LPCFG", "Spectral"].defaults["backoff"]
         grammar = spectral_grammar(data, seen, backoff, learner.pull or 0.0)
@@ -83,6 +84,11 @@ def _learn(
     grammar = climb(data, used, counts, learner, quiet)
     fields: dict[str, object] = {"features": member.features, "seed": seed}
     return dataclasses.replace(grammar, provenance=Provenance("Clustering", fields))
+
+
+def _dimensions(states: int, share: float) -> int:
+    """In fewer than four dimensions there is little to tell apart."""
+    return max(4, _part(states, share))
 
 
 def _part(states: int, share: float) -> int:

@@ -119,7 +119,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
             "states": 24,
             "backoff": 10.0,
             "iterations": 4,
-            "members": 6,
+            "members": 5,
             "seed": 0,
         },
     ),

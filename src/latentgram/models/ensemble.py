@@ -46,9 +46,6 @@ class Ensemble:
                 )
 
     def summary(self) -> str:
-        """What the ensemble is made of, a line a grammar."""
-        lines = [f"ensemble of {len(self.grammars)} grammars"]
-        for grammar in self.grammars:
-            learner = grammar.provenance.learner or "unknown learner"
-            lines.append(f"  {learner}, at most {int(grammar.states.max())} states a symbol")
-        return "\n".join(lines)
+        """What the ensemble is made of, in one line: learners, each with the most states of a symbol."""
+        members = (f"{g.provenance.learner or 'unknown'} {int(g.states.max())}" for g in self.grammars)
+        return f"ensemble of {len(self.grammars)} grammars ({', '.join(members)})"
