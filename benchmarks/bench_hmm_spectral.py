@@ -66,7 +66,7 @@ def splearn_seconds(python: str, strings: list[list[int]]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/strings.npy", table)
         command = [python, "-W", "ignore", "-c", PEER, f"{folder}/strings.npy", str(SYMBOLS), str(STATES)]
-        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
 
 
 def main() -> None:

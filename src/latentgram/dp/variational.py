@@ -120,6 +120,28 @@ def best_response(machine, emit_start, phi_start, emit_prob, scores, phi):
 
 
 @njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _open_arc(emission, before, after, prob, flow, weight, emitted, received, counted):
+    """`fused_update` of an arc whose word may have every tag: no look-ups, so the loops vectorise."""
+    size = emission.size
+    total = 0.0
+    for t in range(size):
+        weight[t] = emission[t] * before[t] * after[t]
+        total += weight[t]
+    inverse = 1.0 / total if total > 0.0 else 0.0
+    outward, onward = prob * inverse, flow * inverse
+    if not total > 0.0:
+        weight[:size] = 1.0
+        outward, onward = prob / size, flow / size
+    for t in range(size):
+        emitted[t] += weight[t] * outward
+    for t in range(size):
+        received[t] += weight[t] * onward
+    for t in range(size):
+        counted[t] += weight[t] * onward
+    return total
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
 def fused_update(machine, emit_start, emit_tag, emit_prob, before, after, own, into, emit_count, normaliser):
     """The same best response and its `accumulate` in one pass, φ never stored; for arcs that shut no other.
 
@@ -144,6 +166,12 @@ def fused_update(machine, emit_start, emit_tag, emit_prob, before, after, own, i
                 continue
             target, received = after[g], into[g]
             total = 0.0
+            if size == before.shape[1] - 1:
+                normaliser[a] = _open_arc(
+                    emit_prob[row : row + size], source[1:], target[1:], machine.prob[a], flow, weight,
+                    emitted[1:], received[1:], emit_count[row : row + size],
+                )  # fmt: skip
+                continue
             for k in range(size):
                 tag = emit_tag[row + k]
                 weight[k] = emit_prob[row + k] * source[tag] * target[tag]
