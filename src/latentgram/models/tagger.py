@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.brackets import escape
+from latentgram.data.constraints import Constraints
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.word_forms import WordForms
 from latentgram.dp.tag_chain import tag_sentences
 from latentgram.dp.tag_features import find_rows
+from latentgram.errors import NoParse
 from latentgram.models.tagging import Tagging
 
 Floats = NDArray[np.float64]
@@ -109,44 +111,54 @@ class Tagger:
         sizes = f"{len(self.feature):,} features and {len(self.row_weight):,} weights"
         return f"tagger with {len(self.xpos)} tags, {sizes}"
 
-    def tag(self, sentence: SentenceLike) -> Tagging:
-        """The best tags of a sentence with their posteriors."""
-        return next(self.tag_all([sentence]))
+    def tag(self, sentence: SentenceLike, decoder: str = "viterbi", known: Constraints | None = None) -> Tagging:
+        """The best tags of a sentence with their posteriors; of what is `known` the tags count."""
+        given = [Sentence.of(sentence)]
+        return next(self._taggings(given, self._best(given, decoder, [known])))
 
     def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "viterbi") -> Iterator[Tagging]:
         """Tag many sentences, lazily; each tag the most probable (`posterior`), or the best sequence."""
         stream = map(Sentence.of, sentences)
         while chunk := list(islice(stream, TOGETHER)):
-            for sentence, (numbers, sure) in zip(chunk, self._best(chunk, decoder), strict=True):
-                names = self.tags
-                yield Tagging(
-                    sentence.words,
-                    tuple(names[number] for number in numbers),
-                    tuple(sure),
-                    np.nan,
-                    tuple(word not in self.candidates.words for word in sentence.words),
-                )
+            yield from self._taggings(chunk, self._best(chunk, decoder))
 
-    def annotate(self, sentences: Sequence[Sentence]) -> list[tuple[Sentence, Floats]]:
+    def _taggings(
+        self, sentences: Sequence[Sentence], best: Iterator[tuple[list[int], list[float]]]
+    ) -> Iterator[Tagging]:
+        for sentence, (numbers, sure) in zip(sentences, best, strict=True):
+            names = self.tags
+            yield Tagging(
+                sentence.words,
+                tuple(names[number] for number in numbers),
+                tuple(sure),
+                np.nan,
+                tuple(word not in self.candidates.words for word in sentence.words),
+            )
+
+    def annotate(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] = ()
+    ) -> list[tuple[Sentence, Floats]]:
         """Sentences with tags in place of what they had, and the posterior of each tag."""
         fine, coarse = any(self.xpos), any(self.upos)
         found = []
-        for sentence, (numbers, sure) in zip(sentences, self._best(sentences, "viterbi"), strict=True):
+        for sentence, (numbers, sure) in zip(sentences, self._best(sentences, "viterbi", known), strict=True):
             xpos = tuple(self.xpos[number] for number in numbers) if fine else None
             upos = tuple(self.upos[number] for number in numbers) if coarse else None
             found.append((Sentence(sentence.words, xpos, upos, sentence.space_after), np.array(sure)))
         return found
 
-    def posteriors(self, sentence: SentenceLike) -> Floats:
-        """[words, tags] p(tag | sentence)."""
+    def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
+        """[words, tags] p(tag | sentence), and what is known of it."""
         given = Sentence.of(sentence)
-        token, start, tag, (_, posterior, _) = self._run([given])
+        token, start, tag, (_, posterior, _) = self._run([given], [known])
         result = np.zeros((len(given), len(self.xpos)))
         result[np.repeat(np.arange(len(token)), np.diff(start)), tag] = posterior
         return result
 
-    def _best(self, sentences: Sequence[Sentence], decoder: str) -> Iterator[tuple[list[int], list[float]]]:
-        _, start, tag, (path, posterior, _) = self._run(sentences)
+    def _best(
+        self, sentences: Sequence[Sentence], decoder: str, known: Sequence[Constraints | None] = ()
+    ) -> Iterator[tuple[list[int], list[float]]]:
+        _, start, tag, (path, posterior, _) = self._run(sentences, known)
         if decoder == "posterior":
             path = np.array([np.argmax(posterior[a:b]) for a, b in pairwise(start)])
         place = start[:-1] + path
@@ -161,17 +173,46 @@ class Tagger:
     def _factor(self) -> NDArray[np.float32]:
         return np.exp(self.triple)
 
-    def _run(self, sentences: Sequence[Sentence]) -> tuple[Ints, Ints, NDArray[np.int16], Any]:
+    def _run(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] = ()
+    ) -> tuple[Ints, Ints, NDArray[np.int16], Any]:
         forms = WordForms()
         token = forms.encode(word for sentence in sentences for word in sentence.words)
         first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
         start, tag = self.candidates.of_tokens(forms, token)
+        if any(known):
+            start, tag = self._within(sentences, known, first, start, tag)
         rows = find_rows(self.feature, forms.table, token, first)
         found = tag_sentences(
             first, rows, self.row_start, self.row_tag, self.row_weight, start, tag,
             self.pair, self.triple, self._factor, len(self.xpos),
         )  # fmt: skip
         return token, start, tag, found
+
+    def _within(
+        self,
+        sentences: Sequence[Sentence],
+        known: Sequence[Constraints | None],
+        first: Ints,
+        start: Ints,
+        tag: NDArray[np.int16],
+    ) -> tuple[Ints, NDArray[np.int16]]:
+        """The candidates that obey: a required tag is one even of a word that never had it."""
+        parts = [tag[begin:end] for begin, end in pairwise(start)]
+        fine, coarse = np.array(self.xpos, object), np.array(self.upos, object)
+        for sentence, begin, each in zip(sentences, first, known, strict=False):
+            if not each:
+                continue
+            each.fit(len(sentence))
+            for word, name in each.tags:
+                parts[begin + word] = np.flatnonzero((fine == name) | (coarse == name)).astype(np.int16)
+            for word, name in each.forbidden_tags:
+                given = parts[begin + word]
+                parts[begin + word] = given[(fine[given] != name) & (coarse[given] != name)]
+            for word in range(len(sentence)):
+                if not len(parts[begin + word]):
+                    raise NoParse(f"no tag that {sentence.words[word]!r} may have obeys: {each}")
+        return np.concatenate([[0], np.cumsum([len(part) for part in parts])]), np.concatenate(parts)
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to a worker without what can be made again."""

@@ -44,7 +44,8 @@ def with_tags(known: Constraints, sentence: Sentence) -> Sentence:
     """A sentence with the required tags in place of its own; its tags must not be forbidden."""
     tags = list(sentence.tags or ("_",) * len(sentence))
     for word, tag in known.tags:
-        tags[word] = tag
+        if sentence.upos is None or sentence.upos[word] != tag:
+            tags[word] = tag
     for word, tag in known.forbidden_tags:
         if tags[word] == tag:
             raise NoParse(f"the word {sentence.words[word]!r} is tagged {tag}, which is forbidden")

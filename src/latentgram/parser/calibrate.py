@@ -83,7 +83,7 @@ class Outcomes:
 
 def outcomes(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
-    questions = [parser.backend.question(tree, gold_tags) for tree in treebank]
+    questions = [parser.question(tree, gold_tags) for tree in treebank]
     parses = list(parser.parse_many(questions, n_jobs=n_jobs))
     given = [question.tags is not None for question in questions]
     pairs = list(zip(treebank, parses, strict=True))
@@ -92,8 +92,11 @@ def outcomes(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: 
     tags = [
         (said, one == other)
         for (gold, parse), known in zip(pairs, given, strict=True)
-        if not known and isinstance(parse.tree, Tree)
-        for said, one, other in zip(parse.tag_confidence, gold.tags, parse.tree.tags, strict=True)
+        if not known
+        for said, one, other in zip(
+            parse.tag_confidence, gold.sentence.tags or (), parse.tree.sentence.tags or (), strict=False
+        )
+        if said == said
     ]
     trees = [(parse.expected, _share(gold, parse)) for gold, parse in pairs]
     dependencies = bool(parses) and not isinstance(parses[0].tree, Tree)

@@ -131,26 +131,29 @@ class Parser:
         return (self.tokeniser or Tokeniser()).sentences(text)
 
     def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
-        sentences, sure = self._tagged([sentence for sentence, _ in batch])
-        found = self.backend.parse(sentences, [known for _, known in batch])
+        known = [parts for _, parts in batch]
+        sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
+        found = self.backend.parse(sentences, known)
         return self._finished(found, sure)
 
-    def _tagged(self, sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Floats | None]]:
+    def _tagged(self, sentences: Sequence[Sentence], known: Known) -> tuple[list[Sentence], list[Floats | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
         given: list[Sentence] = list(sentences)
         sure: list[Floats | None] = [None] * len(given)
         bare = [number for number, sentence in enumerate(given) if sentence.tags is None]
         if self.tagger is not None and bare:
-            for number, found in zip(bare, self.tagger.annotate([given[i] for i in bare]), strict=True):
+            tagged = self.tagger.annotate([given[i] for i in bare], [known[i] for i in bare])
+            for number, found in zip(bare, tagged, strict=True):
                 given[number], sure[number] = found
         return given, sure
 
     def _finished(self, parses: list[Parse], sure: Sequence[Floats | None]) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
         found = []
-        for parse, confidence in zip(self._calibrated(parses), sure, strict=True):
+        for parse, confidence in zip(parses, sure, strict=True):
             if confidence is not None:
                 parse = dataclasses.replace(parse, tag_confidence=confidence)
+            [parse] = self._calibrated([parse])
             if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
                 parse = dataclasses.replace(parse, tree=_as_written(parse.tree, parse.sentence))
             found.append(parse)
@@ -180,8 +183,10 @@ class Parser:
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
             raise SettingError(f"the number of parses must be at least 1, got {count}")
-        (given,), (sure,) = self._tagged([Sentence.of(sentence)])
-        found = self.backend.nbest(given, count, _known(given, known, parts))
+        given = Sentence.of(sentence)
+        told = _known(given, known, parts)
+        (given,), (sure,) = self._tagged([given], [told])
+        found = self.backend.nbest(given, count, told)
         return self._finished(found, [sure] * len(found))
 
     def sample(
@@ -190,8 +195,10 @@ class Parser:
         """`count` independent draws from the posterior over structures."""
         if count < 1:
             raise SettingError(f"the number of samples must be at least 1, got {count}")
-        (given,), (sure,) = self._tagged([Sentence.of(sentence)])
-        found = self.backend.sample(given, count, seed, _known(given, known, parts))
+        given = Sentence.of(sentence)
+        told = _known(given, known, parts)
+        (given,), (sure,) = self._tagged([given], [told])
+        found = self.backend.sample(given, count, seed, told)
         return self._finished(found, [sure] * len(found))
 
     def diverse(
@@ -225,8 +232,10 @@ class Parser:
         >>> round(sum(p for word, _, p in found.tags if word == 0), 2)
         1.0
         """
-        (given,), _ = self._tagged([Sentence.of(sentence)])
-        return self.backend.marginals(given, _known(given, known, parts))
+        given = Sentence.of(sentence)
+        told = _known(given, known, parts)
+        (given,), _ = self._tagged([given], [told])
+        return self.backend.marginals(given, told)
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What this parser is given when it is tested on a tree: no gold tags if it has a tagger of its own."""
