@@ -32,6 +32,7 @@ _PUBLIC = {
     "demo_treebank": "latentgram.data.demo",
     "demo_dependencies": "latentgram.data.demo",
     "ArcFactored": "latentgram.models.arcs",
+    "ArcWeights": "latentgram.models.arc_weights",
     "MIRA": "latentgram.learn.learners",
     "Perceptron": "latentgram.learn.learners",
     "Reranker": "latentgram.models.reranker",

@@ -34,11 +34,20 @@ DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
     "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
     "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
     "ProductSHAG": lambda: lg.demo_dependencies(80, seed=5),
+    "ArcFactored": lambda: lg.demo_dependencies(40, seed=5),
+    "Reranker": lambda: lg.demo_dependencies(40, seed=5),
     "ArcDistance": lambda: lg.demo_dependencies(80, seed=5),
 }
 """A little data for each model, or for a pair that wants other data."""
 
-SMALL: dict[str, Any] = {"states": 2, "iterations": 2}
+SMALL: dict[str, Any] = {
+    "states": 2,
+    "iterations": 2,
+    "passes": 1,
+    "bits": 14,
+    "count": 5,
+    "raters": "templates,shag",
+}
 """Settings that keep learning short, for the recipes that know them."""
 
 

@@ -89,6 +89,25 @@ def test_features_tell_arcs_apart(model, bank):
     assert len(set(rows.values())) == len(rows)
 
 
+def test_product_with_a_grammar_is_exact(bank):
+    """shag · exp(scale · score) over all trees of a sentence, by enumeration."""
+    arcs = lg.fit(lg.ArcFactored, bank[:60], by=lg.MIRA(order=1, passes=1, bits=14, folds=1))
+    shag = lg.fit(lg.SHAG, bank[:60], by=lg.EM(states=2, iterations=3))
+    product = shag * lg.ArcWeights(arcs)
+    tree = next(tree for tree in bank if len(tree) == 6)
+    expected, total = np.zeros((7, 6)), 0.0
+    for heads in projective_trees(6):
+        other = tree.replace(heads=tuple(head + 1 for head in heads))
+        weight = np.exp(shag.tree_logprob(other) + arcs.scale * arcs.tree_score(other))
+        expected[other.heads, range(6)] += weight
+        total += weight
+    found = product.posteriors(tree.sentence)
+    np.testing.assert_allclose(found.arcs, expected[1:] / total, atol=1e-6)
+    np.testing.assert_allclose(found.roots, expected[0] / total, atol=1e-6)
+    assert found.logprob == pytest.approx(np.log(total), abs=1e-5)
+    assert lg.Parser(product).parse(tree.sentence).tree.words == tree.words
+
+
 def test_samples_agree_with_posteriors(model, bank):
     sentence = bank[3].sentence
     parser = lg.Parser(model)

@@ -72,8 +72,8 @@ def test_weights_do_not_depend_on_the_unit_of_a_rating(base, bank, learner):
 
 
 def test_from_a_treebank_to_parses(bank, tmp_path):
-    features = "templates,lexical,latent-tree"
-    reranker = lg.fit(lg.Reranker, bank[:60], by=lg.Perceptron(order=1, count=5, folds=2, features=features))
+    raters = "templates,lexical,latent-tree"
+    reranker = lg.fit(lg.Reranker, bank[:60], by=lg.Perceptron(order=1, count=5, folds=2, raters=raters))
     assert reranker.names == ("base", "lexical", "latent-tree")
     assert "under" in " ".join(name for name, _ in reranker.strongest_templates(50))
     parser = lg.Parser(reranker)
@@ -86,6 +86,6 @@ def test_from_a_treebank_to_parses(bank, tmp_path):
     assert lg.load(tmp_path / "reranker.lg").parse(sentence).tree == five[0].tree
 
 
-def test_unknown_features_are_named(bank):
-    with pytest.raises(lg.LatentgramError, match="no feature 'magic'; there are templates, shag"):
-        lg.fit(lg.Reranker, bank[:9], by=lg.Perceptron(features="magic"))
+def test_unknown_raters_are_named(bank):
+    with pytest.raises(lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, shag"):
+        lg.fit(lg.Reranker, bank[:9], by=lg.Perceptron(raters="magic"))

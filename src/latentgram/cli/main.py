@@ -18,6 +18,7 @@ from latentgram.cli.calibrate import calibrate
 from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
+from latentgram.cli.nbest import nbest, rerank
 from latentgram.cli.parse import parse
 from latentgram.cli.score import score, suspects
 from latentgram.cli.serve import serve
@@ -40,6 +41,8 @@ app.add_typer(data.app, name="data")
 app.add_typer(ngram.app, name="ngram")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("parse", no_args_is_help=True)(parse)
+app.command("nbest", no_args_is_help=True)(nbest)
+app.command("rerank", no_args_is_help=True)(rerank)
 app.command("tag", no_args_is_help=True)(tag)
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("calibrate", no_args_is_help=True)(calibrate)

@@ -215,4 +215,4 @@ class Perceptron(Settings):
     frequent: int | None = setting(
         "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
     )
-    features: str | None = setting("features besides the base score, with commas")
+    raters: str | None = setting("what rates trees besides the base parser, with commas")

@@ -161,16 +161,16 @@ def learn_weights(
 
 def learn_reranker(data: Any, learner: Perceptron, context: Context) -> Reranker:
     """The recipe: everything from a treebank."""
-    assert learner.features is not None
+    assert learner.raters is not None
     assert learner.count is not None
     assert learner.folds is not None
     treebank = data if isinstance(data, Treebank) else Treebank.of(data)
     treebank, _ = treebank.projectivise()
-    wanted = [name.strip() for name in learner.features.split(",") if name.strip()]
+    wanted = [name.strip() for name in learner.raters.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in (TEMPLATES, *GENERATIVE)]
     if unknown:
         known = ", ".join((TEMPLATES, *GENERATIVE))
-        raise SettingError(f"a reranker has no feature {unknown[0]!r}; there are {known}")
+        raise SettingError(f"nothing called {unknown[0]!r} rates trees; there are {known}")
     models = [name for name in wanted if name != TEMPLATES]
     parser = MIRA(order=learner.order)
     rated = jackknifed_lists(treebank, parser, models, count=learner.count, folds=learner.folds, context=context)

@@ -18,12 +18,13 @@ from latentgram.data.sentence import Sentence
 from latentgram.dp.head_automata import UNIT, HeadWeights
 from latentgram.errors import SettingError
 from latentgram.models.arc_distance import ArcDistance
+from latentgram.models.arc_weights import ArcWeights
 from latentgram.models.head_grammar import HeadGrammar
 from latentgram.models.lexical import LexicalSHAG
 from latentgram.models.relations import Relations
 from latentgram.models.shag import SHAG
 
-Factor = SHAG | LexicalSHAG | ArcDistance
+Factor = SHAG | LexicalSHAG | ArcDistance | ArcWeights
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class ProductSHAG(HeadGrammar):
     @property
     def _grammar(self) -> SHAG | LexicalSHAG:
         for factor in self.factors:
-            if not isinstance(factor, ArcDistance):
+            if not isinstance(factor, ArcDistance | ArcWeights):
                 return factor
         raise SettingError("a product needs a grammar: arc factors alone do not make one")
 
@@ -94,7 +95,7 @@ def _is_hidden(factor: Factor) -> bool:
 def _parts(factor: Any) -> tuple[tuple[Factor, ...], tuple[float, ...]]:
     if isinstance(factor, ProductSHAG):
         return factor.factors, factor.powers
-    if not isinstance(factor, SHAG | LexicalSHAG | ArcDistance):
+    if not isinstance(factor, SHAG | LexicalSHAG | ArcDistance | ArcWeights):
         raise SettingError(f"a {type(factor).__name__} cannot be a factor of a product")
     return (factor,), (1.0,)
 

@@ -38,6 +38,7 @@ STORABLE: dict[str, str] = {
     "ArcDistance": "latentgram.models.arc_distance:ArcDistance",
     "ArcFactored": "latentgram.models.arcs:ArcFactored",
     "ArcRelations": "latentgram.models.arc_relations:ArcRelations",
+    "ArcWeights": "latentgram.models.arc_weights:ArcWeights",
     "ArcSymbols": "latentgram.models.arc_symbols:ArcSymbols",
     "BackoffNGram": "latentgram.models.ngram:BackoffNGram",
     "Binarisation": "latentgram.data.transforms:Binarisation",

@@ -1,0 +1,62 @@
+"""`latentgram nbest MODEL.lg [FILE…]`: the best trees of each sentence; `rerank`: by a reranker's score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentgram.cli.parse import Inputs, Outputs
+
+Model = Annotated[Path, typer.Argument(help="Model file of a parser.")]
+Files = Annotated[list[Path] | None, typer.Argument(help="Files to parse; standard input if none.")]
+Format = Annotated[Inputs | None, typer.Option(help="What the input is; by default told by the name of a file.")]
+To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
+Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Trees a sentence, at most.")]
+
+
+def nbest(model: Model, files: Files = None, count: Count = 10, format: Format = None, to: To = None) -> None:
+    """The best trees of each sentence, best first, one after the other.
+
+    CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
+    """
+    import latentgram
+
+    _write(latentgram.load(model, latentgram.Parser), files, count, format, to)
+
+
+def rerank(model: Model, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
+    """Parse with a reranker: the trees of its base parser that the new score likes best."""
+    import latentgram
+    from latentgram.errors import ModelFileError
+
+    parser = latentgram.load(model, latentgram.Parser)
+    if type(parser.model).__name__ != "Reranker":
+        raise ModelFileError(f"{model} holds no reranker; 'latentgram train reranker' makes one")
+    _write(parser, files, count, format, to)
+
+
+def _write(parser: object, files: list[Path] | None, count: int, format: str | None, to: str | None) -> None:
+    import dataclasses
+    import json
+
+    import latentgram
+    from latentgram.cli.console import counted, ensure_input
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.parser.output import as_json, render
+
+    assert isinstance(parser, latentgram.Parser)
+    ensure_input(len(files or []))
+    known = format or (None if files else "text")
+    given = latentgram.Treebank.stream_sentences(files or [Path("-")], known)
+    for number, sentence in enumerate(counted(given, "sentences"), 1):
+        for rank, parse in enumerate(parser.nbest(sentence, count), 1):
+            if to == "json":
+                line = {"sentence": number, "rank": rank, **as_json(parse)}
+                typer.echo(json.dumps(line, ensure_ascii=False))
+                continue
+            if isinstance(parse.tree, DependencyTree):
+                notes = (f"# sentence = {number}", f"# rank = {rank}", f"# logprob = {parse.tree_logprob:.6f}")
+                parse = dataclasses.replace(parse, tree=parse.tree.replace(comments=notes))
+            typer.echo(render(parse, to), nl=False)
