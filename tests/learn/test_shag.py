@@ -200,3 +200,16 @@ def test_a_treebank_without_a_single_arc_is_enough(by):
     for model in (lg.LexicalSHAG, lg.ArcDistance):
         shag = shag * lg.fit(model, words, by=Counting())
     assert np.isfinite(lg.Parser(shag).parse([("x", "A"), ("y", "B")]).tree_logprob)
+
+
+def test_products_are_chosen_by_what_they_are_as_products(bank):
+    seen = []
+
+    def score(model):
+        seen.append(type(model))
+        return float(len(seen))
+
+    chosen = lg.fit(lg.ProductSHAG, bank, by=Spectral(states=2, lexical=0.0), dev_score=score)
+    assert set(seen) == {lg.ProductSHAG}
+    assert [type(factor) for factor in chosen.factors] == [lg.SHAG, lg.ArcDistance]
+    assert chosen.powers == (1.0, 0.5)

@@ -107,18 +107,26 @@ def _tag_base(direction: Ints, state: Ints, tag: Ints, n_states: int, n_tags: in
 
 
 def learn_product(treebank: Any, learner: Spectral | EM | Clustering, context: Context) -> ProductSHAG:
-    """A hidden-state grammar by any learner, times words and times distances, each to its power (000 Eq. 21)."""
-    recipe = recipe_of("SHAG", type(learner).__name__)
-    alone = Context(context.engine, context.progress)
-    hidden: SHAG = recipe.load()(treebank, learner, alone)
-    lexical = count_lexical(treebank, Counting(symbols=learner.symbols, memory="kind", rare=1), alone)
-    distance = count_distances(treebank, Counting(symbols=learner.symbols, between=True), alone)
-    powers = (1.0, float(learner.lexical or 0.0), float(learner.distance or 0.0))
-    parts: tuple[Factor, ...] = (hidden, lexical, distance)
-    factors = [(factor, power) for factor, power in zip(parts, powers, strict=True) if power]
-    return ProductSHAG(
-        tuple(factor for factor, _ in factors), tuple(power for _, power in factors), hidden.provenance
-    )
+    """A hidden-state grammar by any learner, times words and times distances, each to its power (000 Eq. 21).
+
+    A `dev_score` chooses among hidden-state grammars by the products they make.
+    """
+    quiet = Context(context.engine, context.progress)
+    lexical = count_lexical(treebank, Counting(symbols=learner.symbols, memory="kind", rare=1), quiet)
+    distance = count_distances(treebank, Counting(symbols=learner.symbols, between=True), quiet)
+
+    def product(hidden: SHAG) -> ProductSHAG:
+        parts: tuple[Factor, ...] = (hidden, lexical, distance)
+        powers = (1.0, float(learner.lexical or 0.0), float(learner.distance or 0.0))
+        kept = [(factor, power) for factor, power in zip(parts, powers, strict=True) if power]
+        return ProductSHAG(
+            tuple(factor for factor, _ in kept), tuple(power for _, power in kept), hidden.provenance
+        )
+
+    score = context.dev_score
+    rated = quiet if score is None else Context(context.engine, context.progress, lambda one: score(product(one)))
+    hidden: SHAG = recipe_of("SHAG", type(learner).__name__).load()(treebank, learner, rated)
+    return product(hidden)
 
 
 def count_distances(treebank: Any, learner: Counting, context: Context) -> ArcDistance:
