@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.oracles.latent_truth import tree_probability, truth
 
+from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.learn.fit import fit
@@ -207,6 +208,21 @@ def test_bad_settings_and_empty_data_are_refused(bank: Treebank) -> None:
         fit(LPCFG, bank[:50], by=Spectral(features="none"))
     with pytest.raises(DataError, match="no trees"):
         fit(LPCFG, bank[:0], by=Spectral())
+    with pytest.raises(DataError, match="no tree has more than one word"):
+        fit(LPCFG, Treebank.of([Tree("NN", word="stop")]), by=Clustering())
+
+
+@pytest.mark.parametrize(
+    "learner", [Spectral(), Clustering(), EM(iterations=1)], ids=lambda learner: type(learner).__name__
+)
+def test_one_tree_is_enough(learner: object) -> None:
+    tree = Tree("S", (Tree("NP", (Tree("N", word="κατά"), Tree("N", word="β"))), Tree("V", word="γ")))
+    smoothed = fit(LPCFG, Treebank.of([tree]), by=learner)
+    assert 0 < tree_probability(smoothed, tree) < 1
+    raw = fit(LPCFG, Treebank.of([tree]), by=dataclasses.replace(learner, **RAW))
+    # Moments know the tree by heart; with one state a word is half of N, and half is left for unknown words.
+    expected = 1.0 if isinstance(learner, Spectral) else 0.25 / 8
+    assert tree_probability(raw, tree) == pytest.approx(expected)
 
 
 def test_states_can_be_bounded_by_the_spectrum_and_by_the_number_of_nodes(bank: Treebank) -> None:

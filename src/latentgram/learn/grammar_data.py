@@ -73,6 +73,8 @@ class GrammarData:
         tags = [tag_symbol(tag_of(label)) if used else "" for label, used in _leaf_labels(binary)]
         seen = np.where(frequent, symbol, np.array(tags, object)[binary.label[leaf]])
         derivations = Derivations.of(_with_words(binary, seen))
+        if not len(derivations.rules):
+            raise DataError("no tree has more than one word: there is nothing to learn a grammar from")
         head = head_leaves(forest, binary, derivations, HeadRules.learn(forest), binarisation)
         return cls(
             binarisation,

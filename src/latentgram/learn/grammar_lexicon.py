@@ -118,8 +118,9 @@ def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
     forms = _form_rows(data, pre, vectors, tags, rare_words, pull)
     words = _word_rows(data, pre, vectors, tags, forms, all_words, rare_words, pull)
 
-    # Unknown words of a form weigh as much as the words of that form that were seen once.
-    share = max(float(np.sum(np.bincount(data.word) == 1)), 1.0) / max(float(rare.sum()), 1.0)
+    # All unknown words together weigh as much as the words that were seen once, and are spread as rare ones are.
+    spread = rare_total if rare.any() else tag_total
+    share = max(float(np.sum(np.bincount(data.word) == 1)), 1.0) / float(spread.sum())
     names = [
         *np.array(data.vocabulary.symbols, object)[words.kind],
         *np.array(data.forms.symbols, object)[forms.kind],
@@ -130,7 +131,7 @@ def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
         (
             words.vector * words.weight[:, None],
             forms.vector * (share * forms.weight)[:, None],
-            rare_words * (share * np.maximum(rare_total, 1.0))[tags.of][:, None],
+            rare_words * (share * np.maximum(spread, 1.0))[tags.of][:, None],
         )
     )
     alphabet = Alphabet.of(names)
