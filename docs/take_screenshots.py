@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import uvicorn
@@ -20,8 +21,11 @@ from latentgram.web.api import create_app
 from latentgram.web.session import Session
 
 STATIC = Path(__file__).parent / "_static"
-SENTENCE = "The old teacher saw a dog with the telescope in the garden of the museum ."
+SENTENCE = "The old teacher pushed green necklaces into the narrow cellar of the museum in the garden with a map ."
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+QUEUE = lg.demo_treebank(40, seed=7)
 
 
 def serve(folder: Path) -> tuple[uvicorn.Server, str]:
@@ -30,7 +34,7 @@ def serve(folder: Path) -> tuple[uvicorn.Server, str]:
     bank.write(folder / "garden.mrg")
     parser = lg.Parser(lg.fit(lg.LPCFG, bank, by=lg.Clustering(states=4)))
     lg.save(parser, folder / "garden.lg")
-    waiting = [lg.Sentence(tree.words) for tree in lg.demo_treebank(40, seed=7)]
+    waiting = [lg.Sentence(tree.words) for tree in QUEUE]
     session = Session(
         parser,
         model_path=folder / "garden.lg",
@@ -45,23 +49,36 @@ def serve(folder: Path) -> tuple[uvicorn.Server, str]:
     return server, f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}/"
 
 
+def wait(page: Page, condition: str, seconds: float = 20.0) -> None:
+    """Until something holds; the page may not evaluate strings, so it is asked again and again."""
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(30)
+
+
 def take(page: Page, address: str) -> None:
     """Parse, accept a few trees of the queue, correct one, and look."""
     page.goto(address)
-    page.wait_for_function("document.getElementById('queue-count').textContent > 0")
+    wait(page, "document.getElementById('queue-count').textContent > 0")
     page.click("#tab-queue")
-    page.wait_for_function("document.querySelectorAll('#queue button').length > 30")
+    wait(page, "document.querySelectorAll('#queue button').length > 30")
     page.click("#queue button")
-    for done in range(6):
+    for done in range(8):
         page.wait_for_selector("#accept:not(:disabled)")
-        page.click("#accept")
-        page.wait_for_function(
-            f"document.getElementById('learning').textContent.startsWith('{done + 1} accepted')"
-        )
+        words = tuple(page.input_value("#sentence").split())
+        page.evaluate("document.querySelector('.by-hand').open = true")
+        page.fill("#by-hand", str(next(tree for tree in QUEUE if tree.words == words)))
+        page.click("#accept-text")
+        wait(page, f"document.getElementById('learning').textContent.startsWith('{done + 1} accepted')")
         page.wait_for_timeout(500)
     page.fill("#sentence", SENTENCE)
     page.click("#parse")
-    page.wait_for_function("document.querySelectorAll('.word').length == 15")
+    wait(page, f"document.querySelectorAll('.word').length === {len(SENTENCE.split())}")
+    page.evaluate("document.querySelector('.by-hand').open = false")
+    page.locator('.node[data-label="PP"][data-first="10"]').first.click()
+    page.click("[data-act=keep]")
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
     page.wait_for_timeout(800)
 
 
@@ -71,14 +88,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         server, address = serve(Path(folder))
         browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+        take(page, address)
         for scheme, name in (("light", "page.png"), ("dark", "page-dark.png")):
-            page = browser.new_page(
-                viewport={"width": 1280, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
-            )
-            take(page, address)
-            page.locator(".node[data-label=PP]").first.hover()
+            page.emulate_media(color_scheme=scheme)
+            page.locator('.node[data-label="PP"][data-first="13"]').hover()
             page.screenshot(path=STATIC / name)
-            page.close()
         browser.close()
         server.should_exit = True
 

@@ -91,11 +91,14 @@ function choices(rows, pick, chosen) {
 
 function ownLabel(list, caption, pick) {
   const field = html("input", { type: "text", list, placeholder: caption, "aria-label": caption, maxlength: 60, autocomplete: "off" });
-  return html("form", { onsubmit: (event) => {
+  const set = (event) => {
     event.preventDefault();
     const value = field.value.trim();
     if (value && !/[\s()]/.test(value)) pick(value);
-  } }, field, html("button", {}, "Set"));
+  };
+  // While suggestions are open, Enter would only close them.
+  field.addEventListener("keydown", (event) => event.key === "Enter" && set(event));
+  return html("form", { onsubmit: set }, field, html("button", {}, "Set"));
 }
 
 function nodeParts(parse, node, close) {

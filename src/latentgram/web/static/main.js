@@ -74,19 +74,18 @@ async function more(asked, signal) {
 
 async function correct(fix) {
   if (!fix) return;
-  const before = state.fixes;
-  state.fixes = before.add(fix);
+  state.fixes = state.fixes.add(fix);
   state.chosen = null;
-  if (await refresh()) tell(describe(fix, state.parse.words));
   keep();
+  if (await refresh()) tell(describe(fix, state.parse.words));
 }
 
 async function walk(step) {
   const next = step < 0 ? state.fixes.undo() : state.fixes.redo();
   if (next === state.fixes) return;
   state.fixes = next;
-  await refresh();
   keep();
+  await refresh();
 }
 
 async function accept(text) {
@@ -199,8 +198,8 @@ function showFixes() {
     const words = describe(fix, state.parse?.words ?? []);
     return html("li", {}, html("span", {}, words), html("button", { "aria-label": `take back: ${words}`, title: "Take back", onclick: async () => {
       state.fixes = state.fixes.remove(number);
-      await refresh();
       keep();
+      await refresh();
     } }, "×"));
   }));
 }
@@ -224,6 +223,7 @@ function listen(element, thing) {
   element.addEventListener("blur", hideTip);
   element.addEventListener("click", (event) => {
     if (drag?.moved) return;
+    focused = keyOf(thing) ?? focused;
     if (event.detail === 2 && thing.node && !thing.node.isTag) fold(thing.node);
     else if (event.detail < 2) later(() => correctThing(thing));
   });
@@ -299,6 +299,12 @@ drawing.addEventListener("keydown", (event) => {
     else if (here.arc !== undefined) correct({ kind: "no-head", word: here.arc, head: state.parse.trees[state.tree].heads[here.arc] });
   } else if (event.key === "Escape") mark(null);
 });
+
+function keyOf(thing) {
+  if (thing.node) return thing.node.number;
+  if (thing.arc !== undefined) return `a${thing.arc}`;
+  return thing.word === undefined ? undefined : `w${thing.word}`;
+}
 
 function thingOf(here) {
   if (here.node) return { node: here.node };

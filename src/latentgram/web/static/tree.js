@@ -71,7 +71,7 @@ function layOut(nodes, words) {
 function edge(node, child) {
   const from = node.y + 9, to = child.y - (child.isTag ? 11 : 13), level = from + 13, aside = child.x - node.x;
   const round = Math.min(9, Math.abs(aside) / 2, to - level), turn = Math.sign(aside) * round;
-  if (round < 1) return svg("path", { class: "edge", d: `M${node.x},${from} V${to}` });
+  if (Math.abs(aside) < 10) return svg("path", { class: "edge", d: `M${node.x},${from} C${node.x},${level + 8} ${child.x},${from} ${child.x},${level + 8} V${to}` });
   return svg("path", { class: "edge", d: `M${node.x},${from} V${level - round} q0,${round} ${turn},${round} H${child.x - turn} q${turn},0 ${turn},${round} V${to}` });
 }
 

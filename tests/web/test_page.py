@@ -1,0 +1,260 @@
+"""The page in a real browser: type, hover, fix, accept, learn, reload, restart; by mouse and by keys."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import latentgram as lg
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (install Debian's chromium)")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TEXT = "A teacher saw the dog in the garden of the museum ."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that fails the test on any error, and on any request that leaves this machine."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    opened = context.new_page()
+    opened.set_default_timeout(20_000)
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: urlsplit(request.url).hostname in ("localhost", None) or wrong.append(request.url),
+    )
+    yield opened
+    context.close()
+    assert not wrong, wrong
+
+
+def wait(page: Any, condition: str, seconds: float = 20.0) -> None:
+    """Until something holds; the page may not evaluate strings, so it is asked again and again."""
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(30)
+
+
+def ask(page: Any, text: str) -> None:
+    page.fill("#sentence", text)
+    page.press("#sentence", "Enter")
+    wait(page, f"document.querySelectorAll('.word').length === {len(text.split())}")
+
+
+def spans(page: Any) -> set[str]:
+    script = "all => all.map(n => `${n.dataset.label} ${n.dataset.first} ${n.dataset.end}`)"
+    return set(page.eval_on_selector_all(".node:not(.tag)", script))
+
+
+def until(page: Any, wanted: str, there: bool = True) -> None:
+    label, first, end = wanted.split()
+    selector = f'.node[data-label="{label}"][data-first="{first}"][data-end="{end}"]'
+    page.wait_for_selector(selector, state="attached" if there else "detached")
+
+
+def test_type_hover_fix_accept_learn_reload_restart(serve: Any, page: Any) -> None:
+    served = serve(workers=1)
+    page.goto(served.url)
+    ask(page, TEXT)
+    assert page.text_content("#confidence").endswith("%")
+    assert float(page.text_content("#logprob")) < 0
+
+    prepositional = page.locator('.node[data-label="PP"]').first
+    prepositional.hover()
+    assert "PP" in page.text_content("#tip")
+    assert "%" in page.text_content("#tip")
+
+    # Click to forbid: the rest is completed by the parser.
+    first, end = (prepositional.get_attribute(f"data-{side}") for side in ("first", "end"))
+    gone = f"PP {first} {end}"
+    prepositional.click()
+    page.click("[data-act=forbid]")
+    until(page, gone, there=False)
+    assert page.locator("#fixes li").count() == 1
+
+    # Undo, redo, by keys.
+    page.locator("#drawing").focus()
+    page.keyboard.press("Control+z")
+    until(page, gone)
+    page.keyboard.press("Control+y")
+    until(page, gone, there=False)
+
+    # Drag over words to make a constituent.
+    page.locator('.word[data-word="3"]').hover()
+    page.mouse.down()
+    page.locator('.word[data-word="4"]').hover()
+    page.locator('.word[data-word="7"]').hover()
+    page.mouse.up()
+    page.fill("#editor input", "NP")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelectorAll('#fixes li').length === 2")
+    until(page, "NP 3 8")
+
+    # A reload finds the sentence, the corrections and their past.
+    shown = spans(page)
+    page.reload()
+    until(page, "NP 3 8")
+    assert spans(page) == shown
+    assert page.locator("#fixes li").count() == 2
+    assert page.is_enabled("#undo")
+
+    page.click("#accept")
+    wait(page, "document.getElementById('message').textContent.startsWith('Accepted')")
+    bank = lg.Treebank.read(served.session.annotations.path)
+    assert ("NP", 3, 8) in set(bank[-1].spans())
+    assert len(bank) == 301
+
+    page.click("#refit")
+    wait(page, "document.getElementById('save').offsetParent !== null", 60)
+    assert served.session.parser.model.provenance.data_size == 301
+
+    # The server goes and comes back on the same port: the page says so and goes on.
+    served.close()
+    page.wait_for_selector("#connection:not([hidden])")
+    again = serve(workers=0, port=served.port)
+    page.wait_for_selector("#connection", state="hidden")
+    assert page.text_content("#learning").startswith("1 accepted")
+    ask(page, "The dog sleeps .")
+    assert again.get("/api/status")["accepted"] == 1
+
+
+def test_keys_alone_are_enough(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    ask(page, TEXT)
+    page.locator("#drawing").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.label") == "S"
+    for _ in range(12):
+        page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.word") == "0"
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowRight")
+    assert page.locator(".word.chosen").count() == 5
+    page.keyboard.press("Enter")
+    page.locator("#editor input").focus()
+    page.keyboard.type("NP")
+    page.keyboard.press("Enter")
+    until(page, "NP 3 8")
+    page.keyboard.press("Control+Enter")
+    wait(page, "document.getElementById('message').textContent.startsWith('Accepted')")
+    assert served.get("/api/status")["accepted"] == 1
+
+
+def test_heads_downloads_and_models_of_a_dependency_parser(serve: Any, page: Any) -> None:
+    served = serve("arcs")
+    page.goto(served.url)
+    ask(page, "The teacher saw the dog in the garden .")
+    page.locator('.arc[data-modifier="7"] text').hover()
+    assert "garden" in page.text_content("#tip")
+    head = page.get_attribute('.arc[data-modifier="7"]', "data-head")
+    page.locator('.arc[data-modifier="7"] text').click()
+    page.click("[data-act=forbid]")
+    wait(page, f"document.querySelector('.arc[data-modifier=\"7\"]').dataset.head !== '{head}'")
+    for kind, beginning in (("svg", b"<svg"), ("png", b"\x89PNG"), ("text", b"#"), ("json", b"{")):
+        page.click("#download summary")
+        with page.expect_download() as got:
+            page.click(f"#download [data-format={kind}]")
+        assert Path(got.value.path()).read_bytes().startswith(beginning)
+    page.click("#tree-after")
+    assert page.text_content("#tree-number").startswith("2 of")
+    page.click("#tab-model")
+    page.wait_for_selector(".state")
+    assert page.evaluate("document.querySelector('.picture').shadowRoot.querySelector('svg') !== null")
+
+
+def test_the_queue_leads_from_one_sentence_to_the_next(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    page.click("#tab-queue")
+    page.fill("#more", "The dog sleeps .\nThe teacher sleeps in the garden .")
+    page.click("#add button[type=submit]")
+    wait(page, "document.querySelectorAll('#queue li').length === 4")
+    page.click("#queue li:first-child button")
+    before = page.input_value("#sentence")
+    page.wait_for_selector("#accept:not(:disabled)")
+    page.click("#accept")
+    wait(page, f"document.getElementById('sentence').value !== {before!r}")
+    assert served.get("/api/queue")["waiting"] == 3
+
+
+def test_a_long_paste_and_sixty_words(serve: Any, page: Any) -> None:
+    page.goto(serve().url)
+    page.fill("#sentence", "word " * 10_000)
+    page.press("#sentence", "Enter")
+    wait(page, "document.getElementById('message').textContent.includes('10,000 words')")
+    ask(page, " ".join(["the dog and"] * 19 + ["the dog sleeps ."]))
+    assert page.evaluate("document.querySelector('#drawing svg').getBoundingClientRect().height") > 200
+    words = page.locator(".word").count()
+    page.locator(".node:not(.tag)").nth(2).dblclick()
+    wait(page, f"document.querySelectorAll('.word').length < {words}")
+
+
+def test_every_control_has_a_name_and_the_page_reads_well_in_both_lights(serve: Any, page: Any) -> None:
+    page.goto(serve().url)
+    ask(page, TEXT)
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, textarea, select, [role=button], [role=tab]")]
+            .filter(e => e.offsetParent || e.ownerSVGElement)
+            .filter(e => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length))
+            .map(e => e.outerHTML)"""
+    )
+    assert nameless == []
+    assert page.evaluate("document.documentElement.lang") == "en"
+    for theme in ("light", "dark"):
+        page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        for pair in (("--ink", "--ground"), ("--soft", "--card"), ("--sure", "--card"), ("--unsure", "--card")):
+            assert contrast(*(page.evaluate(COLOUR, name) for name in pair)) >= 4.5, (theme, pair)
+        assert contrast(page.evaluate(COLOUR, "--accent-ink"), page.evaluate(COLOUR, "--accent")) >= 4.5
+
+
+COLOUR = """name => {
+    const probe = document.createElement("i");
+    probe.style.color = `var(${name})`;
+    document.body.append(probe);
+    const found = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    probe.remove();
+    return found;
+}"""
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """The contrast of two colours as the Web Content Accessibility Guidelines define it."""
+
+    def luminance(colour: list[float]) -> float:
+        parts = [c / 255 for c in colour]
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
