@@ -39,7 +39,14 @@ class Prefix:
 
 @dataclass(frozen=True, eq=False)
 class DFA:
-    """A deterministic automaton; state 0 is the initial one, the others stand by how often they are visited."""
+    """A deterministic automaton; state 0 is the initial one, the others stand by how often they are visited.
+
+    >>> import latentgram as lg
+    >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Spectral(states=3))
+    >>> dfa = shag["NN", lg.LEFT].to_dfa(clusters=3)
+    >>> dfa.states <= 4, 0 < dfa.probability(["DET|DT"]) < 1
+    (True, True)
+    """
 
     symbols: Alphabet
     target: NDArray[np.int64]

@@ -43,7 +43,14 @@ def memory_classes(sentence: Sentence, memory: str) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class LexicalSHAG(HeadGrammar):
-    """A lexicalised deterministic grammar. Tables of words have the places in the tables of tags as contexts."""
+    """A lexicalised deterministic grammar. Tables of words have the places in the tables of tags as contexts.
+
+    >>> import latentgram as lg
+    >>> bank = lg.demo_dependencies(50, seed=1)
+    >>> lex = lg.fit(lg.LexicalSHAG, bank, by=lg.Counting(memory="kind"))
+    >>> lex.memory, lex.tree_logprob(bank[0]) <= lex.logprob(bank[0].sentence)
+    ('kind', True)
+    """
 
     symbols: WordSymbols
     vocabulary: Alphabet

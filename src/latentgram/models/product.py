@@ -29,7 +29,13 @@ Factor = SHAG | LexicalSHAG | ArcDistance | ArcWeights
 
 @dataclass(frozen=True, eq=False)
 class ProductSHAG(HeadGrammar):
-    """Factors with their powers; the first one that has relations names the arcs."""
+    """Factors with their powers; the first one that has relations names the arcs.
+
+    >>> import latentgram as lg
+    >>> product = lg.fit(lg.ProductSHAG, lg.demo_dependencies(50, seed=1), by=lg.Spectral(states=2))
+    >>> [type(factor).__name__ for factor in product.factors], product.powers
+    (['SHAG', 'LexicalSHAG', 'ArcDistance'], (1.0, 0.7, 0.5))
+    """
 
     factors: tuple[Factor, ...]
     powers: tuple[float, ...]

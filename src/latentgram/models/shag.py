@@ -37,7 +37,15 @@ LANES = 4
 
 @dataclass(frozen=True, eq=False)
 class SHAG(HeadGrammar):
-    """A split head-automata grammar; see the module's text for the meaning of the arrays."""
+    """A split head-automata grammar; see the module's text for the meaning of the arrays.
+
+    >>> import latentgram as lg
+    >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Counting(memory="first"))
+    >>> shag.states, round(shag["NN", lg.LEFT].total(), 6)
+    (2, 1.0)
+    >>> shag.generate(seed=3).is_projective
+    True
+    """
 
     symbols: WordSymbols
     start: Floats
