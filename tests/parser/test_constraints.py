@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,26 @@ def test_latent_grammar(every: list[lg.Parse], parts: dict[str, Any]) -> None:
     assert found.logprob == pytest.approx(np.logaddexp.reduce(scores), abs=1e-9)
     assert known.obeyed_by(found.tree)
     assert known.obeyed_by(lg.Parser(model).parse(SENTENCE, known).tree)
+
+
+def test_draws_of_a_latent_grammar(every: list[lg.Parse]) -> None:
+    """Trees come with their posterior, hidden states summed out (chi-square)."""
+    model = lg.fit(lg.LPCFG, BANK, by=lg.EM(states=2, iterations=3, rare=0))
+    backend = LatentBackend(model)
+    backend.cascade = Cascade((model,), Pruning(precision="float64").none(), unseen=False)
+    scored = [backend.score(parse.tree) for parse in every]
+    total = np.logaddexp.reduce([parse.tree_logprob for parse in scored])
+    draws = 3000
+    drawn = backend.sample(lg.Sentence.of(SENTENCE), draws, 5)
+    seen = Counter(str(parse.tree) for parse in drawn)
+    expected = np.array([draws * np.exp(parse.tree_logprob - total) for parse in scored])
+    observed = np.array([seen[str(parse.tree)] for parse in scored])
+    assert observed.sum() == draws
+    likely = expected > 5
+    statistic = ((observed - expected) ** 2 / np.maximum(expected, 1e-12))[likely].sum()
+    assert likely.sum() > 10
+    assert statistic < likely.sum() + 4 * np.sqrt(2 * likely.sum())
+    assert drawn[0].probability == pytest.approx(np.exp(drawn[0].tree_logprob - total))
 
 
 ARCS: list[dict[str, Any]] = [

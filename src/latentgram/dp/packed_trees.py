@@ -77,7 +77,7 @@ def k_best_trees(chart, item_gain, edge_gain, k):
                 stack[depth + 1, 0], stack[depth + 1, 1] = left, way[item, rank, 2]
                 stack[depth, 0], stack[depth, 1] = right, way[item, rank, 3]
                 depth += 2
-        _sizes(chart, order[tree], size[tree])
+        sizes_of(chart, order[tree], size[tree])
     return order, size
 
 
@@ -114,7 +114,7 @@ def draw_trees(chart, item_posterior, edge_posterior, uniforms):
             drawn += 1
             stack[depth], stack[depth + 1] = right, left
             depth += 2
-        _sizes(chart, order[tree], size[tree])
+        sizes_of(chart, order[tree], size[tree])
     return order, size
 
 
@@ -145,7 +145,7 @@ def _draw_edge(chart, cell, item, edge_posterior, uniform):
 
 
 @register_jitable
-def _sizes(chart, order, size):
+def sizes_of(chart, order, size):
     """The sizes of the subtrees of a binary tree whose items are given in preorder."""
     leaves = chart.cell_begin[chart.length]
     pending, depth = np.empty(chart.length + 1, np.int32), 0

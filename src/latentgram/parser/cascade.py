@@ -46,6 +46,8 @@ class Posterior(NamedTuple):
     """How many of the grammars gave the sentence a negative probability."""
     retries: int
     """How often pruning had to be loosened until a parse was left."""
+    numbers: tuple[Tensors, NDArray[np.int32], Floats, Floats] | None = None
+    """Of a single grammar: its tensors, the entries and weights of the leaves, and the words' scales."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,8 @@ class Cascade:
             return None
         item, edge = (_geometric_mean([result[part] for result in results]) for part in (1, 2))
         logprob = float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum())
-        return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0)
+        numbers = (last[0], entry, weight, scale) if len(last) == 1 else None
+        return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0, numbers)
 
     def _coarse(self, leaves: Leaves, pruning: Pruning, masks: SpanMasks) -> _Coarse:
         """The chart of the one-state projection, cut as it grew."""

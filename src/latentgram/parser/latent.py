@@ -27,6 +27,7 @@ from latentgram.decode.brackets import Brackets, expected_f1
 from latentgram.decode.goodman import Goodman
 from latentgram.decode.labels import LabelTable, tree_entropy
 from latentgram.decode.prune import Pruning
+from latentgram.dp.latent_draws import draw_exactly
 from latentgram.dp.packed_chart import best_tree
 from latentgram.dp.packed_trees import draw_trees, k_best_trees
 from latentgram.dp.span_masks import SpanMasks
@@ -184,12 +185,19 @@ class LatentBackend:
         return self._trees(sentence, leaves, posterior, items, sizes)
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
-        """Draws from the distribution that chooses each rule by itself and has the grammar's posteriors."""
+        """Exact draws from the posterior over trees, if the grammar has only non-negative numbers.
+
+        Of others, and of ensembles, draws from the distribution that chooses each rule by itself and has the same
+        posteriors.
+        """
         leaves, posterior, _ = self._analyse(sentence, known)
         if posterior is None:
             return self.parse([sentence] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
-        items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
+        if posterior.numbers is not None and self.grammar.nonnegative:
+            items, sizes = draw_exactly(posterior.chart, *posterior.numbers, uniforms)
+        else:
+            items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
         return self._trees(sentence, leaves, posterior, items, sizes)
 
     def _trees(
