@@ -1,0 +1,147 @@
+"""How well and how fast does the tagger tag, are its posteriors honest, and does the tokeniser cut as the treebank?
+
+Set-up: default settings, chosen on the development parts; one core, CPU time; words as in the treebank. `known`
+and `new` are the words that training has and has not seen. Calibration error is the mean gap between posterior
+and accuracy over ten bins of equal width (ECE), in percent. Words of raw text: `# text` of each sentence, cut by
+the rules learned from the training part; a word is right if both its ends are.
+
+Conclusion (results/tagger.csv, tokeniser.csv): see docs/results.md.
+
+    LATENTGRAM_DATA=… python benchmarks/bench_tagger.py [--test]
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import latentgram as lg
+from latentgram.data.dependencies import DependencyTree
+
+RESULTS = Path(__file__).parent / "results"
+PACKS = {"wsj-sample": "tagged/wsj-sample/{}.tsv", "en_ewt": "dependency/en_ewt/{}.conllu"}
+
+
+def tagging(folder: Path, parts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    rows = []
+    for name, path in PACKS.items():
+        train = lg.Treebank.read(folder / path.format("train"))
+        started = time.process_time()
+        tagger = lg.fit(lg.Tagger, train, by=lg.Perceptron())
+        learning = time.process_time() - started
+        for part in parts:
+            gold = lg.Treebank.read(folder / path.format(part)).sentences()
+            bare = [sentence.without_tags() for sentence in gold]
+            tagger.annotate(bare[:10])
+            started = time.process_time()
+            output = tagger.annotate(bare)
+            spent = time.process_time() - started
+            fine = np.array(
+                [
+                    a == b
+                    for g, (o, _) in zip(gold, output, strict=True)
+                    for a, b in zip(g.xpos, o.xpos, strict=True)
+                ]
+            )
+            both = fine.copy()
+            coarse = "–"
+            if gold[0].upos is not None:
+                right = np.array(
+                    [
+                        a == b
+                        for g, (o, _) in zip(gold, output, strict=True)
+                        for a, b in zip(g.upos, o.upos, strict=True)
+                    ]
+                )
+                both &= right
+                coarse = f"{100 * right.mean():.2f}"
+            sure = np.concatenate([confidence for _, confidence in output])
+            known = np.array([word in tagger.candidates.words for sentence in gold for word in sentence.words])
+            rows.append(
+                (
+                    name, part, f"{100 * fine.mean():.2f}", coarse, f"{100 * fine[known].mean():.2f}",
+                    f"{100 * fine[~known].mean():.2f}", f"{100 * _gap(sure, both):.2f}",
+                    f"{len(fine) / spent:.0f}", f"{learning:.1f}",
+                )
+            )  # fmt: skip
+            print(*rows[-1])
+    return rows
+
+
+def _gap(sure: np.ndarray, right: np.ndarray) -> float:
+    bins = np.minimum((sure * 10).astype(int), 9)
+    gaps = [abs(sure[bins == b].mean() - right[bins == b].mean()) * (bins == b).mean() for b in set(bins)]
+    return float(sum(gaps))
+
+
+def tokenising(folder: Path) -> list[tuple[str, ...]]:
+    rows = []
+    for name in ("en_ewt", "gum", "fr_sequoia", "tr_imst"):
+        base = folder / "dependency" / name
+        dev = lg.Treebank.read(base / "dev.conllu")
+        learned = lg.Tokeniser.of(lg.Treebank.read(base / "train.conllu").sentences())
+        for label, rules in (("English", lg.Tokeniser()), ("learned", learned)):
+            right = gold = output = 0
+            for tree in dev:
+                text = next(comment[9:] for comment in tree.comments if comment.startswith("# text = "))
+                wanted, found = spans(tree, text), []
+                end = 0
+                for sentence in rules.sentences(text):
+                    for word in sentence.words:
+                        begin = text.index(word, end)
+                        end = begin + len(word)
+                        found.append((begin, end))
+                right += len(set(wanted) & set(found))
+                gold, output = gold + len(wanted), output + len(found)
+            rows.append((name, label, f"{200 * right / (gold + output):.2f}"))
+            print(*rows[-1])
+    return rows
+
+
+def spans(tree: DependencyTree, text: str) -> list[tuple[int, ...]]:
+    """Where the words of a tree stand in its text; parts of a contraction where they can be told."""
+    ranges = {}
+    for _, row in tree.extra_rows:
+        identity, form = row.split("\t")[:2]
+        if "-" in identity:
+            first, last = map(int, identity.split("-"))
+            ranges[first] = (last, form)
+    found: list[tuple[int, ...]] = []
+    end, number = 0, 1
+    while number <= len(tree):
+        last, form = ranges.get(number, (number, tree.words[number - 1]))
+        words = tree.words[number - 1 : last]
+        begin = text.index(form, end)
+        end = begin + len(form)
+        if "".join(words) == form:
+            bounds = np.cumsum([begin, *map(len, words)])
+            found += zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+        else:
+            found += [(begin, end, place) for place in range(len(words))]
+        number = last + 1
+    return found
+
+
+def write(name: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / name).open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+
+def main() -> None:
+    if "LATENTGRAM_DATA" not in os.environ:
+        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
+    folder = Path(os.environ["LATENTGRAM_DATA"])
+    write("tokeniser.csv", ("treebank", "rules", "F1 of words"), tokenising(folder))
+    parts = ("dev", "test") if "--test" in sys.argv else ("dev",)
+    header = ("treebank", "part", "XPOS", "UPOS", "known", "new", "ECE", "words/s", "training s")
+    write("tagger.csv", header, tagging(folder, parts))
+
+
+if __name__ == "__main__":
+    main()
