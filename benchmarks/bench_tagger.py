@@ -1,4 +1,4 @@
-"""How well and how fast does the tagger tag, are its posteriors honest, and does the tokeniser cut as the treebank?
+"""How well and how fast does the tagger tag, are its posteriors honest, does the tokeniser cut as the treebank?
 
 Set-up: default settings, chosen on the development parts; one core, CPU time; words as in the treebank. `known`
 and `new` are the words that training has and has not seen. Calibration error is the mean gap between posterior

@@ -27,6 +27,7 @@ _PUBLIC = {
     "OperatorAutomaton": "latentgram.models.automaton",
     "LatentTree": "latentgram.models.latent_tree",
     "Tagger": "latentgram.models.tagger",
+    "WordVectors": "latentgram.models.word_vectors",
     "Tokeniser": "latentgram.data.tokenise",
     "Treebank": "latentgram.data.treebank",
     "demo_treebank": "latentgram.data.demo",

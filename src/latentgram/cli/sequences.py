@@ -33,6 +33,19 @@ def read_for_tagger(files: list[Path], learner: Any) -> Any:
     return Treebank.read(files)
 
 
+def read_for_vectors(files: list[Path], learner: Any) -> Any:
+    """Trees for vectors by the tree, n-gram counts as they are, and text otherwise."""
+    from latentgram.data.formats import TEXT, format_of
+    from latentgram.data.text import Text
+    from latentgram.data.treebank import Treebank
+
+    if all(file.suffix == ".lg" for file in files):
+        return read_counts(files[0])
+    if learner.view == "tree" or format_of(files[0]) != TEXT:
+        return Treebank.read(files)
+    return Text.read(files)
+
+
 def is_tagged(file: str) -> bool:
     """Whether a file has one word a line with tags, by its name."""
     from latentgram.data.files import plain_suffix

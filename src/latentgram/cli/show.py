@@ -23,6 +23,9 @@ def show(
     spectrum: Annotated[
         bool, typer.Option("--spectrum", help="Singular values, or sizes of states, in place of states.")
     ] = False,
+    word: Annotated[
+        str | None, typer.Option(help="Show the words used most like this one, by word vectors.")
+    ] = None,
     symbol: Annotated[
         str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
     ] = None,
@@ -35,7 +38,9 @@ def show(
 
     if file.suffix == ".lg":
         model = latentgram.load(file)
-        if symbol is not None:
+        if word is not None:
+            _show_neighbours(model, word, top)
+        elif symbol is not None:
             _show_states(model, symbol, top, spectrum, svg)
         elif automaton is None:
             typer.echo(model.summary())
@@ -62,6 +67,17 @@ def _grammar_in(model: Any) -> SHAG:
         if isinstance(factor, SHAG):
             return factor
     raise SettingError(f"a {type(grammar).__name__} has no head automata to show")
+
+
+def _show_neighbours(model: Any, word: str, count: int) -> None:
+    """The nearest words with their cosines."""
+    from latentgram.errors import SettingError
+    from latentgram.models.word_vectors import WordVectors
+
+    if not isinstance(model, WordVectors):
+        raise SettingError(f"a {type(model).__name__} has no word vectors")
+    for near, cosine in model.neighbours(word, count):
+        typer.echo(f"{cosine:.3f}  {near}")
 
 
 def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | None) -> None:

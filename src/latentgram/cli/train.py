@@ -77,6 +77,13 @@ KINDS = {
         reader="latentgram.cli.sequences:read_for_tagger",
         scorer="latentgram.cli.sequences:score_on_tagged",
     ),
+    "vectors": Kind(
+        "WordVectors",
+        "Vectors of words from what stands beside them.",
+        "text, tagged text, n-gram counts, or (for --view tree) dependency trees",
+        parses=False,
+        reader="latentgram.cli.sequences:read_for_vectors",
+    ),
     "latent-tree": Kind(
         "LatentTree",
         "Hidden states at the words of dependency trees: rates trees, names no heads.",

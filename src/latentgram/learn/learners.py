@@ -117,6 +117,10 @@ class Spectral(LatentGrammarSettings, BasisSettings):
         "nodes that a symbol must have for each of its states; 1 for no limit", at_least=1
     )
     search: int | None = setting("grammars tried on held-out data to choose each symbol's states", at_least=0)
+    view: Literal["context", "singular", "tree"] | None = setting(
+        "what words are seen with: the words around them, the next word, or neighbours in trees",
+        choices=("context", "singular", "tree"),
+    )
     form: Literal["corrected", "printed"] | None = setting(
         "equations: corrected, or as printed in the paper", choices=("corrected", "printed")
     )

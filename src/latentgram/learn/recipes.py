@@ -152,6 +152,10 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.tagger:learn_tagger",
         {"passes": 8, "step": 0.3, "closed": 10, "frequent": 2, "seed": 0},
     ),
+    ("WordVectors", "Spectral"): Recipe(
+        "latentgram.learn.word_vectors:learn_vectors",
+        {"states": 50, "least": 1.0, "scaling": 5.0, "view": "context"},
+    ),
 }
 
 

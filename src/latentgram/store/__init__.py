@@ -76,6 +76,7 @@ STORABLE: dict[str, str] = {
     "Viterbi": "latentgram.decode.viterbi:Viterbi",
     "WordClasses": "latentgram.data.word_classes:WordClasses",
     "WordSymbols": "latentgram.data.word_symbols:WordSymbols",
+    "WordVectors": "latentgram.models.word_vectors:WordVectors",
 }
 """Every class that may stand in a model file, as "module:Class", imported when it is met."""
 
