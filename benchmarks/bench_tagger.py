@@ -1,11 +1,10 @@
-"""How well and how fast does the tagger tag, are its posteriors honest, does the tokeniser cut as the treebank?
+"""How well and how fast does the tagger tag, and are its posteriors honest?
 
 Set-up: default settings, chosen on the development parts; one core, CPU time; words as in the treebank. `known`
 and `new` are the words that training has and has not seen. Calibration error is the mean gap between posterior
-and accuracy over ten bins of equal width (ECE), in percent. Words of raw text: `# text` of each sentence, cut by
-the rules learned from the training part; a word is right if both its ends are.
+and accuracy over ten bins of equal width (ECE), in percent.
 
-Conclusion (results/tagger.csv, tokeniser.csv): see docs/results.md.
+Conclusion (results/tagger.csv): CONC
 
     LATENTGRAM_DATA=… python benchmarks/bench_tagger.py [--test]
 """
@@ -21,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
-from latentgram.data.dependencies import DependencyTree
 
 RESULTS = Path(__file__).parent / "results"
 PACKS = {"wsj-sample": "tagged/wsj-sample/{}.tsv", "en_ewt": "dependency/en_ewt/{}.conllu"}
@@ -79,54 +77,6 @@ def _gap(sure: np.ndarray, right: np.ndarray) -> float:
     return float(sum(gaps))
 
 
-def tokenising(folder: Path) -> list[tuple[str, ...]]:
-    rows = []
-    for name in ("en_ewt", "gum", "fr_sequoia", "tr_imst"):
-        base = folder / "dependency" / name
-        dev = lg.Treebank.read(base / "dev.conllu")
-        learned = lg.Tokeniser.of(lg.Treebank.read(base / "train.conllu").sentences())
-        for label, rules in (("English", lg.Tokeniser()), ("learned", learned)):
-            right = gold = output = 0
-            for tree in dev:
-                text = next(comment[9:] for comment in tree.comments if comment.startswith("# text = "))
-                wanted, found = spans(tree, text), []
-                end = 0
-                for sentence in rules.sentences(text):
-                    for word in sentence.words:
-                        begin = text.index(word, end)
-                        end = begin + len(word)
-                        found.append((begin, end))
-                right += len(set(wanted) & set(found))
-                gold, output = gold + len(wanted), output + len(found)
-            rows.append((name, label, f"{200 * right / (gold + output):.2f}"))
-            print(*rows[-1])
-    return rows
-
-
-def spans(tree: DependencyTree, text: str) -> list[tuple[int, ...]]:
-    """Where the words of a tree stand in its text; parts of a contraction where they can be told."""
-    ranges = {}
-    for _, row in tree.extra_rows:
-        identity, form = row.split("\t")[:2]
-        if "-" in identity:
-            first, last = map(int, identity.split("-"))
-            ranges[first] = (last, form)
-    found: list[tuple[int, ...]] = []
-    end, number = 0, 1
-    while number <= len(tree):
-        last, form = ranges.get(number, (number, tree.words[number - 1]))
-        words = tree.words[number - 1 : last]
-        begin = text.index(form, end)
-        end = begin + len(form)
-        if "".join(words) == form:
-            bounds = np.cumsum([begin, *map(len, words)])
-            found += zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-        else:
-            found += [(begin, end, place) for place in range(len(words))]
-        number = last + 1
-    return found
-
-
 def write(name: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / name).open("w", newline="") as file:
@@ -137,7 +87,6 @@ def main() -> None:
     if "LATENTGRAM_DATA" not in os.environ:
         sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
     folder = Path(os.environ["LATENTGRAM_DATA"])
-    write("tokeniser.csv", ("treebank", "rules", "F1 of words"), tokenising(folder))
     parts = ("dev", "test") if "--test" in sys.argv else ("dev",)
     header = ("treebank", "part", "XPOS", "UPOS", "known", "new", "ECE", "words/s", "training s")
     write("tagger.csv", header, tagging(folder, parts))

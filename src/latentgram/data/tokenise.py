@@ -42,7 +42,8 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,:/]\d+)*$|[.,]\d+$")
 _INNER = re.compile(r"(\.{2,}|…|[–—]|--+|[/()\[\]{}\"“”«»]|(?<=[^\W\d_]),(?=[^\W\d_])|(?<=[^\W\d])[:;?!](?=\w))")
 _HYPHEN = re.compile(r"(?<=\w)(-)(?=\w)")
 _POINT = "."
-_LONE = re.compile(r"\s[.!?](?:\s|$)")
+_LONE = re.compile(r"\s[.!?](?:\s+(?:''|[\")\]]|-R.B-))?\s*$")
+_HANGING = re.compile(r"\w(?:[,;:!?)\"”]+|n['’]t|['’](?!t(?:\s|$))\w{1,2})(?:\s|$)")
 
 ENGLISH = tuple(
     f"{word}."
@@ -123,13 +124,14 @@ class Tokeniser:
                 yield Sentence(tuple(words), space_after=(*spaces[:-1], True))
 
     def is_tokenised(self, line: str) -> bool:
-        """Whether a line is one sentence that is cut into tokens already: it ends in a point that stands alone.
+        """Whether a line is one sentence that is cut into tokens already.
 
-        >>> Tokeniser().is_tokenised("He did n't ."), Tokeniser().is_tokenised("He didn't.")
+        It is if it ends in a point that stands alone and no sign or clitic hangs on a word.
+
+        >>> Tokeniser().is_tokenised("He did n't ."), Tokeniser().is_tokenised("He didn't .")
         (True, False)
         """
-        pieces = line.split()
-        return len(pieces) > 1 and pieces[-1] in (".", "!", "?", "''", '"', ")") and _LONE.search(line) is not None
+        return _LONE.search(line) is not None and _HANGING.search(line) is None
 
     def _ends(self, tokens: list[str]) -> bool:
         """Whether a sentence may end behind these tokens of a piece."""
