@@ -107,10 +107,8 @@ def _learn(sentences: Sequence[Sentence], learner: Perceptron, context: Context)
     n_tags = len(data.pairs)
     candidates = data.candidates(int(learner.closed or 1))
     start, tag = candidates.of_tokens(data.forms, data.token)
-    feature, rows, weighed = _observe(data, int(learner.frequent or 1))
-    row_start = np.searchsorted(weighed // n_tags, np.arange(len(feature) + 1)).astype(np.int64)
-    row_tag = (weighed % n_tags).astype(np.int16)
-    weights, squares, drift = (np.zeros(len(weighed), np.float32) for _ in range(3))
+    feature, rows, row_start, row_tag = _observe(data, int(learner.frequent or 1))
+    weights, squares, drift = (np.zeros(len(row_tag), np.float32) for _ in range(3))
     pair, pair_squares, pair_drift = (np.zeros((n_tags + 1, n_tags + 1), np.float32) for _ in range(3))
     size = min((n_tags + 1) ** 3, LARGEST_TABLE)
     triple, triple_squares, triple_drift = (np.zeros(size, np.float32) for _ in range(3))
@@ -145,20 +143,26 @@ def _learn(sentences: Sequence[Sentence], learner: Perceptron, context: Context)
     )
 
 
-def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], Ints]:
-    """The features seen, those of every token, and the pairs feature · tags + tag that are weighed."""
+def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], Ints, NDArray[np.int16]]:
+    """The features seen, those of every token, and the tags for which each is weighed with where they begin."""
     n_tags = len(data.pairs)
     keys = all_keys(data.forms.table, data.token, data.start)
     feature, rows, count = np.unique(keys, return_inverse=True, return_counts=True)
     rows = rows.reshape(keys.shape)
     if len(feature) and feature[0] == 0:
         feature, count, rows = feature[1:], count[1:], rows - 1
-    seen = np.unique((rows * n_tags + data.gold[:, None])[rows >= 0])
-    often = np.flatnonzero(count >= frequent)
-    if len(often) * n_tags > MOST_WEIGHTS:
-        often = np.sort(np.argsort(-count, kind="stable")[: MOST_WEIGHTS // n_tags])
-    every = (often[:, None] * n_tags + np.arange(n_tags)).ravel()
-    return feature, rows.astype(np.int32), np.union1d(seen, every)
+    often = count >= frequent
+    if often.sum() * n_tags > MOST_WEIGHTS:
+        often[np.argsort(-count, kind="stable")[MOST_WEIGHTS // n_tags :]] = False
+    rare = (rows >= 0) & ~often[rows]
+    seen = np.unique((rows * n_tags + data.gold[:, None])[rare])
+    tags_of = np.bincount(seen // n_tags, minlength=len(feature))
+    row_start = np.concatenate([[0], np.cumsum(np.where(often, n_tags, tags_of))])
+    row_tag = np.empty(row_start[-1], np.int16)
+    whole = np.repeat(often, np.diff(row_start))
+    row_tag[whole] = np.tile(np.arange(n_tags, dtype=np.int16), int(often.sum()))
+    row_tag[~whole] = seen % n_tags
+    return feature, rows.astype(np.int32), row_start, row_tag
 
 
 def jackknifed(
