@@ -31,8 +31,6 @@ DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
     "Ensemble": lambda: lg.demo_treebank(80, seed=5),
     "LPCFG": lambda: lg.demo_treebank(80, seed=5),
     "SHAG": lambda: lg.demo_dependencies(80, seed=5),
-    "ArcFactored": lambda: lg.demo_dependencies(80, seed=5),
-    "Reranker": lambda: lg.demo_dependencies(80, seed=5),
     "WordVectors": text,
     "Tagger": lambda: lg.demo_dependencies(80, seed=5),
     "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
