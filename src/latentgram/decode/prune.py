@@ -30,14 +30,14 @@ class Pruning:
     """Of the charts of latent grammars."""
 
     def loosened(self) -> Pruning:
-        """The same with all thresholds a thousand times lower."""
+        """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
+        is empty; and thresholds a hundred times lower."""
         return dataclasses.replace(
             self,
-            floor=self.floor / 1000,
-            beam=self.beam / 1000,
-            coarse_threshold=self.coarse_threshold / 1000,
-            coarse_edge_threshold=self.coarse_edge_threshold / 1000,
-            threshold=self.threshold / 1000,
+            floor=0.0,
+            coarse_threshold=self.coarse_threshold / 100,
+            coarse_edge_threshold=self.coarse_edge_threshold / 100,
+            threshold=self.threshold / 100,
         )
 
     def none(self) -> Pruning:

@@ -1,9 +1,10 @@
 """Rules that a treebank never showed: what a grammar gives to a→b c that it has not counted.
 
-The mass of all unseen rules is the share of rules counted once (Good & Turing). It is spread by what is known of
-the children of a one at a time,
+What a parent keeps for rules it was never seen with grows with the number of different rules it was seen with
+(Witten & Bell), and is spread by what is known of its children one at a time,
 
-    p(a→b c) = ω · p_left(b | a) · p_right(c | a),   p_left(b | a) = (n(a→b ·) + κ u(b)) / (n(a) + κ),
+    p(a→b c) = ω(a) · p_left(b | a) · p_right(c | a),   ω(a) = min(1, γ · different rules of a / N(a)),
+    p_left(b | a) = (N(a→b ·) + κ u(b)) / (N(a) + κ),
 
 with u the distribution of left (right) children of any parent. Intermediate symbols of binarisation stand only
 under the labels they belong to. With this every sentence has a parse; parsers turn to it when seen rules have
@@ -19,6 +20,8 @@ from latentgram.data.symbols import Symbol
 from latentgram.dp.packed_chart import Unseen
 from latentgram.models.lpcfg import LPCFG
 
+GAMMA = 3.0
+"""How many unseen rules each different rule seen stands for."""
 KAPPA = 5.0
 """How many rules the distribution over all parents counts for."""
 
@@ -26,8 +29,8 @@ KAPPA = 5.0
 def unseen_rules(grammar: LPCFG) -> Unseen:
     """The unseen rules of a grammar, in factors."""
     parents = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.interminals))
-    total = float(parents.sum())
-    once = float(grammar.rule_count[grammar.rule_count < 1.5].sum())
+    different = np.bincount(grammar.rules[:, 0], minlength=len(grammar.interminals))
+    kept = np.minimum(GAMMA * different / np.maximum(parents, 1.0), 1.0)
     own = _belongs(grammar)
 
     def share(side: int) -> NDArray[np.float64]:
@@ -37,7 +40,7 @@ def unseen_rules(grammar: LPCFG) -> Unseen:
         anywhere = anywhere / np.maximum(anywhere.sum(0), 1e-300)
         return np.asarray((counts + KAPPA * anywhere) / (parents + KAPPA))
 
-    return Unseen(max(once, 1.0) / max(total, 1.0), share(1), share(2))
+    return Unseen(1.0, kept * share(1), share(2))
 
 
 def _belongs(grammar: LPCFG) -> NDArray[np.bool_]:
