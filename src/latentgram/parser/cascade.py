@@ -93,11 +93,21 @@ class Cascade:
         )
 
     @cached_property
-    def _stages(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+    def _single(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+        return self._stages(self.pruning.precision)
+
+    @cached_property
+    def _double(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+        return self._stages("float64")
+
+    @cached_property
+    def _small(self) -> LPCFG | None:
+        return smaller(self.finest[0], self.pruning.small_states)
+
+    def _stages(self, kind: str) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
-        small = smaller(self.finest[0], self.pruning.small_states)
-        grammars = ((small,), self.finest) if small is not None else (self.finest,)
-        share, kind = self._root(anywhere=True), self.pruning.precision
+        grammars = ((self._small,), self.finest) if self._small is not None else (self.finest,)
+        share = self._root(anywhere=True)
         whole = tuple(
             tuple(tensors_of(one, kind)._replace(unseen=self._index.unseen) for one in stage) for stage in grammars
         )
@@ -142,7 +152,7 @@ class Cascade:
         chart = pack_chart(length, coarse.cell_begin, coarse.symbol, keep, joints, self._index)
         entry, weight = leaves.entry, leaves.weight
         scale = coarse.scale * total ** (1.0 / length)
-        *stages, last = self._stages[anywhere]
+        *stages, last = (self._double if length > _LONG or pruning is not self.pruning else self._single)[anywhere]
         for (tensors,) in stages:
             total, item, edge = posteriors(chart, tensors, entry, weight, scale)
             if not math.isfinite(total) or total == 0.0:
@@ -204,6 +214,8 @@ class _Coarse(NamedTuple):
 
 _LEAST = 1e-30
 """What stands for a posterior of zero in a geometric mean."""
+_LONG = 100
+"""Longer sentences are parsed in double precision: their numbers may leave the range of single precision."""
 _FRAGMENT_COST = 10.0
 """What one more fragment costs, in nats: fewer fragments come before likelier ones."""
 
@@ -221,12 +233,12 @@ def tensors_of(grammar: LPCFG, precision: str) -> Tensors:
     kind = np.dtype(precision)
     return Tensors(
         grammar.states,
-        grammar.rule_tensor.astype(kind),
+        grammar.rule_tensor.astype(kind, copy=False),
         grammar.rule_offset,
-        grammar.lexicon_vector.astype(kind),
+        grammar.lexicon_vector.astype(kind, copy=False),
         grammar.lexicon_offset,
-        grammar.root_vector.astype(kind),
-        grammar.mean_inside.astype(kind),
-        grammar.mean_outside.astype(kind),
+        grammar.root_vector.astype(kind, copy=False),
+        grammar.mean_inside.astype(kind, copy=False),
+        grammar.mean_outside.astype(kind, copy=False),
         grammar.root_offset,
     )
