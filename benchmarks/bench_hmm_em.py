@@ -6,8 +6,8 @@ same run. With the dictionary (17 classes; words seen five times or more have on
 distinct segments. Without it, 17 and 45 states, every tag for every word; hmmlearn's CategoricalHMM with
 scaling does the same sums (one round of `fit` from the same start, 17 states on the whole text, 45 on a fifth).
 
-Conclusion: see results/hmm_em.csv and the results page. The dictionary makes plain EM run at more than 7
-million tokens a second; without it the sums are matrix products and keep the distance to hmmlearn.
+Conclusion (results/hmm_em.csv): the dictionary makes plain EM run at more than 7 million tokens a second, distinct
+segments at 10. Without it the sums are matrix products, 14 times as fast as hmmlearn on a busy machine.
 
     python benchmarks/bench_hmm_em.py
 """

@@ -5,7 +5,8 @@ core, processor time of one run after one that compiles. Counting is from word n
 reading is the file to word numbers. Memory is the greatest resident size of the process after counting trigrams
 with cut-off 10 and ten rounds of n-gram EM with 17 states (a tenth of the words limited to one tag each).
 
-Conclusion: see results/ngram_counting.csv and the results page.
+Conclusion (results/ngram_counting.csv): three to four million tokens a second on a busy machine, the fewer the
+more n-grams are kept; 21.6 million tokens are counted and learned from in 1.3 GB.
 
     python benchmarks/bench_ngram_counting.py [TEXT]
 """
