@@ -52,7 +52,9 @@ def tag(
         raise SettingError("--named-by and --fast are for hidden Markov models")
     if named_by is not None:
         tagger = named_tags(tagger, named_by)
-    rules = getattr(stored, "tokeniser", None) if not tokenised else None
+    rules = None
+    if isinstance(tagger, latentgram.Tagger) and not tokenised:
+        rules = getattr(stored, "tokeniser", None) or latentgram.Tokeniser()
     given = latentgram.Treebank.stream_sentences(files or [Path("-")], None if files else "text", tokeniser=rules)
     words = (sentence.without_tags() for sentence in given)
     if fast is not None:

@@ -1,0 +1,55 @@
+"""From raw text to CoNLL-U, tags and word vectors, by commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import latentgram as lg
+from latentgram.data.conllu import parse_conllu
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("raw") / "train.conllu"
+    lg.demo_dependencies(120, seed=0).write(path)
+    return path
+
+
+def test_a_parser_with_its_tagger_takes_raw_text(run: Callable, treebank: Path, tmp_path: Path) -> None:
+    trained = run("train", "shag", treebank, "--by", "counting", "-o", tmp_path / "m.lg")
+    assert trained.status == 0
+    assert "tagger with" in trained.err
+    result = run("parse", tmp_path / "m.lg", "--probabilities", given="The dog sleeps. The cat runs!\n")
+    first, second = parse_conllu(result.out)
+    assert first.words == ("The", "dog", "sleeps", ".")
+    assert second.words == ("The", "cat", "runs", "!")
+    assert "# text = The dog sleeps." in first.comments
+    assert first.misc[2].startswith("SpaceAfter=No")
+    assert "TagProb=" in first.misc[0]
+    whole = run("parse", tmp_path / "m.lg", "--tokenised", given="The dog sleeps. The cat runs!\n")
+    assert parse_conllu(whole.out)[0].words == ("The", "dog", "sleeps.", "The", "cat", "runs!")
+    tagged = run("tag", tmp_path / "m.lg", given="The dog sleeps.\n")
+    assert [line.split("\t")[0] for line in tagged.out.split("\n")[:4]] == ["The", "dog", "sleeps", "."]
+
+
+def test_a_tagger_alone(run: Callable, treebank: Path, tmp_path: Path) -> None:
+    assert run("train", "tagger", treebank, "--passes", "4", "-o", tmp_path / "t.lg").status == 0
+    result = run("tag", tmp_path / "t.lg", "--probabilities", given="the dog sleeps .\n")
+    rows = [line.split("\t") for line in result.out.split("\n")[:4]]
+    assert [row[1] for row in rows[:2]] == ["DT", "NN"]
+    assert all(0 < float(row[2]) <= 1 for row in rows)
+    refused = run("tag", tmp_path / "t.lg", "--fast", treebank, given="a\n")
+    assert refused.status == 1
+    assert "hidden Markov" in refused.err
+
+
+def test_word_vectors_are_learned_and_shown(run: Callable, treebank: Path, tmp_path: Path) -> None:
+    assert run("train", "vectors", treebank, "--view", "tree", "-o", tmp_path / "v.lg").status == 0
+    shown = run("show", tmp_path / "v.lg", "--word", "the", "--top", "3")
+    assert len(shown.out.split("\n")) == 4
+    missing = run("show", tmp_path / "v.lg", "--word", "nosuchword")
+    assert missing.status == 1
+    assert "no vector" in missing.err
