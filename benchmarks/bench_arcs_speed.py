@@ -1,7 +1,7 @@
 """How fast does the arc-factored parser learn, parse and list, and how good is it, by order?
 
 Set-up: a dependency treebank of LATENTGRAM_DATA (wsj-sample unless named), gold tags, all defaults, one thread,
-CPU time after one small run that compiles. Parsing is scoring and the best tree; `with posteriors` is what `Parser`
+CPU time after a small run that compiles. Parsing is scoring and the best tree; `with posteriors` is what `Parser`
 does (relations and the posterior of every arc as well). Lists are of 50 trees; their oracle is the best tree of
 each. Attachment without punctuation (Penn's tags in wsj-sample, PUNCT elsewhere), development part.
 

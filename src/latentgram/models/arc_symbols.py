@@ -19,6 +19,9 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.sentence import Sentence
 from latentgram.data.word_symbols import WordSymbols
 
+UNIVERSAL = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+"""The tags of Universal Dependencies."""
+
 ROOT, END, UNKNOWN = range(3)
 """The numbers of what stands before and after a sentence, and of words never seen; known symbols follow."""
 KNOWN = 3
@@ -91,7 +94,8 @@ class ArcSymbols:
     @cached_property
     def _coarse(self) -> NDArray[np.int32]:
         """[tags] the number of each tag's coarse tag."""
-        names = [tag.split("|")[0] if "|" in tag else tag[:2] for tag in self.tags.alphabet]
+        parts = [tag.split("|") for tag in self.tags.alphabet]
+        names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL else part[0][:2] for part in parts]
         return Alphabet.of(names).encode(names)
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
