@@ -70,13 +70,6 @@ def test_same_seed_same_weights(bank):
     assert not np.array_equal(one.weights.dense, another.weights.dense)
 
 
-def test_workers_change_nothing(bank):
-    learner = lg.MIRA(order=1, passes=1, bits=14)
-    one, other = (lg.fit(lg.ArcFactored, bank[:30], by=learner, n_jobs=jobs) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.weights.value, other.weights.value)
-    assert one.scale == other.scale
-
-
 def test_features_tell_arcs_apart(model, bank):
     """Arcs whose words, tags and surroundings differ have other buckets; the same arc has the same ones."""
     symbols = model.encode(bank[0].sentence)

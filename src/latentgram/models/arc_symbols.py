@@ -19,7 +19,10 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.sentence import Sentence
 from latentgram.data.word_symbols import WordSymbols
 
-UNIVERSAL = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+UNIVERSAL = frozenset(
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
+    | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
+)
 """The tags of Universal Dependencies."""
 
 ROOT, END, UNKNOWN = range(3)
