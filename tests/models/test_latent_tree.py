@@ -67,7 +67,8 @@ def test_a_bad_estimate_gets_the_floor_and_is_counted() -> None:
     broken = LatentTree(model.symbols, -model.root, model.child, model.word, model.product, model.unigram)
     nothing = LatentTree(model.symbols, 0 * model.root, model.child, model.word, model.product, model.unigram)
     trees, symbol = arrays([[2, 0], [0]]), np.array([0, 1, 2])
-    for bad in (broken, nothing):
+    excess = LatentTree(model.symbols, 1e9 * model.root, model.child, model.word, model.product, model.unigram)
+    for bad in (broken, nothing, excess):
         logs, low = bad.scores_of_nodes(trees, symbol)
         assert low.all()
         assert logs == pytest.approx(np.log(FLOOR) + np.log(1 / 3) * np.array([2, 1]))

@@ -3,12 +3,13 @@
     p(x | tree) = Σ_h root(h_root) ∏ child_d(h_j | h_parent) ∏ word(x_j | h_j)                                  (2)
 
 Learned by EM the numbers are these probabilities. Learned spectrally they live in another basis of the state
-space, where the elementwise product of vectors is a bilinear map (dp/latent_tree.py), and p̂ may be ≤ 0. So p is
-never taken below a small share of what words drawn one by one would have,
+space, where the elementwise product of vectors is a bilinear map (dp/latent_tree.py), and p̂ may be ≤ 0 or > 1. An
+estimate that cannot be a probability, or is very small, gives way to a small share of what words drawn one by one
+would have,
 
-    log p(x | tree) = log max(p̂, FLOOR · ∏ unigram(x_j)),
+    log p(x | tree) = log p̂ if FLOOR · ∏ unigram(x_j) ≤ p̂ ≤ 1, else log (FLOOR · ∏ unigram(x_j)),
 
-which is finite for every tree; how many trees needed it is told by `scores`. What needs true states, posteriors
+which is finite for every tree; which trees needed it is told by `scores`. What needs true states, posteriors
 and draws, is done by the nearest model that has some (`with_states`).
 """
 
@@ -34,6 +35,7 @@ Ints = NDArray[np.int64]
 
 FLOOR = 1e-3
 """The least share of the probability of independent words that a tree gets."""
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ class LatentTree:
         return self.scores_of_nodes(trees, self.symbols.of_nodes(words, above_of(trees)))[0]
 
     def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, NDArray[np.bool_]]:
-        """log p of each tree, and which of them got the floor because p̂ was below it (or not positive)."""
+        """log p of each tree, and which of them got the floor because p̂ was below it, or no probability."""
         symbol = self.symbols.of_nodes(self.symbols.of_words(sentences), above_of(trees))
         return self.scores_of_nodes(trees, symbol)
 
@@ -105,7 +107,7 @@ class LatentTree:
         tree = _trees(trees)
         _, logs, signs = self._upward(self.word, symbol, above_of(trees), tree, len(trees))
         alone = np.bincount(tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
-        low = ~((signs > 0) & (logs >= alone))
+        low = ~((signs > 0) & (logs >= alone) & (logs <= ROUNDING))
         return np.where(low, alone, logs), low
 
     def _upward(self, word: Floats, symbol: Ints, above: Ints, tree: Ints, count: int) -> Any:
