@@ -164,6 +164,16 @@ def _fitted(kind: str, bank: lg.Treebank) -> Any:
 _MODELS: dict[str, Any] = {}
 
 
+def test_tags_are_kept_where_there_is_no_parse() -> None:
+    """A sentence without a parse gets a fallback tree, and that obeys what is known of the tags."""
+    trees = parse_forest("(TOP (S (A a) (B b))) (TOP (S (A a) (S (A a) (B b)))) (TOP (S (C b) (B b)))")
+    parser = lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.of(trees), by=lg.Counting(rare=0)))
+    found = parser.parse("b a b a", tags={0: "C", 3: "A"})
+    assert found.fallback
+    assert found.tree.tags[0] == "C"
+    assert found.tree.tags[3] == "A"
+
+
 def test_what_cannot_be_obeyed_is_said(dependencies: lg.Treebank) -> None:
     parser = plain()
     with pytest.raises(NoParse, match=r"no tree of this grammar obeys: spans \(0, 2, VP\)"):

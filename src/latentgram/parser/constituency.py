@@ -45,14 +45,14 @@ class PlainBackend(LatentBackend):
         """The most probable trees, best first."""
         leaves, posterior, masks = self._analyse(sentence, known)
         if posterior is None:
-            return self.parse([sentence])
+            return self.parse([sentence], [known])
         return self._given(sentence, leaves, posterior, self.exact.best(leaves, count, masks=masks))
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Exact draws from the posterior over trees."""
         leaves, posterior, masks = self._analyse(sentence, known)
         if posterior is None:
-            return self.parse([sentence] * count)
+            return self.parse([sentence] * count, [known] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
         return self._given(sentence, leaves, posterior, self.exact.draw(leaves, uniforms, masks))
 

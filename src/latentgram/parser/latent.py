@@ -136,7 +136,7 @@ class LatentBackend:
             found.append((leaves, self.cascade.posterior(leaves, masks=masks)))
             if found[-1][1] is not None or sentence.tags is not None:
                 break
-        if known and found[-1][1] is None:
+        if known and (known.spans or known.forbidden_spans) and found[-1][1] is None:
             raise NoParse(f"no tree of this grammar obeys: {known}")
         return (*(found[0] if found[-1][1] is None else found[-1]), masks)
 
@@ -180,7 +180,7 @@ class LatentBackend:
         """
         leaves, posterior, _ = self._analyse(sentence, known)
         if posterior is None:
-            return self.parse([sentence])
+            return self.parse([sentence], [known])
         items, sizes = k_best_trees(posterior.chart, *self._gains(posterior), count)
         return self._trees(sentence, leaves, posterior, items, sizes)
 
@@ -192,7 +192,7 @@ class LatentBackend:
         """
         leaves, posterior, _ = self._analyse(sentence, known)
         if posterior is None:
-            return self.parse([sentence] * count)
+            return self.parse([sentence] * count, [known] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
         if posterior.numbers is not None and self.grammar.nonnegative:
             items, sizes = draw_exactly(posterior.chart, *posterior.numbers, uniforms)
