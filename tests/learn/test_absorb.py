@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,21 @@ def test_probabilities_still_sum_to_one(bank: lg.Treebank) -> None:
     shares = np.add.reduceat(weight, grown.root_offset[: len(grown.interminals)])
     np.testing.assert_allclose(by_symbol / shares, 1.0, atol=0.05)
     assert grown.root_vector.sum() == pytest.approx(1.0)
+
+
+def test_a_form_that_is_written_as_a_tag_is(bank: lg.Treebank) -> None:
+    grammar = lg.fit(lg.LPCFG, bank[:80], by=lg.Spectral(states=2))
+    row, (begin, end) = 5, grammar.lexicon_offset[5:7]
+    later = grammar.lexicon_offset[row:] + end - begin
+    twice = dataclasses.replace(
+        grammar,
+        lexicon=np.insert(grammar.lexicon, row, grammar.lexicon[row], 0),
+        lexicon_count=np.insert(grammar.lexicon_count, row, 7.0),
+        lexicon_offset=np.concatenate((grammar.lexicon_offset[: row + 1], later)),
+        lexicon_vector=np.insert(grammar.lexicon_vector, begin, np.zeros(end - begin)),
+    )
+    for name, value in arrays(absorb(grammar, [NEW])).items():
+        np.testing.assert_array_equal(getattr(absorb(twice, [NEW]), name), value)
 
 
 def test_nothing_changes_without_trees_and_ensembles_grow_together(bank: lg.Treebank) -> None:

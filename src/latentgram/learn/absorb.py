@@ -48,6 +48,7 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
     forest = trees if isinstance(trees, Forest) else Forest.of(list(trees))
     if not len(forest):
         return grammar
+    grammar = _distinct(grammar)
     binary = grammar.rare_words.apply(grammar.binarisation.binarise(forest))
     old = _counts(grammar)
     new = old + GrammarCounts.of(Derivations.of(_marked(binary, grammar)))
@@ -107,6 +108,22 @@ def absorb_into(model: LPCFG | Ensemble, trees: Iterable[Tree] | Forest) -> LPCF
         return absorb(model, trees)
     forest = trees if isinstance(trees, Forest) else Forest.of(list(trees))
     return dataclasses.replace(model, grammars=tuple(absorb(grammar, forest) for grammar in model.grammars))
+
+
+def _distinct(grammar: LPCFG) -> LPCFG:
+    """Without the first of two entries of one word and symbol: a form may be written as the symbol of a tag is."""
+    same = (grammar.lexicon[1:] == grammar.lexicon[:-1]).all(1)
+    if not same.any():
+        return grammar
+    kept = np.append(~same, True)
+    sizes = np.diff(grammar.lexicon_offset)
+    return dataclasses.replace(
+        grammar,
+        lexicon=grammar.lexicon[kept],
+        lexicon_count=grammar.lexicon_count[kept],
+        lexicon_offset=layout(sizes[kept]),
+        lexicon_vector=grammar.lexicon_vector[np.repeat(kept, sizes)],
+    )
 
 
 def _counts(grammar: LPCFG) -> GrammarCounts:

@@ -132,7 +132,13 @@ class LatentBackend:
         for look in (self.cascade.leaves.of, self.cascade.leaves.every):
             leaves = look(sentence)
             if known:
-                leaves = choose_leaves(known, sentence, leaves, (self.cascade.leaves, self.table))
+                try:
+                    leaves = choose_leaves(known, sentence, leaves, (self.cascade.leaves, self.table))
+                except NoParse:
+                    # What is asked for was never seen over a word: it may still be among all there is.
+                    if look == self.cascade.leaves.every or sentence.tags is not None:
+                        raise
+                    continue
             found.append((leaves, self.cascade.posterior(leaves, masks=masks)))
             if found[-1][1] is not None or sentence.tags is not None:
                 break
