@@ -146,7 +146,7 @@ def _add_learning(app: FastAPI, session: Session) -> None:
             "phrase_labels": phrases,
             "tags": tags,
             "relations": relations,
-            "needs_tags": session.kind == "dependency" and session.guesser is None,
+            "needs_tags": session.kind == "dependency" and not (session.parser.tagger or session.guesser),
             "max_words": schemas.MAX_WORDS,
             "saved": session.saved,
         }

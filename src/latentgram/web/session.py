@@ -66,7 +66,9 @@ class Session:
         self._catch_up(parser, data)
         self.learned_version = self.version
         """The version that was last learned anew, or read from the file."""
-        self.guesser = TagGuesser.of(data) if self.kind == DEPENDENCY and len(data) else None
+        bare = self.kind == DEPENDENCY and parser.tagger is None
+        self.guesser = TagGuesser.of(data) if bare and len(data) else None
+        """For a model that works on tags and has no tagger of its own."""
         self.queue = Queue()
         self.queue.add(list(sentences))
         for tree in self.annotations.read().sentences():
@@ -136,9 +138,12 @@ class Session:
         sentence = Sentence(given, xpos and tuple(xpos), upos and tuple(upos))
         if self.kind == CONSTITUENCY or sentence.tags is not None:
             return sentence, False
+        if self.parser.tagger is not None:
+            return sentence, True
         if self.guesser is None:
             raise DataError(
-                "this model works on tags: serve it with --train or --treebank, from which tags can be guessed"
+                "this model works on tags and has no tagger: serve it with --train or --treebank, from which tags "
+                "can be guessed"
             )
         return self.guesser.tag(sentence), True
 
@@ -206,6 +211,7 @@ class Session:
             chains += [Symbol.read(name).chain[:-1] for name in grammar.preterminals]
             phrases = sorted({label for chain in chains for label in chain})
             return phrases, sorted({tag_of(name) for name in grammar.preterminals}), []
-        tags = self.guesser.tags if self.guesser is not None else []
+        tagger = self.parser.tagger or self.guesser
+        tags = sorted(set(tagger.tags)) if tagger is not None else []
         relations = getattr(getattr(model, "relations", None), "labels", ())
         return [], tags, sorted(relations)
