@@ -149,6 +149,10 @@ def test_arcs(dependencies: lg.Treebank, kind: str, parts: dict[str, Any]) -> No
     if kind == "SHAG":
         assert found[0].logprob == pytest.approx(total)
     best = parser.parse(sentence, known)
+    entropy = -(np.exp(weights - total) * (weights - total)).sum()
+    assert best.entropy >= entropy - 1e-8
+    if kind == "ArcFactored" and not known.spans:
+        assert best.entropy == pytest.approx(entropy, abs=1e-8)
     arcs = [[parse.tree.heads[word] == head for parse in scored] for word, head in enumerate(best.tree.heads)]
     np.testing.assert_allclose(best.confidence, np.array(arcs) @ np.exp(weights - total), atol=1e-8)
     assert all(known.obeyed_by(parse.tree) for parse in [best, *found, *parser.sample(sentence, 20, 1, known)])

@@ -136,7 +136,7 @@ class ArcBackend:
             analysis.tree_logprob(heads) if tree.is_projective else -np.inf,
             confidence,
             np.full(len(heads), np.nan),
-            entropy=analysis.posteriors.entropy,
+            entropy=analysis.entropy,
             expected=float(confidence.mean()),
             conditional=True,
         )
@@ -180,6 +180,16 @@ class _Analysis:
         """The posteriors of arcs; in place of log p(sentence) the logarithm of the sum over all trees."""
         total = self._sums[0]
         return ArcPosteriors(total.arcs, total.roots, total.log_total)
+
+    @cached_property
+    def entropy(self) -> float:
+        """Of the posterior over trees: log Z − E[scale · score] in the first order, else an upper bound."""
+        scores, total = self.cases[0], self._sums[0]
+        if len(self.cases) > 1 or scores.lists is not None:
+            return self.posteriors.entropy
+        expected = (total.arcs * np.where(total.arcs > 0, scores.arc, 0.0)).sum()
+        expected += (total.roots * np.where(total.roots > 0, scores.root, 0.0)).sum()
+        return max(float(total.log_total - self.model.scale * expected), 0.0)
 
     def tree_logprob(self, heads: Heads) -> float:
         """log p(tree | sentence), and what is known of it."""

@@ -22,8 +22,9 @@ class Parse:
     `tag_confidence` that of every word's tag. A sentence without a parse gets a fallback tree, flagged. Once a
     parser is calibrated, these are the calibrated posteriors.
 
-    `entropy` is that of the posterior over trees, in nats: exact for plain PCFGs, and for other models that of the
-    simplest distribution with the same posteriors (of rules, or of each word's head), which is an upper bound.
+    `entropy` is that of the posterior over trees, in nats: exact for plain PCFGs and arc-factored models of the
+    first order, for other models that of the simplest distribution with the same posteriors (of rules, or of each
+    word's head), which is an upper bound.
     `expected` is the F1 of phrases, or the share of right heads, that the posteriors promise for this tree.
     """
 
