@@ -2,7 +2,7 @@
 
 Every feature that training shows has a weight for each tag it was seen with, and for all tags if it was seen at
 least `frequent` times. The loss is −log p(tags | words), so that posteriors are probabilities: the mean over all
-moments of learning keeps them from being too sure (a temperature fitted on held-out sentences came out as 1.0).
+moments of learning keeps them from being too sure.
 
 Jackknifing (`jackknifed`) tags each part of a treebank by a tagger that was learned from the other parts: what a
 parser should be trained on that will be given tags with a tagger's errors.
