@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import latentgram as lg
@@ -146,16 +149,51 @@ def test_a_treebank_of_ones_own_is_absorbed_and_training_data_let_it_learn_anew(
     assert both.get("/api/status")["refit"]["state"] == "idle"
 
 
+def test_learning_anew_can_be_given_up_and_what_it_learned_be_saved(serve: Any, tmp_path: Path) -> None:
+    served = serve(model_path=tmp_path / "mine.lg")
+    tree = served.post("/api/parse", text=TEXT).json()["trees"][0]["plain"]
+    served.post("/api/accept", id="abc-12345", tree=tree)
+    assert served.post("/api/refit").json()["state"] == "running"
+    assert served.client.delete("/api/refit").json()["state"] == "idle"
+    assert served.get("/api/status")["refit"]["pending"] == 1
+    assert served.post("/api/model/save").status_code == 422
+    served.post("/api/refit")
+    served.post("/api/accept", id="def-12345", tree=tree)  # while it is learning
+    until(lambda: served.get("/api/status")["refit"]["state"] == "idle")
+    assert served.session.parser.model.provenance.data_size == 301
+    assert served.session.parser.model.root_count.sum() == 302
+    assert served.get("/api/status")["refit"]["pending"] == 1
+    served.post("/api/refit")
+    until(lambda: served.get("/api/status")["refit"]["pending"] == 0 and not served.session.refit.running)
+    assert served.post("/api/model/save").status_code == 200
+    assert lg.load(tmp_path / "mine.lg", lg.Parser).model.provenance.data_size == 302
+
+
+def test_hanging_up_ends_the_work(serve: Any) -> None:
+    served = serve(workers=1)
+    served.post("/api/parse", text=TEXT, count=2)
+    before = {child.pid for child in multiprocessing.active_children()}
+    long = " ".join(["the dog in the garden and"] * 33)
+    with pytest.raises(httpx.ReadTimeout):
+        served.client.post("/api/parse", json={"text": long, "count": 20}, timeout=0.1)
+    until(lambda: not before <= {child.pid for child in multiprocessing.active_children()})
+    assert served.post("/api/parse", text=TEXT).status_code == 200
+
+
+def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_the_queue_puts_the_most_uncertain_first(serve: Any) -> None:
     served = serve()
     served.post(
         "/api/queue", text="The dog sleeps .\n\nThe teacher saw a dog with the teacher of the dog in a garden .\n"
     )
-    for _ in range(200):
-        answer = served.get("/api/queue")
-        if answer["scored"] == answer["waiting"] == 4:
-            break
-        time.sleep(0.05)
+    until(lambda: served.get("/api/queue")["scored"] == 4)
+    answer = served.get("/api/queue")
     entropies = [item["entropy"] for item in answer["items"]]
     assert entropies == sorted(entropies, reverse=True)
     assert entropies[0] == pytest.approx(

@@ -107,7 +107,8 @@ class Refit:
         if self._process is process:
             if model is not None:
                 self._finished(model)
-            self._process = None
+            if self._process is process:
+                self._process = None
         process.join(5)
 
     def cancel(self) -> None:

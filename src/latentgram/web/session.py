@@ -59,6 +59,8 @@ class Session:
         self._train: Treebank[Any] | None = Treebank.read(train) if train else None
         self._pending: list[Any] = []
         """Accepted since the data of the last learning were read."""
+        self._learning: list[Any] = []
+        """Accepted before that, and in the data of the learning that is under way."""
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
         data = self._data()
@@ -170,7 +172,14 @@ class Session:
     @property
     def pending(self) -> int:
         """Trees accepted since the last learning anew."""
+        self._settle()
         return len(self._pending)
+
+    def _settle(self) -> None:
+        """What was to be learned, and was not because learning failed or was given up, waits again."""
+        with self._lock:
+            if self._learning and not self.refit.running:
+                self._pending, self._learning = self._learning + self._pending, []
 
     def start_refit(self) -> None:
         """Learn anew from all trees, in the background."""
@@ -179,9 +188,10 @@ class Session:
         with self._lock:
             if self.refit.running:
                 return
+            self._settle()
             model = self.parser.model
             data = self._data()
-            self._pending = []
+            self._learning, self._pending = self._pending, []
             self.refit.start(type(model), data, learner_of(model))
 
     def _adopt(self, model: Any) -> None:
@@ -189,6 +199,7 @@ class Session:
         with self._lock:
             if self._pending and isinstance(model, LPCFG | Ensemble):
                 model = absorb_into(model, self._pending)
+            self._learning = []
             self._set(dataclasses.replace(self.parser, model=model))
             self.learned_version = self.version
 
@@ -196,7 +207,7 @@ class Session:
         """Write the parser over the model file."""
         if self.model_path is None:
             raise SettingError("the model did not come from a file")
-        if self._pending or self.why_not_refit is not None:
+        if self.pending or self.version != self.learned_version or self.why_not_refit is not None:
             raise SettingError("learn the model anew first: accepted trees are in the treebank, and safe, already")
         save(self.parser, self.model_path)
         self.saved = True

@@ -76,6 +76,7 @@ async function correct(fix) {
   if (!fix) return;
   state.fixes = state.fixes.add(fix);
   state.chosen = null;
+  state.accepted = false;
   keep();
   if (await refresh()) tell(describe(fix, state.parse.words));
 }
@@ -84,6 +85,7 @@ async function walk(step) {
   const next = step < 0 ? state.fixes.undo() : state.fixes.redo();
   if (next === state.fixes) return;
   state.fixes = next;
+  state.accepted = false;
   keep();
   await refresh();
 }
@@ -375,11 +377,12 @@ document.addEventListener("keydown", (event) => {
 
 // ---------------------------------------------------------------- learning and the rest
 
-let follower = null;
+let follower = null, turn = 0;
 
 /** Look how learning goes, more often while it is under way. */
 async function follow() {
   clearTimeout(follower);
+  const mine = ++turn;
   let pause = 4000;
   try {
     const before = status;
@@ -395,7 +398,7 @@ async function follow() {
   } catch {
     pause = 1500;
   }
-  follower = setTimeout(follow, pause);
+  if (mine === turn) follower = setTimeout(follow, pause);
 }
 
 /** The server was started anew: give it what it does not know any more. */
