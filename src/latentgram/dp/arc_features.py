@@ -18,20 +18,18 @@ from numba import njit
 WORD, TAG, COARSE, STEM = range(4)
 """The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
 
-LEFT, RIGHT = 0, 1
 ARC_FEATURES = 160
 """Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
-SIBLING_FEATURES = 16
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_ROLES = 24
+_ROLES = 23
 (
     _HEAD_WORD, _HEAD_TAG, _HEAD_COARSE, _HEAD_STEM,
     _WORD, _TAG, _COARSE, _STEM,
     _SIBLING_WORD, _SIBLING_TAG, _SIBLING_COARSE, _SIBLING_STEM,
     _BEFORE_HEAD, _AFTER_HEAD, _BEFORE, _AFTER,
     _BEFORE_HEAD_COARSE, _AFTER_HEAD_COARSE, _BEFORE_COARSE, _AFTER_COARSE,
-    _BETWEEN, _BETWEEN_COARSE, _PAIR, _EXTRA,
+    _BETWEEN, _BETWEEN_COARSE, _PAIR,
 ) = range(_ROLES)  # fmt: skip
 
 
@@ -46,7 +44,7 @@ def _mixed(role, symbol):
 
 @njit(cache=True)
 def role_codes(symbols):
-    """The codes [roles, N + 2] of the words of a sentence in every role, and the last like tag before each.
+    """The codes [roles, N + 2] of the words of a sentence in every role.
 
     IN   symbols [4, N + 2]; place 0 is the root, N + 1 the end of the sentence.
     """
