@@ -179,5 +179,7 @@ def _state(dfa: DFA, place: Point, number: int) -> str:
         style=f"fill:#fff;stroke:{colour(stop)};stroke-width:{1.5 + 4 * stop:.1f}",
     )
     after = "the beginning" if number == 0 else "after " + "; ".join(dfa.examples[number])
-    name = text(x, y + 1, "I" if number == 0 else str(number), f"{after}; visits {dfa.visits[number]:.3f}")
-    return ring + name + text(x, y + 15, f"{stop:.2f}", class_="small soft")
+    # On a white disc in any light.
+    shown = "I" if number == 0 else str(number)
+    name = text(x, y + 1, shown, f"{after}; visits {dfa.visits[number]:.3f}", style="fill:#1b1f24")
+    return ring + name + text(x, y + 15, f"{stop:.2f}", class_="small", style="fill:#57606a")

@@ -12,6 +12,7 @@ import { html, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
 
 const at = (id) => document.getElementById(id);
+const READABLE = 0.72;
 const tip = at("tip"), drawing = at("drawing"), field = at("sentence");
 
 /** What is shown; all but the drawing is kept for this tab, so that neither reload nor restart loses it. */
@@ -165,16 +166,20 @@ function draw() {
 }
 
 function resize() {
-  const room = drawing.clientWidth - 4;
-  const fit = Math.min(1.25, Math.max(0.35, room / picture.width));
-  const scale = state.zoom ? state.zoom : fit;
+  // As large as fits, but never too small to read: a long sentence is scrolled, or fitted by the button.
+  const scale = state.zoom || Math.min(1.25, Math.max(READABLE, fitting()));
   picture.scale = scale;
   picture.picture.setAttribute("width", picture.width * scale);
   picture.picture.setAttribute("height", picture.height * scale);
 }
 
+function fitting() {
+  return (drawing.clientWidth - 4) / picture.width;
+}
+
+/** By a factor; without one all of it is shown. */
 function zoom(by) {
-  state.zoom = by ? Math.min(3, Math.max(0.2, (picture.scale ?? 1) * by)) : 0;
+  state.zoom = Math.min(3, Math.max(0.1, by ? picture.scale * by : fitting()));
   resize();
 }
 
