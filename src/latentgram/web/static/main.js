@@ -94,6 +94,7 @@ async function walk(step) {
 async function accept(text) {
   if (!state.parse || state.accepted) return;
   state.accepted = crypto.randomUUID?.() ?? String(Date.now()) + Math.random().toString(36).slice(2);
+  at("accept").disabled = true;
   keep();
   await sendAccepted(text ?? state.parse.trees[state.tree].plain);
 }
@@ -104,16 +105,17 @@ async function sendAccepted(tree) {
   try {
     const answer = await ask("POST", "/api/accept", asked);
     const right = answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`;
-    say(`Accepted${answer.absorbed ? ` and learned in ${(answer.milliseconds / 1000).toFixed(2)} s` : ""}.${right}`, true);
     await follow();
     const next = state.queue === null ? null : await nextItem();
     if (next) await openItem(next);
     else await refresh();
+    show();
+    say(`Accepted${answer.absorbed ? ` and learned in ${(answer.milliseconds / 1000).toFixed(2)} s` : ""}.${right}`, true);
   } catch (error) {
     if (error.status !== 0) state.accepted = false;
+    at("accept").disabled = Boolean(state.accepted);
     say(error.message);
   }
-  show();
   keep();
 }
 
