@@ -130,6 +130,8 @@ def test_a_damaged_history_or_a_foreign_treebank(serve: Any, tmp_path: Path) -> 
     path.with_name(path.name + ".history.jsonl").write_text('{"id": "x", "agr\nnonsense\n')
     assert serve().get("/api/status")["accepted"] == 0
     (tmp_path / "other.conllu").write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(lg.LatentgramError, match="unpack"):
+        serve(treebank=tmp_path / "bank.mrg.gz")
     with pytest.raises(lg.LatentgramError, match="the model is for constituency trees"):
         serve(treebank=tmp_path / "other.conllu")
 

@@ -21,6 +21,8 @@ from latentgram.errors import DataError
 
 PATIENCE = 30.0
 """Seconds to wait for a lock."""
+PACKED = (".gz", ".xz")
+"""Files that cannot be added to."""
 _PAUSE = 0.02
 
 
@@ -80,7 +82,7 @@ def append_text(path: PathLike, text: str, *, after: str = "\n") -> None:
     (S (NN b))
     """
     name = os.fspath(path)
-    if name.lower().endswith((".gz", ".xz")):
+    if name.lower().endswith(PACKED):
         raise DataError("a compressed file cannot be added to; unpack it first", path=name)
     with locked(name), replacing(name) as out:
         if os.path.exists(name):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from latentgram.data.append import append_text
+from latentgram.data.append import PACKED, append_text
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
@@ -50,6 +50,8 @@ class Annotations:
     def __post_init__(self) -> None:
         if self.path is None:
             return
+        if self.path.name.lower().endswith(PACKED):
+            raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
         if self.path.exists():
             found = self.read()
             if len(found) and found.kind != self.kind:
