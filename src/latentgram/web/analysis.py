@@ -22,7 +22,7 @@ def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count
     started = time.perf_counter()
     best = parser.parse(sentence, known)
     parses = [best]
-    if count > 1 and hasattr(parser.backend, "nbest"):
+    if count > 1:
         others = [parse for parse in parser.nbest(sentence, count, known) if parse.tree != best.tree]
         parses += others[: count - 1]
     marginals = parser.marginals(sentence, known)

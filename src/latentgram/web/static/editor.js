@@ -62,7 +62,7 @@ function heading(parse, tree, thing) {
 }
 
 /** Open the dialog for a thing; `done` gets the correction, or nothing. */
-export function edit(parse, tree, thing, lists, done) {
+export function edit(parse, tree, thing, done) {
   const close = (fix) => {
     dialog.close();
     dialog.replaceChildren();

@@ -270,7 +270,7 @@ function mark(span) {
 function correctThing(thing) {
   hideTip();
   if (thing.word !== undefined && state.parse.kind === "constituency" && !thing.span) thing = state.chosen ? { span: state.chosen } : { span: [thing.word, thing.word + 1] };
-  edit(state.parse, state.parse.trees[state.tree], thing, status, async (fix) => {
+  edit(state.parse, state.parse.trees[state.tree], thing, async (fix) => {
     mark(null);
     await correct(fix);
     picture.reachable.get(focused)?.element.focus();
