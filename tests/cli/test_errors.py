@@ -45,6 +45,13 @@ def test_a_treebank_of_the_wrong_kind(run: Callable, tmp_path: Path) -> None:
     assert "constituency" in result.err
 
 
+def test_a_wrong_kind_is_told_before_a_tagger_is_trained(run: Callable, corpus: Path, tmp_path: Path) -> None:
+    result = run("train", "shag", corpus / "test.mrg", "-o", tmp_path / "m.lg")
+    assert result.status == 1
+    assert "a dependency treebank is needed" in result.err
+    assert "learning" not in result.err
+
+
 def test_settings_out_of_range_and_without_meaning(run: Callable, corpus: Path, tmp_path: Path) -> None:
     result = run("train", "lpcfg", corpus / "train.mrg", "--vertical", "0", "-o", tmp_path / "m.lg")
     assert result.status == 1

@@ -81,7 +81,7 @@ def test_word_tag_pairs(tmp_path: Path):
         list(read_word_tag(path))
 
 
-@pytest.mark.parametrize("sentence", [Sentence(("a b",)), Sentence(("",)), Sentence(("a\tb",), ("X",))])
+@pytest.mark.parametrize("sentence", [Sentence(("a b",)), Sentence(("a\tb",), ("X",))])
 def test_what_the_format_cannot_carry_is_not_written(tmp_path: Path, sentence: Sentence):
     with pytest.raises(DataError, match="cannot carry"):
         write_sentences(tmp_path / "a", [sentence])

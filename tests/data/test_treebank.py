@@ -128,9 +128,11 @@ def test_kinds_do_not_mix():
         _ = words.forest
     with pytest.raises(DataError, match="dependency treebank is needed"):
         _ = trees.arrays
-    for wrong in ([constituency(1, "a"), tagged(1, "a")], ["a"], []):
+    for wrong in ([constituency(1, "a"), tagged(1, "a")], ["a"]):
         with pytest.raises(DataError, match="one kind"):
             Treebank.of(wrong)
+    with pytest.raises(DataError, match="no trees or sentences"):
+        Treebank.of([])
 
 
 def test_an_empty_choice_keeps_its_kind(bank: Treebank):

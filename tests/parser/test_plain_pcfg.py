@@ -160,6 +160,13 @@ def test_what_cannot_be_parsed_is_said(parser: lg.Parser) -> None:
         lg.fit(lg.LPCFG, lg.Treebank.of(parser.parse(SENTENCE).tree for _ in range(0)), by=lg.Counting())
 
 
+def test_what_cannot_be_parsed_is_refused_in_words(parser: lg.Parser, bank: lg.Treebank) -> None:
+    with pytest.raises(SettingError, match="MBR is for dependency trees"):
+        lg.Parser(parser.model, decoder=lg.MBR()).parse(SENTENCE)
+    with pytest.raises(DataError, match="word 2 of the sentence is empty"):
+        parser.parse(["the", "", "dog"])
+
+
 def test_workers_do_not_change_anything(parser: lg.Parser, bank: lg.Treebank) -> None:
     alone = parser.model
     shared = lg.fit(lg.LPCFG, bank, by=lg.Counting(), n_jobs=2)

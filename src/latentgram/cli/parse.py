@@ -107,9 +107,9 @@ def parse(
             typer.echo()
         fallbacks += results[0].fallback
     if fallbacks:
-        say(f"{fallbacks} sentences have no parse under the grammar; they got fallback trees")
+        say(f"sentences without a parse under the grammar, which got fallback trees: {fallbacks}")
     if bad:
-        say(f"left out {len(bad)} faulty sentences, the first: {bad[0]}")
+        say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
 
 
 def _lists(

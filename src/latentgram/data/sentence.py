@@ -27,6 +27,8 @@ class Sentence:
     def __post_init__(self) -> None:
         if not self.words:
             raise DataError("the sentence has no words")
+        if not all(self.words):
+            raise DataError(f"word {self.words.index('') + 1} of the sentence is empty")
         for name, tags in (("xpos", self.xpos), ("upos", self.upos)):
             if tags is not None and len(tags) != len(self.words):
                 raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name} tags")

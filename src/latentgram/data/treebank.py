@@ -96,9 +96,11 @@ class Treebank(Sequence[Item], Generic[Item]):
         if isinstance(items, Forest):
             return cls(items, CONSTITUENCY)
         held = tuple(items)
+        if not held:
+            raise DataError("there are no trees or sentences to make a treebank of")
         kinds = {_KIND_OF_ITEM.get(type(item), type(item).__name__) for item in held}
         if len(kinds) != 1 or not kinds <= {*_KIND_OF_ITEM.values()}:
-            raise DataError(f"a treebank holds trees or sentences of one kind, not {sorted(kinds) or 'nothing'}")
+            raise DataError(f"a treebank holds trees or sentences of one kind, not {' and '.join(sorted(kinds))}")
         kind = kinds.pop()
         return cls(Forest.of(cast(tuple[Tree, ...], held)) if kind == CONSTITUENCY else held, kind)
 

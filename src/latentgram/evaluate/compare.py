@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentgram.errors import DataError
-from latentgram.evaluate.kernels import GOLD, MATCHED, OUTPUT, TAGS, WORDS
+from latentgram.evaluate.kernels import GOLD, MATCHED, OUTPUT
 
 Figure = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From summed counts [draws, columns] to one figure a draw, in percent."""
@@ -33,11 +33,6 @@ _BLOCK = 256
 def bracketing_f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """F1 of sums of `BracketingRows.counts`."""
     return _rate(2 * sums[:, MATCHED], sums[:, GOLD] + sums[:, OUTPUT])
-
-
-def bracketing_tags(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Tagging accuracy of sums of `BracketingRows.counts`."""
-    return _rate(sums[:, TAGS], sums[:, WORDS])
 
 
 def attachment_uas(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,12 +26,13 @@ from latentgram.data.tree import Tree
 from latentgram.decode.brackets import Brackets, expected_f1
 from latentgram.decode.goodman import Goodman
 from latentgram.decode.labels import LabelTable, tree_entropy
+from latentgram.decode.mbr import MBR
 from latentgram.decode.prune import Pruning
 from latentgram.dp.latent_draws import draw_exactly
 from latentgram.dp.packed_chart import best_tree
 from latentgram.dp.packed_trees import draw_trees, k_best_trees
 from latentgram.dp.span_masks import SpanMasks
-from latentgram.errors import DataError, NoParse
+from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.leaves import LeafTable, Leaves
@@ -81,6 +82,10 @@ class LatentBackend:
         self.grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         self.grammar = self.grammars[0]
         self.decoder = Goodman() if decoder is None else decoder
+        if isinstance(self.decoder, MBR):
+            raise SettingError(
+                "MBR is for dependency trees; phrases are decoded by Goodman, MaxRule, Viterbi or Brackets"
+            )
         self.cascade: Analyser = Cascade(self.grammars, pruning or Pruning())
 
     @cached_property

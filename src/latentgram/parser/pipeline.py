@@ -41,7 +41,6 @@ def fit_parser(
     """
     if jackknife == 1 or jackknife < 0:
         raise SettingError(f"jackknifing needs at least 2 parts (0 for none), got {jackknife}")
-    learned = None if tagger is None else fit(Tagger, treebank, by=tagger, progress=progress)
     seen = treebank
     if jackknife and tagger is not None:
         from latentgram.learn.tagger import jackknifed
@@ -49,6 +48,7 @@ def fit_parser(
         settings = tagger.resolved(recipe_of("Tagger", "Perceptron").defaults, "jackknifing")
         seen = jackknifed(treebank, settings, Context(progress=progress or Silent()), jackknife)
     found: Any = fit(model, seen, by=by, progress=progress, **options)
+    learned = None if tagger is None else fit(Tagger, treebank, by=tagger, progress=progress)
     return dataclasses.replace(
         Parser(found), tagger=learned, tokeniser=Tokeniser.of(treebank.sentences()) if tagger else None
     )
