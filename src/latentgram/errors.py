@@ -6,7 +6,15 @@ import os
 
 
 class LatentgramError(Exception):
-    """Base of all errors raised on purpose; the command line prints it as one line and exits with 1."""
+    """Base of all errors raised on purpose; the command line prints it as one line and exits with 1.
+
+    >>> import latentgram as lg
+    >>> try:
+    ...     lg.parse_tree("(S (NN a)")
+    ... except lg.LatentgramError as error:
+    ...     print(error)
+    1:1: the tree that begins here is never closed
+    """
 
 
 class DataError(LatentgramError):

@@ -138,6 +138,9 @@ def score_tags(
 
     With the `words` of the sentences and the `known` ones of the training data, known and unknown words are told
     apart.
+
+    >>> round(score_tags([["DT", "NN"], ["NN"]], [["DT", "VB"], ["NN"]]).accuracy, 2)
+    66.67
     """
     if (words is None) != (known is None):
         raise DataError("to tell known from unknown words, both the words and the known ones are needed")

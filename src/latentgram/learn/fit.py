@@ -30,6 +30,11 @@ def fit(
 
     `by` is the learner with its settings; `dev_score` rates candidates for learners that choose among them
     (see `latentgram.accuracy_on`).
+
+    >>> import latentgram as lg
+    >>> grammar = fit(lg.LPCFG, lg.demo_treebank(20, seed=0), by=lg.Counting())
+    >>> grammar.provenance.learner
+    'Counting'
     """
     recipe = recipe_of(model.__name__, type(by).__name__)
     learner = by.resolved(recipe.defaults, f"{model.__name__} by {type(by).__name__}")
