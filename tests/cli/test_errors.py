@@ -71,6 +71,15 @@ def test_usage_errors_exit_with_2(run: Callable) -> None:
     assert run("parse", "x.lg", "--n-jobs", "0").status == 2
 
 
+def test_an_interrupt_within_compiled_code_is_an_interrupt(run: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("latentgram.cli.main.app", interrupted)
+    result = run("demo")
+    assert (result.status, result.err) == (130, "latentgram: interrupted\n")
+
+
 def test_the_program_starts_and_reports_by_itself() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "latentgram", "info", "nowhere.lg"], capture_output=True, text=True, check=False

@@ -85,5 +85,9 @@ def main() -> None:
         sys.exit(0)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
+    except SystemError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # what compiled code makes of Ctrl-C
+            raise
+        _fail("interrupted", 130)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
