@@ -1,6 +1,6 @@
 """How often is right what a parser says with probability p, before and after calibration on dev?
 
-Set-up: grammars of wsj-sample (tags found by the parser) and dependency models of en_ewt (gold tags), learned on
+Set-up: grammars of wsj-sample (tags found by the parser) and dependency models of both (gold tags), learned on
 train, calibrated on dev, judged once on test. Calibration error in percent of the phrases or arcs; F1 or UAS of
 all sentences and of the surest 80 %, ranked by the F1 or UAS that the posteriors promise.
 
@@ -22,6 +22,8 @@ RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 MODELS = [
     ("constituency/wsj-sample", "mrg", lg.LPCFG, lg.Counting(horizontal=0)),
     ("constituency/wsj-sample", "mrg", lg.LPCFG, lg.Spectral(states=8)),
+    ("dependency/wsj-sample", "conllu", lg.SHAG, lg.Spectral()),
+    ("dependency/wsj-sample", "conllu", lg.ArcFactored, lg.MIRA(order=1, passes=3)),
     ("dependency/en_ewt", "conllu", lg.SHAG, lg.Counting(memory="first")),
     ("dependency/en_ewt", "conllu", lg.SHAG, lg.Spectral()),
     ("dependency/en_ewt", "conllu", lg.ArcFactored, lg.MIRA(order=1, passes=3)),
