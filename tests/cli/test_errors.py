@@ -87,3 +87,13 @@ def test_the_program_starts_and_reports_by_itself() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("latentgram: nowhere.lg")
     assert done.stdout == ""
+
+
+def test_faulty_trees_are_left_out_when_asked_and_counted(run: Callable, corpus: Path, tmp_path: Path) -> None:
+    good = (corpus / "train.mrg").read_text("utf-8")
+    (tmp_path / "some.mrg").write_text(f"(S (NN a) b)\n{good}", "utf-8")
+    assert run("train", "lpcfg", tmp_path / "some.mrg", "-o", tmp_path / "m.lg").status == 1
+    result = run("train", "lpcfg", tmp_path / "some.mrg", "--skip-bad", "-o", tmp_path / "m.lg")
+    assert result.status == 0
+    assert "left out faulty trees: 1" in result.err
+    assert "read 300 sentences" in result.err

@@ -46,6 +46,7 @@ def evaluate(
     import dataclasses
 
     import latentgram
+    from latentgram.cli.console import say
     from latentgram.evaluate.bracketing import bracket_rows
     from latentgram.evaluate.evalb_parameters import COLLINS, read_rules
     from latentgram.evaluate.outputs import read_output
@@ -66,6 +67,8 @@ def evaluate(
     if rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
     score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
+    if any(fallback):
+        say(f"fallback trees, where the model has no parse: {sum(fallback)} of {len(fallback)}")
     if against is None:
         typer.echo(codec.dumps(score.to_json()) if json else score.table())
         return

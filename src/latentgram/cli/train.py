@@ -143,8 +143,8 @@ def _command(kind: Kind) -> Callable[..., None]:
             if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
                 fields[name] = _named(reader)(fields[name])
         learner = settings(**fields)
-        with_tagger = {name: options[name] for name in ("tagger", "jackknife") if kind.tags}
-        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"], **with_tagger)
+        more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad") if name in options}
+        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"], **more)
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -159,6 +159,9 @@ def _command(kind: Kind) -> Callable[..., None]:
         parameter("n_jobs", Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")], 1),
         *flags.values(),
     ]
+    if kind.reader == Kind.reader:
+        lenient = typer.Option("--skip-bad", help="Leave faulty trees out, and count them.")
+        parameters.append(parameter("skip_bad", Annotated[bool, lenient], False))
     if kind.tags:
         tagger = typer.Option("--tagger/--no-tagger", help="Train a tagger too, for text without tags.")
         folds = typer.Option(min=0, help="Train on tags of taggers of this many parts of the data (0: gold tags).")
@@ -201,13 +204,16 @@ def train(
     n_jobs: int,
     tagger: bool = False,
     jackknife: int = 0,
+    skip_bad: bool = False,
 ) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
 
     started = time.perf_counter()
-    data = _named(kind.reader)(files, learner)
+    data = latentgram.Treebank.read(files, skip_bad=True) if skip_bad else _named(kind.reader)(files, learner)
+    if skip_bad and data.skipped:
+        say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
     score = None if dev is None else _named(kind.scorer)(dev)

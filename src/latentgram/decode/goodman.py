@@ -21,6 +21,9 @@ class Goodman:
 
     `intermediate` is what a node counts that binarisation put in and that is not in the tree in the end. With
     `signed` negative posteriors count as they are, which 004 §3.3 found to be bad.
+
+    >>> Goodman()
+    Goodman(intermediate=1.0, signed=False)
     """
 
     intermediate: float = 1.0

@@ -17,7 +17,13 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True)
 class MaxRule:
-    """Greatest product of the posteriors of rules."""
+    """Greatest product of the posteriors of rules.
+
+    >>> import latentgram as lg
+    >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())
+    >>> lg.Parser(grammar, decoder=MaxRule()).parse("The dog sleeps .").tree.words
+    ('The', 'dog', 'sleeps', '.')
+    """
 
     def gains(
         self,

@@ -92,7 +92,12 @@ def score_attachment(
     punctuation: Punctuation,
     fallback: Iterable[bool] = (),
 ) -> AttachmentScore:
-    """The score of parsed trees against the right ones, sentence by sentence in the same order."""
+    """The score of parsed trees against the right ones, sentence by sentence in the same order.
+
+    >>> gold = [DependencyTree(("Cats", "sleep", "here"), (2, 0, 2))]
+    >>> score_attachment(gold, [gold[0].replace(heads=(2, 0, 1))], punctuation="none").heads
+    2
+    """
     rows = attachment_rows(gold, output, punctuation=punctuation)
     words, heads, labelled = rows.T
     return AttachmentScore(

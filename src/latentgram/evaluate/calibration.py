@@ -119,7 +119,11 @@ class Bin:
 
 
 def calibration(probability: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Calibration:
-    """The calibration of probabilities, given which of the things they speak of turned out right."""
+    """The calibration of probabilities, given which of the things they speak of turned out right.
+
+    >>> round(calibration([0.9, 0.9, 0.9, 0.9], [True, True, True, False]).error, 1)
+    15.0
+    """
     p = np.asarray(probability, np.float64).ravel()
     outcome: NDArray[np.bool_] = np.asarray(right, np.bool_).ravel()
     if len(p) != len(outcome):

@@ -128,7 +128,12 @@ class Spectral(LatentGrammarSettings, BasisSettings):
 
 @dataclass(frozen=True)
 class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
-    """Expectation-maximisation."""
+    """Expectation-maximisation.
+
+    >>> EM(states=8, iterations=0)
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: EM.iterations must be at least 1, got 0
+    """
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     iterations: int | None = setting("number of passes over the data", at_least=1)
@@ -159,7 +164,11 @@ class Variational(SequenceSettings):
 
 @dataclass(frozen=True)
 class Clustering(LatentGrammarSettings, BasisSettings):
-    """k-means of spectral vectors into hard states, then counting: non-negative by construction."""
+    """k-means of spectral vectors into hard states, then counting: non-negative by construction.
+
+    >>> Clustering(states=24).states
+    24
+    """
 
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     seed: int | None = setting("seed of the clustering", at_least=0)

@@ -21,7 +21,15 @@ from latentgram.models.head_grammar import HeadGrammar
 
 @dataclass(frozen=True, eq=False)
 class ArcWeights(HeadGrammar):
-    """exp(scale · score) of a parser of order 1, as the weights of a grammar with one state."""
+    """exp(scale · score) of a parser of order 1, as the weights of a grammar with one state.
+
+    >>> import latentgram as lg
+    >>> trees = lg.demo_dependencies(30, seed=0)
+    >>> arcs = lg.fit(lg.ArcFactored, trees, by=lg.MIRA(order=1, passes=1))
+    >>> product = lg.fit(lg.SHAG, trees, by=lg.Counting()) * lg.ArcWeights(arcs) ** 2
+    >>> lg.Parser(product).parse(trees[0].sentence).tree.words == trees[0].words
+    True
+    """
 
     parser: ArcFactored
     provenance: Provenance = field(default_factory=Provenance)

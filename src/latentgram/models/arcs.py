@@ -101,7 +101,13 @@ class ArcScores:
 
 @dataclass(frozen=True, eq=False)
 class ArcFactored:
-    """A projective parser that scores arcs (order 1), or arcs and adjacent siblings (order 2)."""
+    """A projective parser that scores arcs (order 1), or arcs and adjacent siblings (order 2).
+
+    >>> import latentgram as lg
+    >>> model = lg.fit(lg.ArcFactored, lg.demo_dependencies(30, seed=0), by=lg.MIRA(order=1, passes=1))
+    >>> model.order
+    1
+    """
 
     symbols: ArcSymbols
     order: int

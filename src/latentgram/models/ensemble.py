@@ -25,7 +25,12 @@ _SHARED_ARRAYS = ("rules", "lexicon")
 
 @dataclass(frozen=True)
 class Ensemble:
-    """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words."""
+    """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words.
+
+    >>> Ensemble(())
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: an ensemble needs at least one grammar
+    """
 
     grammars: tuple[LPCFG, ...]
     provenance: Provenance = field(default_factory=Provenance)

@@ -25,7 +25,13 @@ from latentgram.data.transforms import Binarisation
 
 @dataclass(frozen=True)
 class LPCFG:
-    """A latent-variable PCFG; see the module's text for the meaning of the arrays."""
+    """A latent-variable PCFG; see the module's text for the meaning of the arrays.
+
+    >>> import latentgram as lg
+    >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())
+    >>> int(grammar.states.max()), grammar.nonnegative, "NP" in grammar.interminals
+    (1, True, True)
+    """
 
     interminals: Alphabet
     preterminals: Alphabet

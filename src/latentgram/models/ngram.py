@@ -40,7 +40,14 @@ EMPTY = 0
 
 @dataclass(frozen=True)
 class BackoffNGram:
-    """A back-off n-gram automaton; see the module's text."""
+    """A back-off n-gram automaton; see the module's text.
+
+    >>> import latentgram as lg
+    >>> text = lg.Text.of([["a", "b"], ["a", "b"], ["a", "c"]])
+    >>> model = lg.fit(lg.BackoffNGram, lg.NGramCounts.of(text, order=2), by=lg.Counting())
+    >>> "b" in model.words, model.reading
+    (True, 'exclusive')
+    """
 
     words: Alphabet
     """The boundary, then the words."""

@@ -131,7 +131,13 @@ def calibrate(parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int 
 
 
 def reliability(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
-    """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen."""
+    """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen.
+
+    >>> import latentgram as lg
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
+    >>> 0 <= lg.reliability(parser, lg.demo_treebank(10, seed=1)).reliability.error <= 100
+    True
+    """
     _refuse_training_data(parser, treebank)
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
         raise DataError("the parser was calibrated on these very trees: judge it on others")

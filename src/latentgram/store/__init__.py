@@ -164,6 +164,10 @@ def load(path: str | os.PathLike[str], kind: str | None = None) -> Any: ...
 def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
     """Read back what `save` wrote; `kind` is the class, or its name, that is expected.
 
+    >>> load("nowhere.lg")
+    Traceback (most recent call last):
+    latentgram.errors.ModelFileError: nowhere.lg ...
+
     Arrays of the result are as a learner makes them, writable: to compiled kernels read-only ones would be another
     type, for which each kernel would have to be compiled again.
     """
