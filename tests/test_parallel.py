@@ -133,8 +133,11 @@ def test_empty_data() -> None:
         map_reduce(sum, shards([], 3))
 
 
+# Jobs that a shell starts in the background ignore interrupts, and the tests may run in such a job.
 PROGRAM = """
+import signal
 import time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from latentgram.parallel import engine_for
 def work(number):
     time.sleep(0.05 if number == 0 else 60)
