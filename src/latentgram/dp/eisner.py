@@ -17,6 +17,7 @@ import heapq
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from latentgram.dp.semiring import Max, one, plus, posterior, pull, rest, times, zero
 
@@ -56,14 +57,10 @@ def inside(semiring, arc, root):
     return triangle, trapezoid, inner, total
 
 
-@njit(cache=True)
-def marginals(semiring, arc, root):
-    """Posterior of every arc [N, N] (head, modifier) and root word [N], and the value of the sentence."""
+@register_jitable
+def hand_to_roots(semiring, root, total, triangle, to_triangle):
+    """The adjoint of total = ⊕_r root[r] ⊗ C[L,r,0] ⊗ C[R,r,N−1]; gives the posteriors of the roots."""
     n_words = len(root)
-    triangle, trapezoid, inner, total = inside(semiring, arc, root)
-    to_triangle = np.zeros_like(triangle)
-    to_trapezoid = np.zeros_like(trapezoid)
-    marginal = np.zeros(arc.shape)
     root_marginal = np.zeros(n_words)
     left = 1.0
     for r in range(n_words):
@@ -75,6 +72,18 @@ def marginals(semiring, arc, root):
         to_triangle[RIGHT, r, n_words - 1] += pull(semiring, left, times(semiring, root[r], x), term, total)
         root_marginal[r] = posterior(semiring, root[r], to_root, total)
         left = rest(semiring, left, to_root)
+    return root_marginal
+
+
+@njit(cache=True)
+def marginals(semiring, arc, root):
+    """Posterior of every arc [N, N] (head, modifier) and root word [N], and the value of the sentence."""
+    n_words = len(root)
+    triangle, trapezoid, inner, total = inside(semiring, arc, root)
+    to_triangle = np.zeros_like(triangle)
+    to_trapezoid = np.zeros_like(trapezoid)
+    marginal = np.zeros(arc.shape)
+    root_marginal = hand_to_roots(semiring, root, total, triangle, to_triangle)
     for length in range(n_words - 1, 0, -1):
         for i in range(n_words - length):
             j = i + length

@@ -16,7 +16,7 @@ of inside by the semiring's `pull`; with `Max` it walks down the best tree alone
 import numpy as np
 from numba import njit
 
-from latentgram.dp.eisner import LEFT, RIGHT, ROOT
+from latentgram.dp.eisner import LEFT, RIGHT, ROOT, hand_to_roots
 from latentgram.dp.semiring import Max, one, plus, posterior, pull, rest, times, zero
 
 
@@ -107,19 +107,9 @@ def marginals(semiring, offset, modifier, arc, sibling_offset, sibling, root):
     to_inner = np.zeros_like(inner)
     to_trapezoid = np.zeros_like(trapezoid)
     marginal = np.zeros(len(arc))
-    root_marginal = np.zeros(n_words)
     if total == zero(semiring):
-        return marginal, root_marginal, total
-    left = 1.0
-    for r in range(n_words):
-        x, y = triangle[LEFT, r, 0], triangle[RIGHT, r, n_words - 1]
-        below = times(semiring, x, y)
-        term = times(semiring, root[r], below)
-        to_root = pull(semiring, left, below, term, total)
-        to_triangle[LEFT, r, 0] += pull(semiring, left, times(semiring, root[r], y), term, total)
-        to_triangle[RIGHT, r, n_words - 1] += pull(semiring, left, times(semiring, root[r], x), term, total)
-        root_marginal[r] = posterior(semiring, root[r], to_root, total)
-        left = rest(semiring, left, to_root)
+        return marginal, np.zeros(n_words), total
+    root_marginal = hand_to_roots(semiring, root, total, triangle, to_triangle)
     for length in range(n_words - 1, 0, -1):
         for i in range(n_words - length):
             j = i + length

@@ -21,28 +21,23 @@ from latentgram.data.sentence import Sentence
 from latentgram.decode.mbr import MBR
 from latentgram.decode.viterbi import Viterbi
 from latentgram.errors import DataError, NoParse, SettingError
-from latentgram.evaluate.attachment import AttachmentScore, score_attachment
 from latentgram.models.arcs import ArcFactored, ArcScores
 from latentgram.models.head_grammar import ArcPosteriors
 from latentgram.models.nbest import NBestList
 from latentgram.models.reranker import Reranker
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
-from latentgram.parser.marginals import Marginals, arc_marginals
+from latentgram.parser.attachment import AttachmentBackend
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
 
 
-class ArcBackend:
+class ArcBackend(AttachmentBackend):
     """Parses with scores of arcs; heads are numbered from 0 inside, −1 being the root's."""
 
     def __init__(self, model: ArcFactored, decoder: Any = None) -> None:
         self.model = model
-        self.decoder = Viterbi() if decoder is None else decoder
-        if not isinstance(self.decoder, MBR | Viterbi):
-            raise SettingError(
-                f"dependency trees are decoded by MBR or Viterbi, not {type(self.decoder).__name__}"
-            )
+        super().__init__(Viterbi() if decoder is None else decoder)
 
     def parse(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
@@ -102,21 +97,6 @@ class ArcBackend:
         if not isinstance(tree, DependencyTree):
             raise DataError("an ArcFactored model scores dependency trees")
         return self._built(self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1, tree)
-
-    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
-        """The posteriors of all arcs."""
-        posteriors = self._analysis(sentence, known).posteriors
-        return arc_marginals(posteriors.arcs, posteriors.roots)
-
-    def question(self, gold: Any, gold_tags: bool) -> Sentence:
-        """The words with their tags: these models take tags as given."""
-        sentence: Sentence = gold.sentence
-        return sentence
-
-    def compare(self, gold: Any, parses: Sequence[Parse]) -> AttachmentScore:
-        """Attachment, words tagged as punctuation left out."""
-        trees = [parse.tree for parse in parses if isinstance(parse.tree, DependencyTree)]
-        return score_attachment(gold, trees, punctuation="upos", fallback=[parse.fallback for parse in parses])
 
     def _built(self, analysis: _Analysis, heads: Heads, tree: DependencyTree | None = None) -> Parse:
         """The parse of a tree given by its heads."""

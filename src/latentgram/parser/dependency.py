@@ -24,32 +24,27 @@ from latentgram.decode.viterbi import Viterbi
 from latentgram.dp.head_automata import HeadWeights, inside, marginals, tree_weight
 from latentgram.dp.head_paths import best_path, draw_tree
 from latentgram.errors import DataError, NoParse, SettingError
-from latentgram.evaluate.attachment import AttachmentScore, score_attachment
 from latentgram.models.head_grammar import ArcPosteriors, as_logprob
 from latentgram.models.lexical import LexicalSHAG
 from latentgram.models.product import ProductSHAG
 from latentgram.models.shag import SHAG
 from latentgram.parser.arc_masks import ArcMask, Sum, arc_masks, together, with_tags
+from latentgram.parser.attachment import AttachmentBackend
 from latentgram.parser.head_siblings import k_best_trees
-from latentgram.parser.marginals import Marginals, arc_marginals
 from latentgram.parser.result import Parse
 
 Heads = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class DependencyBackend:
+class DependencyBackend(AttachmentBackend):
     """Parses with a head-automata grammar; heads are numbered from 0 inside, −1 being the root's."""
 
     def __init__(self, model: SHAG | LexicalSHAG | ProductSHAG, decoder: Any = None) -> None:
         self.grammar = model
-        self.decoder = MBR() if decoder is None else decoder
+        super().__init__(MBR() if decoder is None else decoder)
         if isinstance(self.decoder, Viterbi) and not model.deterministic:
             raise SettingError("Viterbi finds the best tree of deterministic grammars only; take MBR for this one")
-        if not isinstance(self.decoder, MBR | Viterbi):
-            raise SettingError(
-                f"dependency trees are decoded by MBR or Viterbi, not {type(self.decoder).__name__}"
-            )
 
     def parse(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
@@ -58,7 +53,7 @@ class DependencyBackend:
         analyses = list(map(self._analysis, sentences, known or [None] * len(sentences)))
         return self._built([(analysis, self._decoded(analysis)) for analysis in analyses])
 
-    def _analysis(self, sentence: Sentence, known: Constraints | None) -> _Analysis:
+    def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> _Analysis:
         if not known:
             return _Analysis(sentence, *self.grammar.weights(sentence))
         sentence = with_tags(known, sentence)
@@ -135,21 +130,6 @@ class DependencyBackend:
             entropy=analysis.posteriors.entropy,
             expected=float(confidence.mean()),
         )
-
-    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
-        """The posteriors of all arcs."""
-        posteriors = self._analysis(sentence, known).posteriors
-        return arc_marginals(posteriors.arcs, posteriors.roots)
-
-    def question(self, gold: Any, gold_tags: bool) -> Sentence:
-        """The words with their tags: these grammars are made of tags."""
-        sentence: Sentence = gold.sentence
-        return sentence
-
-    def compare(self, gold: Any, parses: Sequence[Parse]) -> AttachmentScore:
-        """Attachment, words tagged as punctuation left out."""
-        trees = [parse.tree for parse in parses if isinstance(parse.tree, DependencyTree)]
-        return score_attachment(gold, trees, punctuation="upos", fallback=[parse.fallback for parse in parses])
 
     def _built(self, found: Sequence[tuple[_Analysis, Heads]]) -> list[Parse]:
         """The parses of trees given by their heads; relations are looked up for all of them together."""

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, repeat
-from typing import Any, Protocol, TypeVar, cast
+from itertools import chain, repeat
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
 from latentgram.models.tagger import Tagger
-from latentgram.parallel import Engine, engine_for
+from latentgram.parallel import Engine, engine_for, shards
 from latentgram.parser.calibrator import Calibrator
 from latentgram.parser.marginals import Marginals
 from latentgram.parser.result import Parse
@@ -173,7 +173,7 @@ class Parser:
         """
         given = (Sentence.of(sentence) for sentence in sentences)
         constraints = chain(known, repeat(None))
-        batches = _batches(((each, _known(each, next(constraints), {})) for each in given), BATCH)
+        batches = shards(((each, _known(each, next(constraints), {})) for each in given), BATCH)
         for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
             yield from parses
 
@@ -282,15 +282,6 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, Any])
         return None
     known.fit(len(sentence))
     return known
-
-
-Item = TypeVar("Item")
-
-
-def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
 
 
 def accuracy_on(treebank: Any, *, gold_tags: bool = False, decoder: Any = None) -> Callable[[Any], float]:
