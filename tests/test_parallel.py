@@ -133,6 +133,15 @@ def test_empty_data() -> None:
         map_reduce(sum, shards([], 3))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_workers_are_deaf_to_interrupts_from_their_first_instruction(two: Engine) -> None:
+    def blocked(_: int) -> set[int]:
+        return set(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+    assert signal.SIGINT in next(two.map(blocked, [0]))
+    assert signal.SIGINT not in blocked(0)
+
+
 # Jobs that a shell starts in the background ignore interrupts, and the tests may run in such a job.
 PROGRAM = """
 import signal

@@ -76,19 +76,25 @@ class LocalProcesses:
         from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        executor = get_reusable_executor(
-            self.n_jobs, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=_ignore_interrupts
-        )
+        with _interrupts_held():
+            executor = get_reusable_executor(
+                self.n_jobs, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=_ignore_interrupts
+            )
         pending: deque[Any] = deque()
         source = iter(items)
+
+        def submit(item: Item) -> None:
+            with _interrupts_held():
+                pending.append(executor.submit(_call, token, path, item))
+
         try:
             with _published(function) as (token, path):
                 for item in itertools.islice(source, _LOOK_AHEAD * self.n_jobs):
-                    pending.append(executor.submit(_call, token, path, item))
+                    submit(item)
                 while pending:
                     result = pending.popleft().result()
                     for item in itertools.islice(source, 1):
-                        pending.append(executor.submit(_call, token, path, item))
+                        submit(item)
                     yield result
         except TerminatedWorkerError:
             raise LatentgramError(
@@ -192,6 +198,28 @@ def _function(token: str, path: str) -> Callable[[Any], Any]:
 def _call(token: str, path: str, item: Any) -> Any:
     """In a worker: one item."""
     return _pinned(_function(token, path), item)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits while workers start: they inherit the mask, so that none is struck before it can ignore it.
+
+    The trackers of resources, loky's and Python's own, lift the mask when they start: they run before.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as worker_tracker
+
+    worker_tracker.ensure_running()
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _ignore_interrupts() -> None:
