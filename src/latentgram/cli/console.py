@@ -9,8 +9,20 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as RichBars
+from rich.text import Text
+
+from latentgram.data.files import STANDARD, metered
 
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 """Standard error."""
@@ -25,6 +37,23 @@ def say(message: str) -> None:
 
 def _shown(figures: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
+
+
+def _rate(speed: float) -> str:
+    return f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+class _Rate(ProgressColumn):
+    """Units a second, on the average of the last ones."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(_rate(speed) if speed else "")
 
 
 class Bars:
@@ -42,10 +71,11 @@ class Bars:
 
 
 class Lines:
-    """Progress as plain lines in a log: the first, the last, and one every few seconds of a stage."""
+    """Progress as plain lines in a log, with rate and time left: the last one, and one every few seconds."""
 
     def __init__(self, interval: float = 5.0) -> None:
         self._interval = interval
+        self._first: dict[str, tuple[float, int]] = {}
         self._last: dict[str, float] = {}
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
@@ -54,7 +84,14 @@ class Lines:
         if done != total and now - self._last.get(stage, now - self._interval) < self._interval:
             return
         self._last[stage] = now
-        say(f"{stage}: {done}{f' of {total}' if total else ''}  {_shown(figures)}".rstrip())
+        since, before = self._first.setdefault(stage, (now, done))
+        pace = ""
+        if done > before and now > since:
+            speed = (done - before) / (now - since)
+            pace = f"  {_rate(speed)}"
+            if total and done < total:
+                pace += f"  {_clock((total - done) / speed)} left"
+        say(f"{stage}: {done}{f' of {total}' if total else ''}{pace}  {_shown(figures)}".rstrip())
 
 
 @contextmanager
@@ -67,6 +104,7 @@ def progress() -> Iterator[Bars | Lines]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[figures]}"),
@@ -85,6 +123,25 @@ def counted(items: Iterable[Item], stage: str, total: int | None = None) -> Iter
                 shown.step(stage, done, total)
         if console.is_terminal or done >= 100:
             shown.step(stage, done, done)
+
+
+class Expected:
+    """How many items files hold, judged by the items and bytes read so far: None at first, exact at last."""
+
+    def __init__(self) -> None:
+        self.total: int | None = None
+
+    def watch(self, items: Iterable[Item], files: Iterable[str]) -> Iterator[Item]:
+        """Pass items through that are read from these files."""
+        before = number = 0
+        with metered(name for name in files if name != STANDARD) as meter:
+            for number, item in enumerate(items, 1):
+                if meter.done != before:
+                    # A new block of a file: the items so far were in the bytes before it.
+                    self.total = round((number - 1) * meter.total / before) if before else None
+                    before = meter.done
+                yield item
+        self.total = number
 
 
 def ensure_input(given: int) -> None:

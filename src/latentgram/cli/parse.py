@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, repeat, tee
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from latentgram.data.constraints import Constraints
-    from latentgram.data.sentence import Sentence
+    from latentgram.cli.console import Expected
+    from latentgram.errors import DataError
+    from latentgram.parser.answers import Question, Request
     from latentgram.parser.parser import Parser
-    from latentgram.parser.result import Parse
+    from latentgram.parser.resumable import Tally
 
 Inputs = Literal["text", "tagged", "conllu", "brackets"]
 Outputs = Literal["brackets", "conllu", "json", "outline"]
 Decoders = Literal[
     "viterbi", "goodman", "max-rule", "recall", "f1", "unlabelled-recall", "unlabelled-f1", "mbr", "mbr-sum"
 ]
+
+QUIET = 100
+"""Progress of fewer sentences is not worth lines in a log."""
 
 
 def parse(
@@ -58,6 +63,15 @@ def parse(
         bool, typer.Option("--skip-bad", help="Leave faulty sentences out, and count them.")
     ] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write to this file, which is there when all is done, and not before."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an interrupted run with the same --output stopped.")
+    ] = False,
 ) -> None:
     """Parse raw text, tagged text, CoNLL-U or the words of trees.
 
@@ -66,66 +80,135 @@ def parse(
 
     A sentence that the grammar cannot derive still gets a tree; how many did is said at the end. Lists and draws
     have an empty line after each sentence, and probabilities of whole trees in the JSON form.
+
+    With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
+    with --resume goes on where it stopped, if model, settings and what was read so far are the same.
     """
     import dataclasses
 
     import latentgram
-    from latentgram.cli.console import counted, ensure_input, say
-    from latentgram.data.constraints import partial_brackets, read_constraints
-    from latentgram.errors import DataError, SettingError
+    from latentgram.cli.console import ensure_input, say
+    from latentgram.errors import SettingError
+    from latentgram.parallel import engine_for
+    from latentgram.parser.answers import Request
     from latentgram.parser.decoders import decoder_named
-    from latentgram.parser.output import render
 
-    if sum(choice is not None for choice in (nbest, samples, diverse)) > 1:
-        raise SettingError("take one of --nbest, --samples and --diverse")
+    request = Request(to, probabilities, nbest, samples, diverse, seed)
     if partial and (constraints is not None or format not in (None, "text")):
         raise SettingError("--partial reads its constraints from plain text")
+    names = [os.fspath(file) for file in files or [Path("-")]]
+    if resume and output is None:
+        raise SettingError("--resume goes on with a file: name it by --output")
+    if resume and "-" in names:
+        raise SettingError("standard input cannot be read again from its beginning: --resume needs input files")
     ensure_input(len(files or []))
     parser = latentgram.load(model, latentgram.Parser)
     if decoder is not None:
         parser = dataclasses.replace(parser, decoder=decoder_named(decoder))
     bad: list[DataError] | None = [] if skip_bad else None
-    kind = "text" if partial else format or (None if files else "text")
-    cut = tokenised or partial or constraints is not None
-    rules = None if cut else parser.tokeniser or latentgram.Tokeniser()
-    given = latentgram.Treebank.stream_sentences(files or [Path("-")], kind, bad=bad, tokeniser=rules)
-    sentences: Iterable[Sentence] = (sentence.without_tags() if own_tags else sentence for sentence in given)
-    known: Iterable[Constraints | None] = () if constraints is None else read_constraints(constraints)
-    if partial:
-        first, second = tee(partial_brackets(" ".join(sentence.words)) for sentence in sentences)
-        sentences, known = (sentence for sentence, _ in first), (parts for _, parts in second)
-    fallbacks, several = 0, (nbest or samples or diverse) is not None
-    lists = (
-        _lists(parser, sentences, known, nbest, samples, diverse, seed)
-        if several
-        else ([one] for one in parser.parse_many(sentences, known, n_jobs=n_jobs))
-    )
-    for results in counted(lists, "parsing"):
-        for result in results:
-            typer.echo(render(result, to, probabilities), nl=False)
-        if several:
-            typer.echo()
-        fallbacks += results[0].fallback
-    if fallbacks:
-        say(f"sentences without a parse under the grammar, which got fallback trees: {fallbacks}")
-    if bad:
-        say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
+    kind = format or (None if files else "text")
+    reading = {"kind": kind, "partial": partial, "tokenised": tokenised, "own_tags": own_tags}
+    expected = _expectation(parser, names, constraints, reading)
+    questions = expected.watch(_questions(parser, names, constraints, reading, bad), names)
+    options: dict[str, Any] = {"skip_faults": skip_bad, "engine": engine_for(n_jobs)}
+    if output is None:
+        runs = _printed(parser, questions, request, options)
+    else:
+        from latentgram.parser.resumable import write_answers
+
+        identity = _identity(
+            model, request, {**reading, "decoder": decoder, "constraints": constraints is not None}
+        )
+        runs = write_answers(parser, questions, output, identity, request, resume=resume, **options)
+    tally = _watched(runs, expected, output)
+    if tally.fallbacks:
+        say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
+    if left_out := tally.faults + len(bad or ()):
+        say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
 
 
-def _lists(
+def _questions(
     parser: Parser,
-    sentences: Iterable[Sentence],
-    known: Iterable[Constraints | None],
-    nbest: int | None,
-    samples: int | None,
-    diverse: int | None,
-    seed: int,
-) -> Iterator[list[Parse]]:
-    """Several trees of each sentence."""
-    for sentence, parts in zip(sentences, chain(known, repeat(None)), strict=False):
-        if nbest is not None:
-            yield parser.nbest(sentence, nbest, parts)
-        elif samples is not None:
-            yield parser.sample(sentence, samples, seed, parts)
-        else:
-            yield parser.diverse(sentence, diverse or 1, seed=seed, known=parts)
+    names: list[str],
+    constraints: Path | None,
+    reading: dict[str, Any],
+    bad: list[DataError] | None,
+) -> Iterator[Question]:
+    """The sentences of the input, with what is known of them."""
+    from latentgram.data.tokenise import Tokeniser
+    from latentgram.data.treebank import Treebank
+    from latentgram.parser.answers import Question, read_partial, with_constraints
+
+    if reading["partial"]:
+        return read_partial(names, bad=bad)
+    cut = reading["tokenised"] or constraints is not None
+    rules = None if cut else parser.tokeniser or Tokeniser()
+    # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
+    faults = None if constraints is not None else bad
+    given = Treebank.stream_sentences(names, reading["kind"], bad=faults, tokeniser=rules)
+    sentences = (sentence.without_tags() for sentence in given) if reading["own_tags"] else given
+    if constraints is not None:
+        return with_constraints(sentences, constraints, bad=bad)
+    return (Question(sentence) for sentence in sentences)
+
+
+def _expectation(parser: Parser, names: list[str], constraints: Path | None, reading: dict[str, Any]) -> Expected:
+    """How many sentences there are, for the bar: counted beforehand where the input is short."""
+    from latentgram.cli.console import Expected, console
+    from latentgram.data.files import BLOCK_BYTES
+    from latentgram.errors import LatentgramError
+
+    expected = Expected()
+    sizes = [os.path.getsize(name) for name in names if os.path.isfile(name)]
+    if console.is_terminal and len(sizes) == len(names) and sum(sizes) <= 2 * BLOCK_BYTES:
+        with suppress(LatentgramError):  # which the work itself will meet and report in its place
+            expected.total = sum(1 for _ in _questions(parser, names, constraints, reading, []))
+    return expected
+
+
+def _printed(
+    parser: Parser, questions: Iterator[Question], request: Request, options: dict[str, Any]
+) -> Iterator[Tally]:
+    """Write answers to standard output."""
+    from latentgram.parser.answers import answers
+    from latentgram.parser.resumable import Tally
+
+    tally = Tally()
+    for batch in answers(parser, questions, request, **options):
+        typer.echo(batch.text, nl=False)
+        if batch.faults and not options["skip_faults"]:
+            raise batch.faults[0]
+        tally += batch
+        yield tally
+
+
+def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> Tally:
+    """Run to the end while showing how far it is; if it is stopped, say how to go on."""
+    from latentgram.cli.console import console, progress, say
+    from latentgram.parser.resumable import Tally
+
+    tally = Tally()
+    try:
+        with progress() as shown:
+            for tally in runs:
+                if console.is_terminal or tally.sentences >= QUIET:
+                    shown.step("parsing", tally.sentences, expected.total)
+            if console.is_terminal or tally.sentences >= QUIET:
+                shown.step("parsing", tally.sentences, tally.sentences)
+    except BaseException:
+        if output is not None and tally.sentences:
+            say(f"{output}.part has the first {tally.sentences} sentences: --resume goes on behind them")
+        raise
+    return tally
+
+
+def _identity(model: Path, request: Request, reading: dict[str, Any]) -> dict[str, Any]:
+    """What the output of a run depends on besides its input; how many workers there are is not among it."""
+    import hashlib
+    from dataclasses import asdict
+
+    from latentgram import __version__
+
+    with open(model, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"model": digest, "version of latentgram": __version__, **asdict(request), **reading}

@@ -156,15 +156,23 @@ def partial_brackets(text: str) -> tuple[Sentence, Constraints]:
     return Sentence(tuple(words)), Constraints.of(spans=spans)
 
 
-def read_constraints(path: PathLike) -> Iterator[Constraints]:
-    """The constraints of a file of JSON lines, one a sentence; an empty line has none."""
+def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> Iterator[Constraints | None]:
+    """The constraints of a file of JSON lines, one a sentence; an empty line has none.
+
+    A faulty line raises, unless `bad` is given: then it yields None and its error is appended there.
+    """
     for number, line in read_lines(path):
         try:
             yield Constraints.read(json.loads(line)) if line.strip() else Constraints()
+            continue
         except json.JSONDecodeError as error:
-            raise DataError(f"not JSON: {error.msg}", path=path, line=number, column=error.colno) from None
+            fault = DataError(f"not JSON: {error.msg}", path=path, line=number, column=error.colno)
         except DataError as error:
-            raise DataError(error.message, path=path, line=number) from None
+            fault = DataError(error.message, path=path, line=number)
+        if bad is None:
+            raise fault
+        bad.append(fault)
+        yield None
 
 
 def _span(given: Any) -> Span:

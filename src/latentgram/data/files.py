@@ -18,6 +18,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -28,6 +29,7 @@ PathLike = str | os.PathLike[str]
 
 STANDARD = "-"
 BLOCK_BYTES = 1 << 20
+"""How much of a file is read at a time."""
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -60,6 +62,55 @@ def expand(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = ())
     return files
 
 
+class Meter:
+    """How many of the bytes of some files, as they lie on the disk, have been read; see `metered`."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self.names = frozenset(files)
+        self.total = sum(os.path.getsize(name) for name in self.names if os.path.isfile(name))
+        self.done = 0
+
+
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(files: Iterable[str]) -> Iterator[Meter]:
+    """Count the bytes read of these files while the block runs."""
+    meter = Meter(files)
+    token = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(token)
+
+
+class _CountedFile(io.RawIOBase):
+    """A file that tells a meter what is read of it."""
+
+    def __init__(self, name: str, meter: Meter) -> None:
+        self._file, self._meter = io.FileIO(name), meter
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        read = self._file.readinto(buffer) or 0
+        self._meter.done += read
+        return read
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _opened(name: str) -> BinaryIO:
+    meter = _METER.get()
+    if meter is None or name not in meter.names:
+        return open(name, "rb")
+    return cast(BinaryIO, io.BufferedReader(_CountedFile(name, meter)))
+
+
 @contextmanager
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     """A file opened for reading and uncompressed by its name; what is missing or damaged gives a `DataError`."""
@@ -68,13 +119,13 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
         if name == STANDARD:
             yield sys.stdin.buffer
         elif name.lower().endswith(".gz"):
-            with gzip.open(name, "rb") as file:
+            with _opened(name) as packed, gzip.open(packed, "rb") as file:
                 yield cast(BinaryIO, file)
         elif name.lower().endswith(".xz"):
-            with lzma.open(name, "rb") as file:
+            with _opened(name) as packed, lzma.open(packed, "rb") as file:
                 yield cast(BinaryIO, file)
         else:
-            with open(name, "rb") as file:
+            with _opened(name) as file:
                 yield file
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=name) from error

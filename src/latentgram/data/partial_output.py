@@ -1,0 +1,161 @@
+"""A long output that survives an interruption: grow it, mark how far it is good, and go on from the last mark.
+
+While work is under way, `NAME.part` grows and `NAME.progress` holds the last mark: of what work this is the
+beginning, how many bytes are good and their digest, and what is needed to go on. A mark is written, by renaming,
+after the bytes it speaks of have reached the disk; so whatever ends the work, be it a kill or a power cut, leaves
+a mark that is true, with perhaps some bytes behind it that are cut off on resuming. When the work is finished,
+`NAME.part` becomes `NAME` and the mark is removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from latentgram.data.files import PathLike, replacing
+from latentgram.errors import DataError
+
+MARK_SECONDS = 1.0
+"""Time between marks: at most so much work is lost."""
+_CHUNK = 1 << 20
+
+
+class PartialOutput:
+    """Text that grows towards a file; use `partial_output`."""
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path, self.identity = path, dict(identity)
+        self.part, self.mark_file = part_of(path), Path(f"{path}.progress")
+        self.state: dict[str, Any] = {}
+        """What the last mark remembers of the work; empty at the beginning."""
+        self._file: BinaryIO
+        self._digest, self._bytes, self._marked = hashlib.sha256(), 0, time.monotonic()
+
+    def begin(self) -> None:
+        """Start from nothing."""
+        if self.part.exists():
+            raise DataError(
+                "this is what an interrupted run has left: go on with --resume, or delete it", path=self.part
+            )
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open(self.part, "xb")  # noqa: SIM115 (closed by partial_output)
+        self._mark()
+
+    def resume(self) -> None:
+        """Take up the last mark; without one, begin."""
+        if not self.mark_file.exists():
+            if self.path.exists():
+                raise DataError("the file is complete: there is nothing to resume", path=self.path)
+            self.part.unlink(missing_ok=True)  # nothing was marked, so nothing of it is known to be good
+            self.begin()
+            return
+        mark = self._read_mark()
+        for name, value in self.identity.items():
+            if mark["identity"].get(name) != value:
+                raise DataError(
+                    f"it was begun with another {name}: resume with the same one, or delete it", path=self.part
+                )
+        with open(self.part, "rb") as written:
+            while chunk := written.read(min(_CHUNK, mark["bytes"] - self._bytes)):
+                self._digest.update(chunk)
+                self._bytes += len(chunk)
+        if self._digest.hexdigest() != mark["digest"]:
+            raise DataError("it is not what the interrupted run wrote: it cannot be resumed", path=self.part)
+        self._file = open(self.part, "r+b")  # noqa: SIM115
+        self._file.truncate(self._bytes)
+        self._file.seek(self._bytes)
+        self.state = mark["state"]
+
+    def append(self, text: str, state: Mapping[str, Any]) -> None:
+        """Add text; `state` is what is needed to go on behind it."""
+        raw = text.encode("utf-8", "replace")
+        self._file.write(raw)
+        self._digest.update(raw)
+        self._bytes += len(raw)
+        self.state = dict(state)
+        if time.monotonic() - self._marked >= MARK_SECONDS:
+            self._mark()
+
+    def finish(self) -> None:
+        """Give the output its name."""
+        self._mark()
+        self._file.close()
+        self.part.replace(self.path)
+        self.mark_file.unlink()
+
+    def close(self) -> None:
+        """Leave the work as it is, to be taken up again."""
+        with suppress(OSError):
+            self._mark()
+        self._file.close()
+
+    def _mark(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        mark = {
+            "identity": self.identity,
+            "bytes": self._bytes,
+            "digest": self._digest.hexdigest(),
+            "state": self.state,
+        }
+        with replacing(self.mark_file) as file:
+            file.write(json.dumps(mark, indent=1).encode())
+        self._marked = time.monotonic()
+
+    def _read_mark(self) -> dict[str, Any]:
+        try:
+            mark: dict[str, Any] = json.loads(self.mark_file.read_bytes())
+            if set(mark) == {"identity", "bytes", "digest", "state"} and self.part.exists():
+                return mark
+        except (ValueError, TypeError):
+            pass
+        raise DataError(f"it does not go with {self.part.name}: nothing can be resumed", path=self.mark_file)
+
+
+def part_of(path: PathLike) -> Path:
+    """Where an output stands until it is complete."""
+    return Path(f"{os.fspath(path)}.part")
+
+
+@contextmanager
+def partial_output(
+    path: PathLike, identity: Mapping[str, Any], *, resume: bool = False
+) -> Iterator[PartialOutput]:
+    """An output that is complete when the block ends, and can be taken up again where the block was left.
+
+    `identity` names what makes the output what it is; to resume it must be the same.
+
+    >>> import tempfile
+    >>> name = os.path.join(tempfile.mkdtemp(), "numbers.txt")
+    >>> with suppress(KeyboardInterrupt), partial_output(name, {"first": 1}) as output:
+    ...     output.append("1\\n", {"done": 1})
+    ...     raise KeyboardInterrupt
+    >>> with partial_output(name, {"first": 1}, resume=True) as output:
+    ...     output.append(f"{output.state['done'] + 1}\\n", {"done": 2})
+    >>> Path(name).read_text()
+    '1\\n2\\n'
+    """
+    given = Path(path)
+    if given.suffix.lower() in (".gz", ".xz"):
+        raise DataError(
+            "an output that grows cannot be compressed: write it plain and compress it after", path=path
+        )
+    if given.exists() and not given.is_file():
+        raise DataError("an output that grows must be a file", path=path)
+    output = PartialOutput(given, identity)
+    try:
+        (output.resume if resume else output.begin)()
+    except OSError as error:
+        raise DataError(f"the file cannot be written ({error.strerror or error})", path=path) from error
+    try:
+        yield output
+    except BaseException:
+        output.close()
+        raise
+    output.finish()
