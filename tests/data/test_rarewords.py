@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
-from latentgram.data.rarewords import RareWords, choose_threshold
+from latentgram.data.rarewords import RareWords
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
 
@@ -69,20 +69,6 @@ def test_rare_words_as_tags() -> None:
     assert rule.apply(renamed, [name[2:] for name in renamed.labels])[0].words[2] == "‹NN›"
     with pytest.raises(DataError, match="tagged"):
         rule.symbols(["cat"])
-
-
-def test_the_threshold_follows_the_data() -> None:
-    # Every word comes twelve times with a tag that its form does not show: hiding it foretells less.
-    letters = [chr(97 + i) for i in range(26)]
-    telling = [Tree("S", (Tree(f"T{i % 7}", word=f"w{letters[i // 26]}{letters[i % 26]}"),)) for i in range(300)]
-    assert choose_threshold(Forest.of([tree for tree in telling for _ in range(12)]), (1, 8)) == 1
-    # No word comes twice and its ending tells the tag: without signatures nothing is foretold.
-    hapax = [
-        Tree("S", (Tree("X", word="x"), Tree(ending.upper(), word=f"w{i}{ending}")))
-        for i in range(100)
-        for ending in ("ing", "ed", "s")
-    ]
-    assert choose_threshold(Forest.of(hapax), (0, 1)) == 1
 
 
 def test_settings_are_checked() -> None:

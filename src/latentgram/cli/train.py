@@ -114,7 +114,9 @@ def _flags_of(model: str) -> dict[str, inspect.Parameter]:
                 continue
             option = typer.Option(help=f"{field.metadata['help']} {note}", show_default=False)
             kind: Any = str | None
-            if not field.metadata.get("reader"):
+            if word := field.metadata.get("word"):
+                option.parser, option.metavar = _number_or(word), f"INTEGER|{word}"
+            elif not field.metadata.get("reader"):
                 kind = _flag_type(hints[name], field.metadata.get("choices"))
             flags[name] = inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
@@ -127,6 +129,18 @@ def _flag_type(hint: Any, choices: tuple[str, ...] | None) -> Any:
     if choices is not None:
         return Literal[choices] | None
     return hint if isinstance(hint, types.UnionType) else hint | None
+
+
+def _number_or(word: str) -> Callable[[str], int | str]:
+    """Reads a number, or the one word that may stand in its place."""
+
+    def read(value: str) -> int | str:
+        try:
+            return value if value == word else int(value)
+        except ValueError:
+            raise typer.BadParameter(f"{value!r} is neither a whole number nor {word!r}.") from None
+
+    return read
 
 
 def _command(kind: Kind) -> Callable[..., None]:
@@ -232,6 +246,8 @@ def train(
     latentgram.save(found, output)
     if kind.parses and found.tagger is not None:
         say(f"{found.tagger.summary()}; learned in {found.tagger.provenance.seconds:.1f} s")
+    if vars(learner).get("rare") == "auto":
+        say(f"rare words are those seen at most so often: {model.provenance.fields['rare']}, as the data say")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
 

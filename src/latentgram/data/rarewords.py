@@ -241,33 +241,3 @@ def _case(word: str, first: bool) -> str:
     if word[0].isupper() and word[1:] == word[1:].lower():
         return "^Aa" if first else "Aa"
     return "AA" if word == word.upper() else "aA"
-
-
-def choose_threshold(forest: Forest, candidates: Sequence[int] = (1, 2, 3, 5, 8, 12)) -> int:
-    """The threshold under which one half of the trees best foretells the tags of the other half's words.
-
-    The rule: for each candidate learn symbols and smoothed p(tag | symbol) from every second tree, sum
-    log p(tag | symbol) over the other trees, and the same with the halves exchanged; the largest sum wins, the
-    smaller threshold on a tie.
-    """
-    halves = [forest.select(np.arange(len(forest))[parity::2]) for parity in (0, 1)]
-    best, best_score = candidates[0], -np.inf
-    for threshold in sorted(candidates):
-        score = sum(_foretold(halves[i], halves[1 - i], threshold) for i in (0, 1))
-        if score > best_score:
-            best, best_score = threshold, score
-    return best
-
-
-def _foretold(known: Forest, new: Forest, threshold: int) -> float:
-    """Σ log p(tag | symbol) over the words of new trees, p smoothed by the tags of all words."""
-    rule = RareWords.of_forest(known, threshold=threshold)
-    train, test = rule.apply(known), rule.apply(new)
-    words = Alphabet.of((*train.words, *test.words))
-    pairs = np.zeros((len(words), len(known.labels)))
-    symbol = words.encode(train.words)[train.word[train.is_tag]]
-    np.add.at(pairs, (symbol, train.label[train.is_tag]), 1.0)
-    tags = pairs.sum(0) + 1e-3
-    probability = (pairs + tags / tags.sum()) / (pairs.sum(1, keepdims=True) + 1.0)
-    tested = words.encode(test.words)[test.word[test.is_tag]]
-    return float(np.log(probability[tested, test.label[test.is_tag]]).sum())

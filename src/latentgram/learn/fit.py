@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from latentgram.data.provenance import Provenance
+from latentgram.learn.rare_threshold import AUTO, choose_threshold
 from latentgram.learn.recipes import Context, recipe_of
 from latentgram.learn.settings import Settings
 from latentgram.parallel import Engine, engine_for
@@ -29,7 +30,7 @@ def fit(
     """Learn a model of the given class from data.
 
     `by` is the learner with its settings; `dev_score` rates candidates for learners that choose among them
-    (see `latentgram.accuracy_on`).
+    (see `latentgram.accuracy_on`). A learner's `rare="auto"` becomes the threshold that the data ask for.
 
     >>> import latentgram as lg
     >>> grammar = fit(lg.LPCFG, lg.demo_treebank(20, seed=0), by=lg.Counting())
@@ -40,6 +41,8 @@ def fit(
     learner = by.resolved(recipe.defaults, f"{model.__name__} by {type(by).__name__}")
     context = Context(engine or engine_for(n_jobs), progress or Silent(), dev_score)
     started = time.perf_counter()
+    if getattr(learner, "rare", None) == AUTO:
+        learner = dataclasses.replace(learner, rare=choose_threshold(data))
     learned = recipe.load()(data, learner, context)
     known: Provenance = learned.provenance
     provenance = dataclasses.replace(

@@ -17,7 +17,9 @@ class GrammarSettings(Settings):
     )
     horizontal: int | None = setting("siblings remembered when nodes are made binary", at_least=0)
     vertical: int | None = setting("labels a node knows on the way up, its own included", at_least=1)
-    rare: int | None = setting("words seen at most so often count as words of their form", at_least=0)
+    rare: int | Literal["auto"] | None = setting(
+        "words seen at most so often count as words of their form; auto: as the data say", at_least=0, word="auto"
+    )
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,9 @@ class MIRA(Settings):
     passes: int | None = setting("number of passes over the data", at_least=1)
     step: float | None = setting("longest step of an update", above=0)
     bits: int | None = setting("features are hashed into 2 to this power buckets", at_least=10, at_most=28)
-    rare: int | None = setting("words seen at most so often count as unknown", at_least=0)
+    rare: int | Literal["auto"] | None = setting(
+        "words seen at most so often count as unknown; auto: as the data say", at_least=0, word="auto"
+    )
     folds: int | None = setting("parts for jackknifing; 1 for none", at_least=1)
     floor: float | None = setting(
         "second order: least posterior of a head, relative to the likeliest", above=0, at_most=1

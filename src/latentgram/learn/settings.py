@@ -23,18 +23,22 @@ def setting(
     at_most: float | None = None,
     choices: tuple[str, ...] | None = None,
     reader: str | None = None,
+    word: str | None = None,
 ) -> Any:
-    """A field of a `Settings` class with its meaning and range.
+    """A field of a `Settings` class with its meaning and range; `word` is a value outside of it that is allowed.
 
     A value that is no number or word has a `reader`, "module:function", which makes it from what the command line
     is given.
     """
-    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices, "reader": reader}
-    return dataclasses.field(default=default, metadata={"help": help, **limits})
+    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices}
+    return dataclasses.field(default=default, metadata={"help": help, **limits, "reader": reader, "word": word})
 
 
 def _complaint(value: Any, limits: Mapping[str, Any]) -> str | None:
     """What is wrong with a value, or None."""
+    word = limits.get("word")
+    if word is not None and value == word:
+        return None
     choices = limits.get("choices")
     if choices is not None:
         return None if value in choices else f"one of {', '.join(choices)}"
@@ -42,7 +46,7 @@ def _complaint(value: Any, limits: Mapping[str, Any]) -> str | None:
     if not bounds:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return "a number"
+        return "a number" if word is None else f"a number or {word!r}"
     holds = {
         "at_least": lambda bound: value >= bound,
         "above": lambda bound: value > bound,
