@@ -192,6 +192,10 @@ def test_kind_is_checked(tmp_path: Path) -> None:
         (dataclasses.replace(everything(), settings={"f": print}), "settings.f is a builtin"),
         (dataclasses.replace(everything(), by_pair={("a", 1): np.ones(1, complex)}), "array of complex128"),
         (print, "cannot be stored"),
+        (3, "an int cannot be stored"),
+        ("a model", "a str cannot be stored"),
+        ({"states": 3}, "a dict cannot be stored"),
+        (Unlisted, "a class cannot be stored"),
     ],
 )
 def test_what_cannot_be_stored_says_so_and_writes_nothing(value: Any, complaint: str, tmp_path: Path) -> None:
@@ -281,7 +285,7 @@ def forge(source: Path, target: Path, change: Any, signed: bool = True) -> None:
         (lambda header, arrays: header.update(kind="SHAG"), "kind of value that its header says"),
         (lambda header, arrays: header.update(extra=1), "makes no sense"),
         (lambda header, arrays: header["value"].update({"$class": "os.system"}), "does not know"),
-        (lambda header, arrays: header["value"]["fields"].pop("states"), "its LPCFG lacks states"),
+        (lambda header, arrays: header["value"]["fields"].pop("states"), "lacks states.*: train the model again"),
         (lambda header, arrays: header["value"]["fields"].update(colour=1), "its LPCFG has colour"),
         (lambda header, arrays: header["value"]["fields"].update(states=5), "states is of type int"),
         (lambda header, arrays: header["value"]["fields"].update(states={"$array": "rule_tensor"}), "float64"),
@@ -297,6 +301,12 @@ def test_forged_documents(change: Any, complaint: str, tmp_path: Path) -> None:
     forge(tmp_path / "a.lg", tmp_path / "b.lg", change)
     with pytest.raises(ModelFileError, match=complaint):
         load(tmp_path / "b.lg")
+
+
+def test_a_field_that_has_come_since_takes_its_default(tmp_path: Path) -> None:
+    save(grammar(), tmp_path / "a.lg")
+    forge(tmp_path / "a.lg", tmp_path / "b.lg", lambda header, _: header["value"]["fields"].pop("provenance"))
+    assert load(tmp_path / "b.lg").provenance == Provenance()
 
 
 def test_a_wrong_digest_and_a_refusing_class(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ _PUBLIC = {
     "calibrate": "latentgram.parser.calibrate",
     "reliability": "latentgram.parser.calibrate",
     "calibration": "latentgram.evaluate.calibration",
+    "measure_speed": "latentgram.parser.speed",
     "paired_bootstrap": "latentgram.evaluate.compare",
     "load": "latentgram.store",
     "save": "latentgram.store",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import latentgram
+from latentgram import LPCFG, Counting, Treebank
 
 BAD_TREES = {
     "empty": (b"", "no trees"),
@@ -97,3 +101,58 @@ def test_faulty_trees_are_left_out_when_asked_and_counted(run: Callable, corpus:
     assert result.status == 0
     assert "left out faulty trees: 1" in result.err
     assert "read 300 sentences" in result.err
+
+
+@pytest.fixture(scope="module")
+def grammar(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m.lg"
+    latentgram.save(
+        latentgram.Parser(latentgram.fit(LPCFG, Treebank.read(corpus / "train.mrg"), by=Counting())), path
+    )
+    return path
+
+
+ROW = b"1\t%b\t_\tX\tNN\t_\t%b\t_\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.txt", b"the cat sleeps .\nthe \xe9 sleeps .\nit sleeps .\n", 2),
+        ("a.tsv", b"it\tPRP\n\n\xe9\tNN\n\nyou\tPRP\n", 3),
+        ("a.conllu", ROW % (b"it", b"0") + ROW % (b"\xe9", b"0") + ROW % (b"you", b"0"), 3),
+        ("a.mrg", b"(S (NN a))\n(S\n (NN \xe9))\n(S (NN b))\n", 2),
+    ],
+)
+def test_what_is_not_utf8_is_left_out_when_asked(
+    run: Callable, grammar: Path, tmp_path: Path, name: str, text: bytes, line: int
+) -> None:
+    (tmp_path / name).write_bytes(text)
+    refused = run("parse", grammar, tmp_path / name)
+    assert refused.status == 1
+    assert "is not UTF-8" in refused.err
+    assert refused.err.count("\n") == 1
+    assert f"{name}:{line + (name == 'a.mrg')}:" in refused.err
+    result = run("parse", grammar, tmp_path / name, "--skip-bad")
+    assert result.status == 0
+    assert result.out.count("\n") == 2
+    assert f"faulty sentences left out: 1, the first: {tmp_path / name}:{line}:" in result.err.replace("\n", "")
+
+
+def test_heads_in_the_input_of_a_parser_are_not_looked_at(run: Callable, grammar: Path, tmp_path: Path) -> None:
+    rows = b"".join(ROW[:-1].replace(b"1", b"%d" % (i + 1), 1) % (b"it", b"0") for i in range(2)) + b"\n"
+    (tmp_path / "two-roots.conllu").write_bytes(rows + ROW % (b"it", b"_") + ROW % (b"it", b"7"))
+    result = run("parse", grammar, tmp_path / "two-roots.conllu")
+    assert result.status == 0, result.err
+    assert result.out.count("\n") == 3
+
+
+def test_bench_measures_and_refuses_what_has_no_speed(run: Callable, grammar: Path, corpus: Path) -> None:
+    result = run("bench", grammar, corpus / "test.mrg", "--repeats", 1, "--json")
+    found = json.loads(result.out)
+    assert found["sentences"] == 20
+    assert 0 < found["low"] <= found["rate"] <= found["high"]
+    assert found["words_a_second"] == pytest.approx(found["rate"] * found["words"] / 20)
+    assert "sentences a second" in run("bench", grammar, corpus / "test.mrg", "--repeats", 1).out
+    (corpus / "none.txt").write_text("\n")
+    assert "no sentences" in run("bench", grammar, corpus / "none.txt").err

@@ -103,17 +103,39 @@ def test_the_first_fault_of_many_is_raised_and_all_are_counted():
     assert [error.line for error in bad] == [6, 8]
 
 
-def test_text_still_to_be_parsed():
-    text = row("1", "_") + row("2", "_") + "\n"
-    (tree,) = parse_conllu(text, partial=True)
+@pytest.mark.parametrize("heads", [("_", "_"), ("0", "0"), ("2", "1"), ("9", "x")])
+def test_heads_of_text_still_to_be_parsed_are_not_looked_at(heads: tuple[str, str]):
+    text = row("1", heads[0]) + row("2", heads[1]) + "\n"
+    (tree,) = parse_conllu(text, heads=False)
     assert tree.heads == (UNATTACHED, UNATTACHED)
-    assert to_conllu(tree) == text
+    assert tree.words == parse_conllu(row("1", "0") + row("2", "1") + "\n")[0].words
+    with pytest.raises(DataError):
+        parse_conllu(text)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_line_ends_come_out_as_they_went_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int):
+    monkeypatch.setattr(files, "BLOCK_BYTES", size)
+    text = ODD.replace("\n", "\r\n") + ODD + ODD.replace("\n", "\r\n")
+    (tmp_path / "a.conllu").write_bytes(text.encode())
+    trees = list(read_conllu(tmp_path / "a.conllu"))
+    third = len(trees) // 3
+    assert [tree.line_end for tree in trees] == ["\r\n"] * third + ["\n"] * third + ["\r\n"] * third
+    assert [tree.replace(line_end="\n") for tree in trees[:third]] == trees[third : 2 * third]
+    write_conllu(tmp_path / "b.conllu", trees)
+    assert (tmp_path / "b.conllu").read_bytes() == text.encode()
+    (tmp_path / "bad.conllu").write_bytes(text.encode() + row("1", "1").encode() + b"\r\n")
+    with pytest.raises(DataError, match=rf"bad\.conllu:{text.count(chr(10)) + 1}:"):
+        list(read_conllu(tmp_path / "bad.conllu"))
 
 
 def test_wrong_encoding_names_its_line(tmp_path: Path):
     (tmp_path / "a.conllu").write_bytes(GOOD.encode() + row("1", "0").replace("X", "é").encode("latin-1") + b"\n")
     with pytest.raises(DataError, match=r"a\.conllu:6:7: byte 0xe9"):
         list(read_conllu(tmp_path / "a.conllu"))
+    bad: list[DataError] = []
+    assert len(list(read_conllu(tmp_path / "a.conllu", bad=bad))) == 1
+    assert [(error.line, error.column) for error in bad] == [(6, 7)]
 
 
 def test_a_sentence_longer_than_the_table_of_numerals():

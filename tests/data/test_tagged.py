@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from latentgram.data import files
 from latentgram.data.sentence import Sentence
-from latentgram.data.tagged import read_sentences, read_tagged, read_word_tag, write_sentences
+from latentgram.data.tagged import read_sentences, read_tagged, write_sentences
+from latentgram.data.tokenise import Tokeniser, read_raw
 from latentgram.errors import DataError, SettingError
 
 TEXT = "The\tDT\tDET\ncat\tNN\tNOUN\n\n\nSleep\tVB\tVERB\n\n"
@@ -70,15 +72,23 @@ def test_plain_text(tmp_path: Path):
     assert path.read_text() == "The cat sleeps .\nYes !\n"
 
 
-def test_word_tag_pairs(tmp_path: Path):
-    path = tmp_path / "a.pos"
-    path.write_text("1/2/CD cats/NNS\n\nhm/\n")
+@pytest.mark.parametrize(
+    ("name", "read", "text"),
+    [
+        ("a.txt", read_sentences, b"a b\n\xc3\xa9 \xe9 d\ne\n"),
+        ("a.tsv", read_tagged, b"a\tX\n\n\xc3\xa9 \xe9\tX\n\nb\tX\n"),
+        ("raw.txt", lambda path, **more: read_raw(path, Tokeniser(), **more), b"a b\n\xc3\xa9 \xe9 d\ne\n"),
+    ],
+)
+def test_what_is_not_utf8_raises_or_is_left_out_and_counted(tmp_path: Path, name: str, read: Any, text: bytes):
+    path = tmp_path / name
+    path.write_bytes(text)
+    line = 1 + text[: text.index(b"\xe9")].count(b"\n")
+    with pytest.raises(DataError, match=rf"{name}:{line}:3: byte 0xe9 is not UTF-8"):
+        list(read(path))
     bad: list[DataError] = []
-    (sentence,) = read_word_tag(path, bad=bad)
-    assert sentence == Sentence(("1/2", "cats"), ("CD", "NNS"))
-    assert str(bad[0]).endswith(":3: 'hm/' is not word/tag")
-    with pytest.raises(DataError, match="not word/tag"):
-        list(read_word_tag(path))
+    assert len(list(read(path, bad=bad))) == 2
+    assert [(error.line, error.column) for error in bad] == [(line, 3)]
 
 
 @pytest.mark.parametrize("sentence", [Sentence(("a b",)), Sentence(("a\tb",), ("X",))])

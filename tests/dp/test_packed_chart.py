@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from latentgram.dp.packed_chart import best_tree, build_chart, complete_items, index_rules, prune_chart
+from latentgram.dp.packed_chart import best_tree, build_chart, index_rules, prune_chart
+from oracles.chart_items import complete_items
 
 INTERMINALS, SYMBOLS = 3, 5
 

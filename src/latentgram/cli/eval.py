@@ -18,6 +18,9 @@ def evaluate(
     against: Annotated[
         Path | None, typer.Option(help="Another output for the same gold trees: is it better, or is it chance?")
     ] = None,
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="With --against: compare heads with their relations (LAS).")
+    ] = False,
     gold_tags: Annotated[
         bool, typer.Option("--gold-tags", help="Give the model the tags of the gold trees.")
     ] = False,
@@ -73,7 +76,7 @@ def evaluate(
         typer.echo(codec.dumps(score.to_json()) if json else score.table())
         return
     other = read_output(against)
-    result = compare_treebanks(gold, output, other, rules=scoring, punctuation=punctuation)
+    result = compare_treebanks(gold, output, other, rules=scoring, punctuation=punctuation, labelled=labelled)
     typer.echo(codec.dumps({**score.to_json(), "against": result.to_json()}) if json else f"{score}\n{result}")
 
 

@@ -14,6 +14,7 @@ import typer
 
 from latentgram import __version__
 from latentgram.cli import data, ngram, reproduce, train
+from latentgram.cli.bench import bench
 from latentgram.cli.calibrate import calibrate
 from latentgram.cli.demo import demo
 from latentgram.cli.eval import evaluate
@@ -51,6 +52,7 @@ app.command("suspects", no_args_is_help=True)(suspects)
 app.command("show", no_args_is_help=True)(show)
 app.command("info", no_args_is_help=True)(info)
 app.command("serve", no_args_is_help=True)(serve)
+app.command("bench", no_args_is_help=True)(bench)
 app.command("demo")(demo)
 
 

@@ -1,8 +1,10 @@
 """CoNLL-U: ten columns a word, a blank line after each sentence; what is read is written back byte for byte.
 
-Comments, multiword ranges (`3-4`) and empty nodes (`8.1`) are kept in place. Every sentence is checked: ten
-columns, ids that count from 1, heads that are numbers in range, one root, no circle, and a file that does not end
-within a sentence. Reading streams in blocks of a megabyte; time is linear in the size of the file.
+Comments, multiword ranges (`3-4`) and empty nodes (`8.1`) are kept in place, and so are line ends: a sentence is
+written with those of its first line. What is not kept: a byte-order mark, and blank lines beyond the one behind a
+sentence. Every sentence is checked: ten columns, ids that count from 1, heads that are numbers in range, one root,
+no circle, and a file that does not end within a sentence. Reading streams in blocks of a
+megabyte; time is linear in the size of the file.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from sys import intern
 import numpy as np
 
 from latentgram.data.dependencies import UNATTACHED, DependencyArrays, DependencyTree
-from latentgram.data.files import PathLike, expand, paragraphs, read_blocks, write_text
+from latentgram.data.files import PathLike, check_text, expand, paragraphs, read_blocks, write_text
 from latentgram.errors import DataError
 
 SUFFIXES = (".conllu", ".conll")
@@ -24,26 +26,26 @@ _HEADS = {numeral: i for i, numeral in enumerate(_NUMERALS)}
 
 
 def read_conllu(
-    paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None, partial: bool = False
+    paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None, heads: bool = True
 ) -> Iterator[DependencyTree]:
     """Stream the trees of files or folders.
 
-    A faulty sentence raises, unless `bad` is given: then it is left out and its error appended there. `partial`
-    allows heads that are `_` (they become -1), as in text that is still to be parsed.
+    A faulty sentence raises, unless `bad` is given: then it is left out and its error appended there. Without
+    `heads`, as for text that is still to be parsed, their column is not looked at and all of them are −1.
     """
     for path in expand(paths, SUFFIXES):
-        for first, text in read_blocks(path, "\n\n"):
-            yield from _read_block(text, first, path, bad, partial)
+        for first, text in read_blocks(path, "\n\n", lenient=bad is not None, keep_returns=True):
+            yield from _read_block(text, first, path, bad, heads)
 
 
-def parse_conllu(text: str, *, bad: list[DataError] | None = None, partial: bool = False) -> list[DependencyTree]:
+def parse_conllu(text: str, *, bad: list[DataError] | None = None, heads: bool = True) -> list[DependencyTree]:
     """The trees of a string.
 
     >>> trees = parse_conllu("1\\tHi\\thi\\tINTJ\\tUH\\t_\\t0\\troot\\t_\\t_\\n\\n")
     >>> trees[0].words, trees[0].heads
     (('Hi',), (0,))
     """
-    return list(_read_block(text, 1, None, bad, partial))
+    return list(_read_block(text, 1, None, bad, heads))
 
 
 def to_conllu(tree: DependencyTree) -> str:
@@ -65,7 +67,7 @@ def to_conllu(tree: DependencyTree) -> str:
     lines = ["\t".join(row) for row in rows]
     for before, row in reversed(tree.extra_rows):
         lines.insert(before, row)
-    text = "\n".join((*tree.comments, *lines, "", ""))
+    text = tree.line_end.join((*tree.comments, *lines, "", ""))
     whole = len(tree.comments) + len(lines) + 1
     if text.count("\n") != whole or sum(line.count("\t") for line in lines) != (COLUMNS - 1) * len(lines):
         raise DataError("a word or another column holds a tab or a line end, which CoNLL-U cannot carry")
@@ -85,17 +87,22 @@ def _numerals(length: int) -> tuple[str, ...]:
 
 
 def _read_block(
-    text: str, first: int, path: PathLike | None, bad: list[DataError] | None, partial: bool
+    text: str, first: int, path: PathLike | None, bad: list[DataError] | None, heads: bool
 ) -> Iterator[DependencyTree]:
     """The trees of a block; faults are gathered, put in the order of the lines and then raised or kept."""
     trees: list[DependencyTree] = []
     lines: list[int] = []
     errors: list[DataError] = []
+    with_returns = _lines_with_returns(text, first)
+    text = text.replace("\r\n", "\n") if with_returns else text
     found = list(paragraphs(text, first))
     cut_short = not text.endswith("\n\n")
     for start, body in found:
         try:
-            tree = _read_sentence(body.split("\n"), start, path, partial)
+            check_text(body, path, start)
+            tree = _read_sentence(body.split("\n"), start, path, heads)
+            if start in with_returns:
+                tree = tree.replace(line_end="\r\n")
             if cut_short and start == found[-1][0]:
                 raise DataError(
                     "the file ends within a sentence: a blank line must follow the last one (is it cut short?)",
@@ -107,7 +114,7 @@ def _read_block(
         else:
             trees.append(tree)
             lines.append(start + len(tree.comments))
-    good = _check_trees(trees, lines, path, errors)
+    good = _check_trees(trees, lines, path, errors) if heads else trees
     if errors:
         errors.sort(key=lambda error: error.line or 0)
         if bad is None:
@@ -116,7 +123,14 @@ def _read_block(
     yield from good
 
 
-def _read_sentence(lines: Sequence[str], start: int, path: PathLike | None, partial: bool) -> DependencyTree:
+def _lines_with_returns(text: str, first: int) -> set[int]:
+    """The numbers of the lines that end in `\\r\\n`."""
+    if "\r\n" not in text:
+        return set()
+    return {number for number, line in enumerate(text.split("\n")[:-1], first) if line.endswith("\r")}
+
+
+def _read_sentence(lines: Sequence[str], start: int, path: PathLike | None, attached: bool) -> DependencyTree:
     """The columns of a sentence that begins at line `start`."""
     comments = 0
     while comments < len(lines) and lines[comments].startswith("#"):
@@ -135,10 +149,10 @@ def _read_sentence(lines: Sequence[str], start: int, path: PathLike | None, part
         rows, extra = _set_aside(rows, line, path)
     columns = [tuple(map(intern, column)) for column in zip(*rows, strict=True)]
     try:
-        heads = tuple([_HEADS[head] for head in columns[_HEAD]])
+        heads = tuple([_HEADS[head] for head in columns[_HEAD]]) if attached else (UNATTACHED,) * len(rows)
     except KeyError:
         places = zip(columns[_HEAD], _rows_of_words(len(rows), extra), strict=True)
-        heads = tuple(_read_head(head, path, line + row, partial) for head, row in places)
+        heads = tuple(_read_head(head, path, line + row) for head, row in places)
     return DependencyTree(
         words=columns[_WORD],
         heads=heads,
@@ -179,9 +193,7 @@ def _set_aside(
     return words, extra
 
 
-def _read_head(head: str, path: PathLike | None, line: int, partial: bool) -> int:
-    if head == "_" and partial:
-        return UNATTACHED
+def _read_head(head: str, path: PathLike | None, line: int) -> int:
     if head.isascii() and head.isdigit() and (head == "0" or head[0] != "0"):
         return int(head)
     raise DataError(f"the head {head!r} is not a number", path=path, line=line)
@@ -205,8 +217,6 @@ def _check_trees(
         return trees
     faulty = set()
     for s in np.flatnonzero(kinds).tolist():
-        if UNATTACHED in trees[s].heads:  # only there where it was allowed
-            continue
         faulty.add(s)
         row = _rows_of_words(len(trees[s]), trees[s].extra_rows)[max(int(words[s]) - 1, 0)]
         errors.append(DataError(arrays.fault(s) or "", path=path, line=lines[s] + row))

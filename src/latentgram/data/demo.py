@@ -195,7 +195,7 @@ _CLOSED = {
     ",": ("PUNCT", ",", None),
     "CC": ("CCONJ", "and or", None),
     "TO": ("ADP", "to", None),
-    "DT[NN]": ("DET", "the a this every", None),
+    "DT[NN]": ("DET", "the a/an this every", None),
     "DT[NNS]": ("DET", "the these some many", None),
     "IN[of]": ("ADP", "of", None),
     "IN[near]": ("ADP", "near in behind above", None),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from latentgram.data.feature_grammar import Word
 
@@ -81,8 +82,13 @@ def zipf(forms: Sequence[tuple[str, str]], upos: str, rare: Sequence[tuple[str, 
 
 
 def even(forms: str, upos: str, lemma: str | None = None) -> Entries:
-    """Words of a closed class, the first ones more frequent."""
-    return zipf([(form, lemma or form.lower()) for form in forms.split()], upos)
+    """Words of a closed class, the first ones more frequent; `a/an` is a word with its form before a vowel."""
+    pairs = [form.partition("/")[::2] for form in forms.split()]
+    entries = zipf([(form, lemma or form.lower()) for form, _ in pairs], upos)
+    return [
+        (weight, replace(word, before_vowel=other))
+        for (weight, word), (_, other) in zip(entries, pairs, strict=True)
+    ]
 
 
 def make_stems(count: int, shift: int) -> list[str]:

@@ -33,7 +33,7 @@ class DependencyTree:
     """Words and their heads (numbered from 1; 0 is the artificial root), with the other CoNLL-U columns.
 
     `comments` are the lines before the sentence, without their newlines. `extra_rows` are multiword ranges and
-    empty nodes: pairs of the number of words before them and the raw line.
+    empty nodes: pairs of the number of words before them and the raw line. `line_end` is that of its file.
 
     >>> tree = DependencyTree(("Cats", "sleep"), heads=(2, 0), xpos=("NNS", "VBP"))
     >>> tree.heads, tree.deprels, len(tree), tree.root, tree.is_projective
@@ -51,6 +51,7 @@ class DependencyTree:
     misc: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
     extra_rows: tuple[tuple[int, str], ...] = ()
+    line_end: str = "\n"
 
     def __post_init__(self) -> None:
         length = len(self.words)

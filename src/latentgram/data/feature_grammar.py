@@ -34,11 +34,12 @@ HEAD = "*"
 
 @dataclass(frozen=True)
 class Word:
-    """A word form with its lemma and its universal tag."""
+    """A word form with its lemma and its universal tag, and its form before a vowel where that is another one."""
 
     form: str
     lemma: str
     upos: str
+    before_vowel: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,11 @@ class FeatureGrammar:
         for symbol, choice in zip(reversed(symbols), reversed(chosen), strict=True):
             label = tables[symbol][0]
             if isinstance(choice, Word):
-                form = choice.form if number > 1 else choice.form[:1].upper() + choice.form[1:]
+                form = choice.form
+                if choice.before_vowel and words and words[-1].form[0] in "aeiou":
+                    form = choice.before_vowel
+                if number == 1:
+                    form = form[:1].upper() + form[1:]
                 pending.append((Tree(label, (), form), number))
                 words.append(choice)
                 tags.append(label)
@@ -201,22 +206,6 @@ class FeatureGrammar:
             lemmas=tuple([word.lemma for word in words]),
         )
         return Draw(tree, dependencies, tuple(symbols))
-
-    def expected_length(self) -> float:
-        """The mean number of words of a sentence, were none too long: the sum over the tree of what each adds."""
-        length = {symbol: 1.0 if symbol in self.words else 0.0 for symbol in (*self.rules, *self.words)}
-        for _ in range(10_000):
-            change = 0.0
-            for symbol, choices in self.rules.items():
-                total = sum(weight for weight, _ in choices)
-                now = sum(weight * sum(length[part] for part in rule.parts) for weight, rule in choices) / total
-                change = max(change, now - length[symbol])
-                length[symbol] = now
-            if change < 1e-9:
-                return length[self.start]
-            if length[self.start] > 1e9:
-                break
-        raise DataError("the grammar's sentences have no finite mean length")
 
 
 def label_of(symbol: str) -> str:

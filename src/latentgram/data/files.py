@@ -12,6 +12,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import secrets
 import stat
 import sys
@@ -30,6 +31,7 @@ PathLike = str | os.PathLike[str]
 STANDARD = "-"
 BLOCK_BYTES = 1 << 20
 """How much of a file is read at a time."""
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -141,30 +143,36 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
         raise DataError(f"the file cannot be read ({error.strerror or error})", path=name) from error
 
 
-def read_blocks(path: PathLike, separator: str = "\n") -> Iterator[tuple[int, str]]:
+def read_blocks(
+    path: PathLike, separator: str = "\n", *, lenient: bool = False, keep_returns: bool = False
+) -> Iterator[tuple[int, str]]:
     """The text in blocks that end with `separator` (the last one perhaps not), each with its first line number.
 
-    Lines may end in `\\n` or `\\r\\n`; the latter come out as the former. A byte-order mark is dropped.
+    Lines may end in `\\n` or `\\r\\n`; the latter come out as the former, unless they are to be kept. A byte-order
+    mark is dropped. Bytes that are not UTF-8 raise; or, `lenient`, they stay in the text for `check_text` to find.
     """
-    cut = separator.encode()
+    cuts = [separator.encode()]
+    if keep_returns:
+        cuts.append(cuts[0].replace(b"\n\n", b"\n\r\n"))
+    decode = _decode_leniently if lenient else _decode
     line = 1
     with open_bytes(path) as file:
         rest = b""
-        for raw in _chunks(file):
+        for raw in _chunks(file, keep_returns):
             whole = rest + raw
-            end = whole.rfind(cut) + len(cut)
-            if end < len(cut):
+            end = max((place + len(cut) for cut in cuts if (place := whole.rfind(cut)) >= 0), default=0)
+            if not end:
                 rest = whole
                 continue
-            yield line, _decode(whole[:end], path, line)
+            yield line, decode(whole[:end], path, line)
             line += whole.count(b"\n", 0, end)
             rest = whole[end:]
         if rest:
-            yield line, _decode(rest, path, line)
+            yield line, decode(rest, path, line)
 
 
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of about a megabyte without byte-order mark and carriage returns; a piece never ends in one."""
+def _chunks(file: BinaryIO, keep_returns: bool) -> Iterator[bytes]:
+    """Pieces of about a megabyte without byte-order mark and, unless kept, carriage returns at line ends."""
     first = True
     held = b""
     # From a pipe or a terminal take what is there, so that answers come while questions are still being typed.
@@ -172,6 +180,9 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
     while raw := read(BLOCK_BYTES):
         if first:
             raw, first = raw.removeprefix(codecs.BOM_UTF8), False
+        if keep_returns:
+            yield raw
+            continue
         raw = held + raw
         held = b"\r" if raw.endswith(b"\r") else b""
         if b"\r" in raw:
@@ -184,15 +195,28 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 def _decode(raw: bytes, path: PathLike, line: int) -> str:
     try:
         return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = raw[: error.start]
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8")) + 1
-        raise DataError(
-            f"byte 0x{raw[error.start]:02x} is not UTF-8 text; convert the file to UTF-8",
-            path=path,
-            line=line + before.count(b"\n"),
-            column=column,
-        ) from error
+    except UnicodeDecodeError:
+        check_text(_decode_leniently(raw, path, line), path, line)
+        raise
+
+
+def _decode_leniently(raw: bytes, path: PathLike, line: int) -> str:
+    """Text in which a byte that is not UTF-8 is a lone surrogate, which no UTF-8 text can hold."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def check_text(text: str, path: PathLike | None, line: int) -> None:
+    """Raise the error of the first byte that is not UTF-8 in text that was read leniently and begins at a line."""
+    found = None if text.isascii() else _UNDECODED.search(text)
+    if found is None:
+        return
+    before = text[: found.start()]
+    raise DataError(
+        f"byte 0x{ord(found[0]) - 0xDC00:02x} is not UTF-8 text; convert the file to UTF-8",
+        path=path,
+        line=line + before.count("\n"),
+        column=len(before) - before.rfind("\n"),
+    )
 
 
 def read_text(path: PathLike) -> str:
@@ -200,10 +224,23 @@ def read_text(path: PathLike) -> str:
     return "".join(text for _, text in read_blocks(path))
 
 
-def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
-    """Numbered lines without their newlines, streaming."""
-    for first, text in read_blocks(path):
-        yield from enumerate(text.removesuffix("\n").split("\n"), first)
+def read_lines(path: PathLike, *, bad: list[DataError] | None = None) -> Iterator[tuple[int, str]]:
+    """Numbered lines without their newlines, streaming.
+
+    A line that is not UTF-8 raises, unless `bad` is given: then it is left out and its error appended there.
+    """
+    for first, text in read_blocks(path, lenient=bad is not None):
+        numbered = enumerate(text.removesuffix("\n").split("\n"), first)
+        if bad is None:
+            yield from numbered
+            continue
+        for number, line in numbered:
+            try:
+                check_text(line, path, number)
+            except DataError as error:
+                bad.append(error)
+            else:
+                yield number, line
 
 
 def paragraphs(text: str, first: int = 1) -> Iterator[tuple[int, str]]:

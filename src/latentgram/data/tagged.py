@@ -1,6 +1,6 @@
-"""Sentences as plain text: one word a line with its tags, one sentence a line, or `word/tag` pairs.
+"""Sentences as plain text: one word a line with its tags, or one sentence a line.
 
-All stream in constant memory, take compressed files and folders, and name the line of a fault.
+Both stream in constant memory, take compressed files and folders, and name the line of a fault.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from sys import intern
 
-from latentgram.data.files import PathLike, expand, paragraphs, read_blocks, read_lines, write_text
+from latentgram.data.files import PathLike, check_text, expand, paragraphs, read_blocks, read_lines, write_text
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
 
@@ -31,9 +31,10 @@ def read_tagged(
     if column < 1 or (coarse is not None and coarse < 1):
         raise SettingError("a tag column is 1 or more: the word itself is column 0")
     for path in expand(paths, TAGGED_SUFFIXES):
-        for first, text in read_blocks(path, "\n\n"):
+        for first, text in read_blocks(path, "\n\n", lenient=bad is not None):
             for start, body in paragraphs(text, first):
                 try:
+                    check_text(body, path, start)
                     yield _read_rows(body.split("\n"), start, path, column, coarse)
                 except DataError as error:
                     if bad is None:
@@ -62,29 +63,17 @@ def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse
     )
 
 
-def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[Sentence]:
-    """Stream one sentence a line, words parted by blanks; empty lines are passed over."""
+def read_sentences(
+    paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None
+) -> Iterator[Sentence]:
+    """Stream one sentence a line, words parted by blanks; empty lines are passed over.
+
+    A line that is not UTF-8 raises, unless `bad` is given: then it is left out and its error appended there.
+    """
     for path in expand(paths, TEXT_SUFFIXES):
-        for _, line in read_lines(path):
+        for _, line in read_lines(path, bad=bad):
             if words := line.split():
                 yield Sentence(tuple(words))
-
-
-def read_word_tag(
-    paths: PathLike | Iterable[PathLike], *, separator: str = "/", bad: list[DataError] | None = None
-) -> Iterator[Sentence]:
-    """Stream one sentence a line of `word/tag` pairs; the last separator of a pair counts, so `1/2/CD` is fine."""
-    for path in expand(paths, TEXT_SUFFIXES + TAGGED_SUFFIXES):
-        for number, line in read_lines(path):
-            pairs = [pair.rpartition(separator) for pair in line.split()]
-            faulty = next((i for i, (word, _, tag) in enumerate(pairs) if not word or not tag), None)
-            if faulty is not None:
-                error = DataError(f"{''.join(pairs[faulty])!r} is not word{separator}tag", path=path, line=number)
-                if bad is None:
-                    raise error
-                bad.append(error)
-            elif pairs:
-                yield Sentence(tuple(word for word, _, _ in pairs), tuple(tag for _, _, tag in pairs))
 
 
 def to_tagged(sentence: Sentence) -> str:

@@ -22,6 +22,7 @@ from itertools import pairwise
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import TEXT_SUFFIXES
+from latentgram.errors import DataError
 
 _OPENING = "([{<«‹“„‘‚¿¡\"'`*#$£€¥§@&+=~/|–—-"
 _CLOSING = ")]}>»›”’\"'`,;:!?…。！？、，؟؛।*#$£€¥%=~/|–—-"
@@ -223,8 +224,10 @@ def _begins_small(piece: str) -> bool:
     return letter.islower()
 
 
-def read_raw(paths: PathLike | Iterable[PathLike], rules: Tokeniser) -> Iterator[Sentence]:
-    """Stream the sentences of raw text files."""
+def read_raw(
+    paths: PathLike | Iterable[PathLike], rules: Tokeniser, *, bad: list[DataError] | None = None
+) -> Iterator[Sentence]:
+    """Stream the sentences of raw text files; `bad` is as for `read_sentences`."""
     for path in expand(paths, TEXT_SUFFIXES):
-        for _, line in read_lines(path):
+        for _, line in read_lines(path, bad=bad):
             yield from rules.sentences(line)

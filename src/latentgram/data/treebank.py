@@ -151,14 +151,14 @@ class Treebank(Sequence[Item], Generic[Item]):
         tag_column: int = 1,
         tokeniser: Tokeniser | None = None,
     ) -> Iterator[Sentence]:
-        """The words and tags one sentence at a time, as a parser wants them: CoNLL-U may lack its heads.
+        """The words and tags one sentence at a time, as a parser wants them: heads in CoNLL-U are not looked at.
 
         Text is cut at blanks, one sentence a line, or into sentences and words by a tokeniser.
         """
         files, kind = formats.find_files(paths, format)
         if kind == formats.TEXT and tokeniser is not None:
-            return read_raw(files, tokeniser)
-        return (item.sentence for item in _stream(files, kind, bad, tag_column, partial=True))
+            return read_raw(files, tokeniser, bad=bad)
+        return (item.sentence for item in _stream(files, kind, bad, tag_column, heads=False))
 
     def write(self, path: PathLike) -> None:
         """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""
@@ -297,12 +297,12 @@ class Treebank(Sequence[Item], Generic[Item]):
 
 
 def _stream(
-    files: list[str], kind: str, bad: list[DataError] | None, tag_column: int, partial: bool = False
+    files: list[str], kind: str, bad: list[DataError] | None, tag_column: int, heads: bool = True
 ) -> Iterator[Any]:
     if kind == formats.BRACKETS:
         return brackets.stream_trees(files, bad=bad)
     if kind == formats.CONLLU:
-        return read_conllu(files, bad=bad, partial=partial)
+        return read_conllu(files, bad=bad, heads=heads)
     if kind == formats.TAGGED:
         return read_tagged(files, column=tag_column, bad=bad)
-    return read_sentences(files)
+    return read_sentences(files, bad=bad)

@@ -111,21 +111,6 @@ def grown(array, size):
 
 
 @njit(cache=True)
-def complete_items(length, leaf_begin, leaf_symbol, interminals):
-    """All interminals in every cell of two words and more, the given preterminals over the words."""
-    cells = length * (length + 1) // 2
-    cell_begin = np.empty(cells + 1, np.int32)
-    cell_begin[: length + 1] = leaf_begin
-    for cell in range(length, cells):
-        cell_begin[cell + 1] = cell_begin[cell] + interminals
-    item_symbol = np.empty(cell_begin[cells], np.int32)
-    item_symbol[: leaf_symbol.shape[0]] = leaf_symbol
-    for item in range(leaf_symbol.shape[0], item_symbol.shape[0]):
-        item_symbol[item] = (item - leaf_symbol.shape[0]) % interminals
-    return cell_begin, item_symbol
-
-
-@njit(cache=True)
 def all_joints(length, cell_begin, item_symbol, index):
     """Every place at which two items meet side by side and some rule has their symbols as children."""
     cells = length * (length + 1) // 2

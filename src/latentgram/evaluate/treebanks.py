@@ -12,7 +12,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import Punctuation, attachment_rows, score_attachment
 from latentgram.evaluate.bracketing import bracket_rows, score_brackets
-from latentgram.evaluate.compare import Comparison, attachment_uas, bracketing_f1, paired_bootstrap
+from latentgram.evaluate.compare import Comparison, attachment_las, attachment_uas, bracketing_f1, paired_bootstrap
 from latentgram.evaluate.evalb_parameters import COLLINS, BracketingRules
 from latentgram.evaluate.score import Score
 from latentgram.evaluate.tagging import score_tags
@@ -43,10 +43,11 @@ def compare_treebanks(
     *,
     rules: BracketingRules = COLLINS,
     punctuation: Punctuation = "none",
+    labelled: bool = False,
     draws: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Two outputs for the same gold trees, by F1, UAS or accuracy, with a paired bootstrap."""
+    """Two outputs for the same gold trees, by F1, UAS (`labelled`: LAS) or accuracy, with a paired bootstrap."""
     _check_kinds(gold, first)
     _check_kinds(gold, second)
     if gold.kind == CONSTITUENCY:
@@ -54,6 +55,8 @@ def compare_treebanks(
         return paired_bootstrap(rows[0], rows[1], bracketing_f1, draws=draws, seed=seed)
     if gold.kind == DEPENDENCY:
         rows = [attachment_rows(gold, output, punctuation=punctuation) for output in (first, second)]
+        if labelled:
+            return paired_bootstrap(rows[0], rows[1], attachment_las, draws=draws, seed=seed)
     else:
         rows = [_tag_rows(gold, output) for output in (first, second)]
     return paired_bootstrap(rows[0], rows[1], attachment_uas, draws=draws, seed=seed)

@@ -42,7 +42,8 @@ def fit(
     context = Context(engine or engine_for(n_jobs), progress or Silent(), dev_score)
     started = time.perf_counter()
     if getattr(learner, "rare", None) == AUTO:
-        learner = dataclasses.replace(learner, rare=choose_threshold(data))
+        chosen: dict[str, Any] = {"rare": choose_threshold(data)}
+        learner = dataclasses.replace(learner, **chosen)
     learned = recipe.load()(data, learner, context)
     known: Provenance = learned.provenance
     provenance = dataclasses.replace(

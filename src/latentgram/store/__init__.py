@@ -28,7 +28,7 @@ import latentgram
 from latentgram.data.files import replacing
 from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, LatentgramError, ModelFileError
-from latentgram.store.codec import FormatError, decode, encode, find
+from latentgram.store.codec import FormatError, OtherVersion, decode, encode, find
 
 FORMAT = 1
 """The version of the format; a file with a greater one is refused."""
@@ -144,6 +144,9 @@ def save(value: object, path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     if name == "-":
         raise ModelFileError("a model is written to a named file, not to standard output")
+    if isinstance(value, type) or not dataclasses.is_dataclass(value):
+        what = "a class" if isinstance(value, type) else _a(type(value).__name__)
+        raise ModelFileError(f"{name} was not written: {what} cannot be stored, only models, parsers and the like")
     try:
         document, arrays = encode(value, _class_named)
     except FormatError as error:
@@ -180,7 +183,7 @@ def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
         digest = header.pop("digest")
         if digest != _digest(header, arrays):
             raise ModelFileError(f"{name} is damaged: its contents do not agree with its digest")
-        value = decode(header["value"], arrays, _class_named)
+        value = _decoded(header["value"], arrays, header["library"])
         if type(value).__name__ != header["kind"]:
             raise FormatError("does not hold the kind of value that its header says")
         return value
@@ -199,8 +202,20 @@ def read_header(path: str | os.PathLike[str]) -> Header:
             header["digest"],
             os.path.getsize(name),
             {key: (part.get_dtype(), tuple(part.get_shape())) for key, part in slices.items()},
-            None if origin is None else cast(Provenance, decode(origin, {}, _class_named)),
+            None if origin is None else cast(Provenance, _decoded(origin, {}, header["library"])),
         )
+
+
+def _decoded(document: object, arrays: Mapping[str, np.ndarray], library: str) -> object:
+    """The value of a document; if its classes have changed since, what to do."""
+    try:
+        return decode(document, arrays, _class_named)
+    except OtherVersion as error:
+        here = latentgram.__version__
+        raise FormatError(
+            f"was written by latentgram {library} and does not fit {here} ({error}): "
+            "train the model again with this version, or load it with the version that wrote it"
+        ) from None
 
 
 def _a(kind: str) -> str:
@@ -210,7 +225,7 @@ def _a(kind: str) -> str:
     ('a SHAG', 'an LPCFG', 'a Tagger', 'an Alphabet')
     """
     spelled = len(kind) > 1 and kind[:2].isupper() and not set(kind[:3]) & set("AEIOU")
-    return f"{'an' if kind[:1] in 'AEIO' or (spelled and kind[0] in 'FHLMNRSX') else 'a'} {kind}"
+    return f"{'an' if kind[:1].upper() in 'AEIO' or (spelled and kind[0] in 'FHLMNRSX') else 'a'} {kind}"
 
 
 def _digest(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:

@@ -43,6 +43,10 @@ class FormatError(Exception):
     """A value that cannot be stored, or a document that is no value; the text continues a sentence."""
 
 
+class OtherVersion(FormatError):
+    """The fields of a class in a document are not those it has here: what differs."""
+
+
 def encode(value: object, named: Named) -> tuple[Any, dict[str, NDArray[Any]]]:
     """The document and the arrays of a value.
 
@@ -159,10 +163,10 @@ class _Decoder:
             raise FormatError("is damaged: a class in it makes no sense")
         cls = self.named(name)
         hints = _fields(cls)
-        missing, extra = sorted(set(hints) - set(content)), sorted(set(content) - set(hints))
+        # A field that has come since, with a default, means that default; nothing else can be made up or left out.
+        missing, extra = sorted(_required(cls) - set(content)), sorted(set(content) - set(hints))
         if missing or extra:
-            difference = f"lacks {missing[0]}" if missing else f"has {extra[0]}"
-            raise FormatError(f"was made by another version of latentgram, or is damaged: its {name} {difference}")
+            raise OtherVersion(f"its {name} {f'lacks {missing[0]}' if missing else f'has {extra[0]}'}")
         values = {field: self.value(item) for field, item in content.items()}
         for field, item in values.items():
             if not _fits(item, hints[field]):
@@ -213,6 +217,16 @@ def _fields(cls: type) -> dict[str, Any]:
     """The fields of a dataclass with their annotations."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
+
+
+def _required(cls: type) -> set[str]:
+    """The fields of a dataclass that have no default."""
+    none = dataclasses.MISSING
+    return {
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.init and field.default is none and field.default_factory is none
+    }
 
 
 def _fits(value: object, hint: Any) -> bool:

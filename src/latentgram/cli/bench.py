@@ -1,0 +1,36 @@
+"""`latentgram bench MODEL.lg FILE…`: how fast a model is on sentences of yours, and how much memory it takes."""
+
+from __future__ import annotations
+
+import json as codec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentgram.cli.parse import Inputs
+
+
+def bench(
+    model: Annotated[Path, typer.Argument(help="Model file of a parser, a tagger or an HMM.")],
+    files: Annotated[list[Path], typer.Argument(help="Sentences: text, tagged text, CoNLL-U or trees.")],
+    format: Annotated[
+        Inputs | None, typer.Option(help="What the input is; by default told by the name of a file.")
+    ] = None,
+    own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="How often all sentences are parsed or tagged.")] = 3,
+    batch: Annotated[int, typer.Option(min=1, help="Sentences that are timed together.")] = 64,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Measure the speed of a model on one core, after a warm-up, with an interval, and the memory it takes."""
+    import latentgram
+    from latentgram.errors import ModelFileError
+    from latentgram.parser.speed import measure_speed
+
+    stored = latentgram.load(model)
+    if not isinstance(stored, latentgram.Parser | latentgram.Tagger | latentgram.HMM):
+        raise ModelFileError(f"{model} holds no parser or tagger but a {type(stored).__name__}")
+    given = latentgram.Treebank.stream_sentences(files, format)
+    sentences = [sentence.without_tags() if own_tags else sentence for sentence in given]
+    speed = measure_speed(stored, sentences, repeats=repeats, batch=batch)
+    typer.echo(codec.dumps(speed.to_json()) if json else str(speed))

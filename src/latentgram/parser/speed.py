@@ -1,0 +1,126 @@
+"""How fast a model is on given sentences, and how much memory it takes.
+
+One batch runs untimed first, so that nothing is compiled or looked up for the first time on the clock. Then all
+sentences pass `repeats` times, in batches whose wall-clock times t_b are kept with their sizes n_b. The rate is
+
+    Σ_b n_b / Σ_b t_b,
+
+and its 95 % interval that of the same ratio over batches drawn with replacement (a percentile bootstrap).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from latentgram.data.sentence import Sentence
+from latentgram.errors import DataError, SettingError
+from latentgram.models.hmm import HMM
+from latentgram.models.tagger import Tagger
+from latentgram.parser.parser import BATCH, Parser
+
+_DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Sentences and words a second with an interval, the time a sentence takes, and memory; it prints itself."""
+
+    sentences: int
+    words: int
+    repeats: int
+    rate: float
+    """Sentences a second."""
+    low: float
+    high: float
+    words_a_second: float
+    milliseconds: float
+    """Of a sentence in a batch, the mean."""
+    slowest: float
+    """The milliseconds of a sentence in the slowest batch."""
+    peak_megabytes: float | None
+    """The most memory this process has held; None where the system does not say."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it by name."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        memory = "" if self.peak_megabytes is None else f"; at most {self.peak_megabytes:,.0f} MB of memory"
+        return (
+            f"{self.rate:,.1f} sentences a second [{self.low:,.1f}, {self.high:,.1f}] (95 % interval), "
+            f"{self.words_a_second:,.0f} words a second; {self.milliseconds:.2f} ms a sentence, "
+            f"{self.slowest:.2f} in the slowest batch{memory}\n"
+            f"({self.sentences:,} sentences of {self.words / self.sentences:.1f} words, passes: {self.repeats}, "
+            "after a warm-up)"
+        )
+
+
+def measure_speed(
+    model: Parser | Tagger | HMM, sentences: Iterable[Sentence], *, repeats: int = 3, batch: int = BATCH
+) -> Speed:
+    """Time a parser or tagger on sentences.
+
+    >>> import latentgram as lg
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
+    >>> found = measure_speed(parser, lg.demo_treebank(5, seed=1).sentences(), repeats=2)
+    >>> found.sentences, found.low <= found.rate <= found.high
+    (5, True)
+    """
+    if repeats < 1 or batch < 1:
+        raise SettingError(f"a measurement has 1 or more repeats and sentences a batch, not {repeats} and {batch}")
+    given = list(sentences)
+    if not given:
+        raise DataError("there are no sentences to measure the speed on")
+    run = _runner(model)
+    batches = [given[first : first + batch] for first in range(0, len(given), batch)]
+    run(batches[0])
+    seconds = []
+    for _ in range(repeats):
+        for part in batches:
+            started = time.perf_counter()
+            run(part)
+            seconds.append(time.perf_counter() - started)
+    taken, sizes = np.array(seconds), np.array([len(part) for part in batches] * repeats, float)
+    words = sum(map(len, given))
+    low, high = _interval(sizes, taken)
+    return Speed(
+        len(given),
+        words,
+        repeats,
+        float(sizes.sum() / taken.sum()),
+        low,
+        high,
+        float(words * repeats / taken.sum()),
+        float(1000 * taken.sum() / sizes.sum()),
+        float(1000 * (taken / sizes).max()),
+        _peak_megabytes(),
+    )
+
+
+def _runner(model: Parser | Tagger | HMM) -> Callable[[Sequence[Sentence]], Any]:
+    """What is timed: parsing, or tagging without what is known of tags."""
+    if isinstance(model, Parser):
+        return lambda part: list(model.parse_many(part))
+    return lambda part: list(model.tag_all([sentence.without_tags() for sentence in part]))
+
+
+def _interval(sizes: np.ndarray, taken: np.ndarray) -> tuple[float, float]:
+    """The 95 % percentile bootstrap of Σ sizes / Σ taken."""
+    drawn = np.random.default_rng(0).integers(len(sizes), size=(_DRAWS, len(sizes)))
+    low, high = np.quantile(sizes[drawn].sum(1) / taken[drawn].sum(1), (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _peak_megabytes() -> float | None:
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has none
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak / 1024
