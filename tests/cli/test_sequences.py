@@ -64,6 +64,36 @@ def test_supervised_and_clusters(run: Run, folder: Path, tmp_path: Path) -> None
     assert {line.split("\t")[1] for line in named.out.splitlines() if line} <= tags
 
 
+@pytest.mark.parametrize("kind", ["hmm", "tagger"])
+def test_lists_draws_and_constraints_of_tags(run: Run, folder: Path, tmp_path: Path, kind: str) -> None:
+    model, known, text = tmp_path / "m.lg", tmp_path / "known.jsonl", "the teacher mends it .\nit sleeps .\n"
+    more = ["--by", "counting"] if kind == "hmm" else ["--passes", 2]
+    assert run("train", kind, f"{folder / 'train.tsv'}:1", *more, "-o", model).status == 0
+    listed = run("tag", model, "--tokenised", "--nbest", 3, "--json", given=text)
+    rows = [json.loads(line) for line in listed.out.splitlines()]
+    assert [row["sentence"] for row in rows] == [1, 1, 1, 2, 2, 2]
+    assert rows[0]["tags_logprob"] >= rows[1]["tags_logprob"] >= rows[2]["tags_logprob"]
+    plain = run("tag", model, "--tokenised", "--nbest", 3, given=text).out.split("\n\n\n")
+    assert [len(part.split("\n\n")) for part in plain[:2]] == [3, 3]
+    drawn = run("tag", model, "--tokenised", "--samples", 2, "--json", given=text)
+    assert [json.loads(line)["sentence"] for line in drawn.out.splitlines()] == [1, 1, 2, 2]
+    assert drawn.out == run("tag", model, "--tokenised", "--samples", 2, "--json", given=text).out
+    other = rows[1]["tags"] if rows[1]["tags"][1] != rows[0]["tags"][1] else rows[0]["tags"]
+    known.write_text(json.dumps({"tags": {"1": other[1]}, "forbidden_tags": [[0, "NN"]]}) + "\n\n")
+    told = run("tag", model, "--constraints", known, given=text)
+    assert told.out.splitlines()[1].split("\t")[1] == other[1]
+    known.write_text('\n{"tags": {"0": "NOSUCH"}}\n')
+    clash = run("tag", model, "--constraints", known, given=text)
+    assert clash.status == 1
+    assert "known.jsonl:2: no tag that" in clash.err
+    kept = run("tag", model, "--constraints", known, "--skip-bad", given=text)
+    assert kept.status == 0
+    assert kept.out.count("\n\n") == 1
+    assert "faulty sentences left out: 1" in kept.err
+    for wrong in (["--nbest", 2, "--samples", 2], ["--nbest", 2, "--fast", model]):
+        assert run("tag", model, *wrong, given=text).status == 1
+
+
 def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: Path) -> None:
     table, automaton, arpa = tmp_path / "c.tsv", tmp_path / "n.lg", tmp_path / "n.arpa"
     assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0

@@ -87,10 +87,10 @@ def test_best_sequences(order: int, words: str) -> None:
     ranked = sorted(every(hmm, words).items(), key=lambda item: -item[1])
     found = hmm.nbest(list(words), 7)
     assert len(found) == min(7, len(ranked))
-    for (log, tags), (expected, value) in zip(found, ranked, strict=False):
-        assert log == pytest.approx(np.log(value), rel=1e-12)
-        assert tags == tuple(hmm.tags.decode(expected))
-    assert hmm.tag(list(words), "viterbi").tags == found[0][1]
+    for one, (expected, value) in zip(found, ranked, strict=False):
+        assert one.logprob + one.tags_logprob == pytest.approx(np.log(value), rel=1e-12)
+        assert one.tags == tuple(hmm.tags.decode(expected))
+    assert hmm.tag(list(words), "viterbi").tags == found[0].tags
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -157,7 +157,7 @@ def test_samples_of_tags_follow_the_posterior(order: int) -> None:
     hmm = random_hmm(order)
     table = every(hmm, "dbd")
     total = sum(table.values())
-    drawn = hmm.sample_tags(list("dbd"), 4000, seed=3)
+    drawn = [one.tags for one in hmm.sample_tags(list("dbd"), 4000, seed=3)]
     for tags, value in table.items():
         share = drawn.count(tuple(hmm.tags.decode(tags))) / len(drawn)
         assert share == pytest.approx(value / total, abs=0.03)

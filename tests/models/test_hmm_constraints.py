@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.errors import DataError
+from latentgram.errors import DataError, NoParse
 
 TEXT = [
     [("a", "X"), ("b", "Y"), ("a", "Y")],
@@ -30,7 +30,7 @@ def hmm() -> lg.HMM:
 @pytest.mark.parametrize("decoder", ["posterior", "viterbi"])
 def test_sum_over_those_that_obey(hmm: lg.HMM, parts: dict[str, Any], decoder: str) -> None:
     known = lg.Constraints.of(**parts)
-    every = hmm.nbest(WORDS, 100)
+    every = [(found.logprob + found.tags_logprob, found.tags) for found in hmm.nbest(WORDS, 100)]
     obeying = [(log, tags) for log, tags in every if known.obeyed_by(_Tagged(tags))]
     assert 0 < len(obeying) < len(every)
     found = hmm.tag(WORDS, decoder, known)
@@ -38,8 +38,10 @@ def test_sum_over_those_that_obey(hmm: lg.HMM, parts: dict[str, Any], decoder: s
     assert found.logprob == pytest.approx(total)
     for place, (tag, said) in enumerate(zip(found.tags, found.confidence, strict=True)):
         assert said == pytest.approx(sum(np.exp(log - total) for log, tags in obeying if tags[place] == tag))
-    assert [tags for _, tags in hmm.nbest(WORDS, 100, known)] == [tags for _, tags in obeying]
-    assert set(hmm.sample_tags(WORDS, 50, 1, known)) <= {tags for _, tags in obeying}
+    listed = hmm.nbest(WORDS, 100, known)
+    assert [one.tags for one in listed] == [tags for _, tags in obeying]
+    assert sum(np.exp(one.tags_logprob) for one in listed) == pytest.approx(1)
+    assert {one.tags for one in hmm.sample_tags(WORDS, 50, 1, known)} <= {tags for _, tags in obeying}
 
 
 class _Tagged:
@@ -53,7 +55,7 @@ class _Tagged:
 
 
 def test_impossible_tags(hmm: lg.HMM) -> None:
-    with pytest.raises(DataError, match="no probability"):
+    with pytest.raises(NoParse, match=r"no tag that word 0 may have obeys: tags \(0, NOSUCH\)"):
         hmm.tag(WORDS, known=lg.Constraints.of(tags={0: "NOSUCH"}))
     with pytest.raises(DataError, match="no word 7"):
         hmm.tag(WORDS, known=lg.Constraints.of(tags={7: "X"}))

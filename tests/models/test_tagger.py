@@ -1,12 +1,16 @@
 """The tagger's dynamic programs against enumeration of tag sequences; what it does with strange words."""
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 import latentgram as lg
 from latentgram.dp.tag_chain import best_path, expectations, triple_index
+from latentgram.dp.tag_paths import k_best_tags, path_scores, sample_tags
+from latentgram.errors import SettingError
 from oracles.equality import same
 
 RNG = np.random.default_rng(0)
@@ -64,9 +68,58 @@ def test_best_path_and_posteriors_equal_enumeration(length: int, size: int) -> N
     assert noted == np.count_nonzero(triples)
 
 
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("size", [(TAGS + 1) ** 3, 17])
+def test_lists_and_draws_equal_enumeration(length: int, size: int) -> None:
+    start, tag, emission = lattice(length)
+    pair = RNG.normal(size=(TAGS + 1, TAGS + 1)).astype(np.float32)
+    triple = RNG.normal(size=size).astype(np.float32)
+    every = list(product(*(range(start[i + 1] - start[i]) for i in range(length))))
+    scores = np.array([score(path, start, tag, emission, pair, triple) for path in every])
+    order = np.argsort(-scores)
+    for count in (1, 7, len(every) + 3):
+        paths, found = k_best_tags(start, tag, emission, pair, triple, TAGS, count)
+        there = min(count, len(every))
+        assert found[:there] == pytest.approx(scores[order[:there]], abs=1e-5)
+        assert [tuple(path) for path in paths[:there].tolist()] == [every[n] for n in order[:there]]
+        assert np.all(found[there:] == -np.inf)
+    assert path_scores(np.array(every), start, tag, emission, pair, triple, TAGS) == pytest.approx(
+        scores, abs=1e-5
+    )
+
+    uniform = np.random.default_rng(5).random((5000, length))
+    drawn = Counter(map(tuple, sample_tags(start, tag, emission, pair, np.exp(triple), TAGS, uniform).tolist()))
+    likely = np.exp(scores - np.logaddexp.reduce(scores))
+    often = likely * len(uniform) >= 5  # as the chi-square approximation wants; the rest is one more class
+    observed = np.array([drawn[path] for path in every])
+    classes = [np.append(values[often], values[~often].sum()) for values in (observed, likely * len(uniform))]
+    classes = [values[classes[1] > 0] for values in classes]
+    assert chisquare(*classes).pvalue > 1e-3 if len(classes[0]) > 1 else observed.sum() == len(uniform)
+
+
 @pytest.fixture(scope="module")
 def tagger() -> lg.Tagger:
     return lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Perceptron(passes=4))
+
+
+def test_lists_and_draws_of_a_tagger(tagger: lg.Tagger) -> None:
+    words = "the strange frobbers mend a lamp ."
+    every = tagger.nbest(words, 100_000)
+    assert sum(np.exp(one.tags_logprob) for one in every) == pytest.approx(1, abs=1e-4)
+    assert every[0].tags == tagger.tag(words).tags
+    assert every[0].confidence == pytest.approx(tagger.tag(words).confidence)
+    known = lg.Constraints.of(tags={2: "NNS"}, forbidden_tags=[(3, every[0].tags[3])])
+    obeying = [one for one in every if one.tags[2] == "NNS" and one.tags[3] != every[0].tags[3]]
+    mass = sum(np.exp(one.tags_logprob) for one in obeying)
+    listed = tagger.nbest(words, 10, known)
+    assert [one.tags for one in listed] == [one.tags for one in obeying[:10]]
+    for one, free in zip(listed, obeying, strict=False):
+        assert np.exp(one.tags_logprob) == pytest.approx(np.exp(free.tags_logprob) / mass, rel=1e-3)
+    assert {one.tags for one in tagger.sample_tags(words, 30, 1, known)} <= {one.tags for one in obeying}
+    assert same(tagger.sample_tags(words, 5, 3), tagger.sample_tags(words, 5, 3))
+    for wrong in (lambda: tagger.nbest(words, 0), lambda: tagger.sample_tags(words, 0)):
+        with pytest.raises(SettingError, match="at least 1"):
+            wrong()
 
 
 def test_new_sentences_are_tagged_well_and_posteriors_sum_to_one(tagger: lg.Tagger) -> None:

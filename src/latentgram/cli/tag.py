@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json as codec
+import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from latentgram.errors import DataError, NoParse
+
+if TYPE_CHECKING:
+    from latentgram.models.hmm import HMM
+    from latentgram.models.tagger import Tagger
+    from latentgram.models.tagging import Tagging
+    from latentgram.parser.answers import Question
 
 
 def tag(
@@ -24,6 +35,23 @@ def tag(
     tokenised: Annotated[
         bool, typer.Option("--tokenised", help="Text is one sentence a line, tokens parted by blanks.")
     ] = False,
+    nbest: Annotated[
+        int | None, typer.Option(min=1, help="So many sequences of tags of each sentence, best first.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="So many sequences of tags drawn from the posterior.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    constraints: Annotated[
+        Path | None,
+        typer.Option(help="Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON lines: words, tags, their posteriors, log-probabilities.")
+    ] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave faulty sentences out, and count them.")
+    ] = False,
     named_by: Annotated[
         str | None,
         typer.Option(help="Tagged sentences, FILE[:COLUMN], by which numbered tags get the names they meet most."),
@@ -36,13 +64,21 @@ def tag(
     """Tag text with a tagger, or with a hidden Markov model, whose words are separated by blanks.
 
     Words the model has never seen are tagged by their form and context; how many there were is said at the end.
+    Lists and draws have an empty line more after each sentence, and log p(tags | words) in the JSON form. With
+    --constraints text is one sentence a line, tokens parted by blanks: {"tags": {"1": "NN"}, "forbidden_tags":
+    [[2, "VB"]]} speaks of words counted from 0.
     """
     import latentgram
     from latentgram.cli.console import ensure_input, say
     from latentgram.cli.sequences import named_tags, read_automaton
     from latentgram.errors import ModelFileError, SettingError
     from latentgram.learn.ngram_tagger import remember_tags
+    from latentgram.parser.answers import Question, with_constraints
 
+    if nbest is not None and samples is not None:
+        raise SettingError("take one of --nbest and --samples")
+    if fast is not None and (nbest or samples or constraints):
+        raise SettingError("--fast tags by memory: it has no --nbest, --samples or --constraints")
     ensure_input(len(files or []))
     stored = latentgram.load(model)
     tagger = getattr(stored, "tagger", None) if isinstance(stored, latentgram.Parser) else stored
@@ -53,23 +89,80 @@ def tag(
     if named_by is not None:
         tagger = named_tags(tagger, named_by)
     rules = None
-    if isinstance(tagger, latentgram.Tagger) and not tokenised:
+    if isinstance(tagger, latentgram.Tagger) and not tokenised and constraints is None:
         rules = getattr(stored, "tokeniser", None) or latentgram.Tokeniser()
-    given = latentgram.Treebank.stream_sentences(files or [Path("-")], None if files else "text", tokeniser=rules)
+    bad: list[DataError] | None = [] if skip_bad else None
+    # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
+    faults = None if constraints is not None else bad
+    given = latentgram.Treebank.stream_sentences(
+        files or [Path("-")], None if files else "text", bad=faults, tokeniser=rules
+    )
     words = (sentence.without_tags() for sentence in given)
+    lists: Iterator[list[Tagging]]
     if fast is not None:
-        results = remember_tags(tagger, read_automaton([fast])).tag_all(words)
+        lists = ([one] for one in remember_tags(tagger, read_automaton([fast])).tag_all(words))
+    elif constraints is not None:
+        lists = _lists(tagger, with_constraints(words, constraints, bad=bad), decoder, nbest, samples, seed, bad)
+    elif nbest or samples:
+        lists = _lists(tagger, map(Question, words), decoder, nbest, samples, seed, bad)
     else:
-        results = tagger.tag_all(words, decoder)
+        lists = ([one] for one in tagger.tag_all(words, decoder))
     unknown = total = 0
-    for result in results:
-        rows = zip(result.words, result.tags, result.confidence, strict=True)
-        if probabilities:
-            lines = [f"{word}\t{name}\t{sure:.4f}" for word, name, sure in rows]
-        else:
-            lines = [f"{word}\t{name}" for word, name, _ in rows]
-        typer.echo("\n".join(lines) + "\n")
-        unknown += sum(result.unknown)
-        total += len(result.words)
+    for number, results in enumerate(lists, 1):
+        for result in results:
+            typer.echo(_as_json(number, result) if json else _as_rows(result, probabilities))
+        if (nbest or samples) and not json:
+            typer.echo()
+        unknown += sum(results[0].unknown)
+        total += len(results[0].words)
     if unknown:
         say(f"{unknown:,} of {total:,} words were never seen in training; they were tagged by their context")
+    if bad:
+        say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
+
+
+def _lists(
+    tagger: HMM | Tagger,
+    questions: Iterable[Question],
+    decoder: str,
+    nbest: int | None,
+    samples: int | None,
+    seed: int,
+    bad: list[DataError] | None,
+) -> Iterator[list[Tagging]]:
+    """The taggings of each sentence under what is known of it; one that has none raises or is kept in `bad`."""
+    for question in questions:
+        sentence, known = question.sentence, question.known
+        try:
+            if nbest is not None:
+                yield tagger.nbest(sentence, nbest, known)
+            elif samples is not None:
+                yield tagger.sample_tags(sentence, samples, seed, known)
+            else:
+                yield [tagger.tag(sentence, decoder, known)]
+        except (NoParse, DataError) as error:
+            fault = DataError(str(error), path=question.path, line=question.line)
+            if bad is None:
+                raise fault from None
+            bad.append(fault)
+
+
+def _as_rows(result: Tagging, probabilities: bool) -> str:
+    """Words and tags, one a line, and the posterior of each tag where asked for."""
+    rows = zip(result.words, result.tags, result.confidence, strict=True)
+    if probabilities:
+        return "".join(f"{word}\t{name}\t{sure:.4f}\n" for word, name, sure in rows)
+    return "".join(f"{word}\t{name}\n" for word, name, _ in rows)
+
+
+def _as_json(number: int, result: Tagging) -> str:
+    """A line; what is not known is null."""
+    logs = {name: getattr(result, name) for name in ("logprob", "tags_logprob")}
+    value = {
+        "sentence": number,
+        "words": result.words,
+        "tags": result.tags,
+        "confidence": result.confidence,
+        **{name: log if math.isfinite(log) else None for name, log in logs.items()},
+    }
+    return codec.dumps(value, ensure_ascii=False)

@@ -12,7 +12,7 @@ from latentgram.dp.chain import _tag_before, column_starts, forward
 
 
 @njit(cache=True)
-def _enter(score, source, node, value, origin):
+def enter_path(score, source, node, value, origin):
     """Put a path into the sorted list of its node; an equal one already there stays in front."""
     k = score.shape[1]
     if not value > score[node, k - 1]:
@@ -59,14 +59,16 @@ def k_best(log_transition, emit_start, emit_tag, log_emit, tokens, begin, end, k
                     if value == -np.inf:
                         break
                     if i + 1 == length:
-                        _enter(score, source, starts[length], value + log_transition[state, 0], node * k + rank)
+                        enter_path(
+                            score, source, starts[length], value + log_transition[state, 0], node * k + rank
+                        )
                         continue
                     next_low = emit_start[tokens[first + i + 1]]
                     next_width = emit_start[tokens[first + i + 1] + 1] - next_low
                     target = starts[i + 1] + (tag * next_width if memory == 2 else 0)
                     for u in range(next_width):
                         edge = log_transition[state, emit_tag[next_low + u]] + log_emit[next_low + u]
-                        _enter(score, source, target + u, value + edge, node * k + rank)
+                        enter_path(score, source, target + u, value + edge, node * k + rank)
         for rank in range(k):
             logs[s, rank] = score[starts[length], rank]
             if logs[s, rank] == -np.inf:

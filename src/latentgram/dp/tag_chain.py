@@ -39,7 +39,7 @@ def emission_scores(rows, begin, end, row_start, row_tag, row_weight, start, tag
 
 
 @njit(cache=True)
-def _columns(begin, end, start):
+def column_starts(begin, end, start):
     """Where the nodes of each column begin: column i has K_{i−1} · K_i of them."""
     length = end - begin
     columns = np.empty(length + 1, np.int64)
@@ -53,12 +53,14 @@ def _columns(begin, end, start):
 
 
 @njit(cache=True)
-def _tag_at(i, k, begin, start, tag, n_tags):
+def tag_at(i, k, begin, start, tag, n_tags):
+    """The tag of candidate k of token i; before the sentence it is the boundary."""
     return np.int64(n_tags) if i < begin else np.int64(tag[start[i] + k])
 
 
 @njit(cache=True)
-def _width(i, begin, start):
+def width(i, begin, start):
+    """How many candidates token i has; before the sentence one."""
     return 1 if i < begin else start[i + 1] - start[i]
 
 
@@ -66,20 +68,20 @@ def _width(i, begin, start):
 def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
     """The best sequence, as numbers of candidates, into `out`; among equals the first candidate wins."""
     length = end - begin
-    columns = _columns(begin, end, start)
+    columns = column_starts(begin, end, start)
     best = np.full(columns[length], -np.inf)
     back = np.zeros(columns[length], np.int64)
     size = len(triple)
     for i in range(begin, end):
-        here, before, before2 = _width(i, begin, start), _width(i - 1, begin, start), _width(i - 2, begin, start)
+        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
         at = columns[i - begin]
         for j in range(before):
-            b = _tag_at(i - 1, j, begin, start, tag, n_tags)
+            b = tag_at(i - 1, j, begin, start, tag, n_tags)
             for k in range(here):
                 c = np.int64(tag[start[i] + k])
                 top, link = -np.inf, 0
                 for h in range(before2):
-                    a = _tag_at(i - 2, h, begin, start, tag, n_tags)
+                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
                     value = triple[triple_index(a, b, c, n_tags, size)]
                     if i > begin:
                         value += best[columns[i - begin - 1] + h * before + j]
@@ -88,9 +90,9 @@ def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
                 best[at + j * here + k] = top + pair[b, c] + score[start[i] + k]
                 back[at + j * here + k] = link
     top, j, k = -np.inf, 0, 0
-    here, before = _width(end - 1, begin, start), _width(end - 2, begin, start)
+    here, before = width(end - 1, begin, start), width(end - 2, begin, start)
     for p in range(before):
-        b = _tag_at(end - 2, p, begin, start, tag, n_tags)
+        b = tag_at(end - 2, p, begin, start, tag, n_tags)
         for q in range(here):
             c = np.int64(tag[start[end - 1] + q])
             value = best[columns[length - 1] + p * here + q] + pair[c, n_tags]
@@ -99,9 +101,38 @@ def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
                 top, j, k = value, p, q
     for i in range(end - 1, begin - 1, -1):
         out[i] = k
-        link = back[columns[i - begin] + j * _width(i, begin, start) + k]
+        link = back[columns[i - begin] + j * width(i, begin, start) + k]
         j, k = link, j
     return top
+
+
+@njit(cache=True)
+def forward(begin, end, start, tag, score, pair, factor, n_tags, columns):
+    """Forward sums of all nodes, each column divided by its largest one, and the logs of these."""
+    length = end - begin
+    alpha = np.empty(columns[length])
+    size = len(factor)
+    shift = np.empty(length)
+    for i in range(begin, end):
+        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
+        at = columns[i - begin]
+        largest = -np.inf
+        for j in range(before):
+            b = tag_at(i - 1, j, begin, start, tag, n_tags)
+            for k in range(here):
+                c = np.int64(tag[start[i] + k])
+                total = 0.0
+                for h in range(before2):
+                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
+                    inside = 1.0 if i == begin else alpha[columns[i - begin - 1] + h * before + j]
+                    total += inside * factor[triple_index(a, b, c, n_tags, size)]
+                node = at + j * here + k
+                alpha[node] = np.log(total) + pair[b, c] + score[start[i] + k] if total > 0.0 else -np.inf
+                largest = max(largest, alpha[node])
+        shift[i - begin] = largest
+        for node in range(at, columns[i - begin + 1]):
+            alpha[node] = np.exp(alpha[node] - largest)
+    return alpha, shift
 
 
 @njit(cache=True)
@@ -112,34 +143,14 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
     `triple_out`, and the numbers of the triples that were 0 before are noted in `touched`.
     """
     length = end - begin
-    columns = _columns(begin, end, start)
-    alpha = np.empty(columns[length])
+    columns = column_starts(begin, end, start)
+    alpha, shift = forward(begin, end, start, tag, score, pair, factor, n_tags, columns)
     size = len(factor)
-    shift = np.empty(length)
-    for i in range(begin, end):
-        here, before, before2 = _width(i, begin, start), _width(i - 1, begin, start), _width(i - 2, begin, start)
-        at = columns[i - begin]
-        largest = -np.inf
-        for j in range(before):
-            b = _tag_at(i - 1, j, begin, start, tag, n_tags)
-            for k in range(here):
-                c = np.int64(tag[start[i] + k])
-                total = 0.0
-                for h in range(before2):
-                    a = _tag_at(i - 2, h, begin, start, tag, n_tags)
-                    inside = 1.0 if i == begin else alpha[columns[i - begin - 1] + h * before + j]
-                    total += inside * factor[triple_index(a, b, c, n_tags, size)]
-                node = at + j * here + k
-                alpha[node] = np.log(total) + pair[b, c] + score[start[i] + k] if total > 0.0 else -np.inf
-                largest = max(largest, alpha[node])
-        shift[i - begin] = largest
-        for node in range(at, columns[i - begin + 1]):
-            alpha[node] = np.exp(alpha[node] - largest)
-    here, before = _width(end - 1, begin, start), _width(end - 2, begin, start)
+    here, before = width(end - 1, begin, start), width(end - 2, begin, start)
     beta = np.zeros(columns[length])
     total = 0.0
     for j in range(before):
-        b = _tag_at(end - 2, j, begin, start, tag, n_tags)
+        b = tag_at(end - 2, j, begin, start, tag, n_tags)
         for k in range(here):
             c = np.int64(tag[start[end - 1] + k])
             node = columns[length - 1] + j * here + k
@@ -148,7 +159,7 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
     counted = len(touched) > 0
     noted = 0
     for j in range(before):
-        b = _tag_at(end - 2, j, begin, start, tag, n_tags)
+        b = tag_at(end - 2, j, begin, start, tag, n_tags)
         for k in range(here):
             c = np.int64(tag[start[end - 1] + k])
             node = columns[length - 1] + j * here + k
@@ -158,10 +169,10 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
                 index = triple_index(b, c, n_tags, n_tags, size)
                 noted = note(triple_out, touched, noted, index, alpha[node] * beta[node])
     for i in range(end - 1, begin - 1, -1):
-        here, before, before2 = _width(i, begin, start), _width(i - 1, begin, start), _width(i - 2, begin, start)
+        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
         at = columns[i - begin]
         for j in range(before):
-            b = _tag_at(i - 1, j, begin, start, tag, n_tags)
+            b = tag_at(i - 1, j, begin, start, tag, n_tags)
             for k in range(here):
                 c = np.int64(tag[start[i] + k])
                 node = at + j * here + k
@@ -173,7 +184,7 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
                     continue
                 step = beta[node] * np.exp(pair[b, c] + score[start[i] + k] - shift[i - begin])
                 for h in range(before2):
-                    a = _tag_at(i - 2, h, begin, start, tag, n_tags)
+                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
                     index = triple_index(a, b, c, n_tags, size)
                     value = step * factor[index]
                     if i > begin:

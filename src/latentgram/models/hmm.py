@@ -24,7 +24,7 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.dp.chain import expect
 from latentgram.dp.chain_paths import k_best, sample_paths
-from latentgram.errors import DataError, SettingError
+from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.tagging import Tagging
 
@@ -114,28 +114,54 @@ class HMM:
                 tuple((lattice.numbers[begin:end] < 0).tolist()),
             )
 
-    def nbest(
-        self, sentence: SentenceLike, k: int, known: Constraints | None = None
-    ) -> list[tuple[float, tuple[str, ...]]]:
-        """The k best tag sequences with log p(words, tags), best first."""
+    def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
+        """The k best tag sequences, best first; fewer where there are fewer."""
         if k < 1:
             raise SettingError(f"a list of the best needs at least 1, got {k}")
-        found, logs = self._k_best(self.lattice([Sentence.of(sentence)]).within(known, self.tags), k)
-        there = np.flatnonzero(logs[0] > -np.inf)
-        return [(float(logs[0, rank]), tuple(self.tags.decode(found[rank].tolist()))) for rank in there]
+        given = Sentence.of(sentence)
+        lattice = self.lattice([given]).within(known, self.tags)
+        found, logs = self._k_best(lattice, k)
+        return self._listed(given, lattice, found[logs[0] > -np.inf])
 
     def sample_tags(
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
-    ) -> list[tuple[str, ...]]:
+    ) -> list[Tagging]:
         """Tag sequences drawn from p(tags | words)."""
-        lattice = self.lattice([Sentence.of(sentence)]).within(known, self.tags)
+        if samples < 1:
+            raise SettingError(f"the number of samples must be at least 1, got {samples}")
+        given = Sentence.of(sentence)
+        lattice = self.lattice([given]).within(known, self.tags)
         uniform = np.random.default_rng(seed).random((samples, len(lattice.numbers)))
         drawn, possible = sample_paths(
             self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform
         )
         if not possible:
             raise DataError("the HMM gives no probability to the sentence")
-        return [tuple(self.tags.decode(row)) for row in drawn.tolist()]
+        return self._listed(given, lattice, drawn)
+
+    def _listed(self, sentence: Sentence, lattice: Lattice, paths: NDArray[np.int32]) -> list[Tagging]:
+        """Tag sequences of a sentence with their probabilities and the posteriors of their tags."""
+        posterior, (log,) = self.posteriors(lattice)
+        unknown = tuple((lattice.numbers < 0).tolist())
+        return [
+            Tagging(
+                sentence.words,
+                tuple(self.tags.decode(path.tolist())),
+                tuple(np.minimum(lattice.of_tags(posterior, path), 1.0).tolist()),
+                float(log),
+                unknown,
+                self._joint(lattice, path) - float(log),
+            )
+            for path in paths
+        ]
+
+    def _joint(self, lattice: Lattice, path: NDArray[np.int32]) -> float:
+        """log p(words, tags)."""
+        total, state = float(np.log(lattice.of_tags(lattice.prob, path)).sum()), 0
+        for tag in (*path.tolist(), BOUNDARY):
+            total += self._log_transition[state, tag]
+            state = (state * len(self.tags) + tag) % self.transition.shape[0]
+        return float(total)
 
     def sample(self, sentences: int, seed: int = 0) -> Iterator[Sentence]:
         """Tagged sentences drawn from the model."""
@@ -270,6 +296,9 @@ class Lattice:
             prob[(token == word) & (names != tag)] = 0.0
         for word, tag in known.forbidden_tags:
             prob[(token == word) & (names == tag)] = 0.0
+        for word, possible in enumerate(np.bincount(token, prob > 0.0, minlength=len(self.numbers)).tolist()):
+            if not possible:
+                raise NoParse(f"no tag that word {word} may have obeys: {known}")
         return replace(self, prob=prob)
 
     def best(self, weight: Floats) -> NDArray[np.int32]:

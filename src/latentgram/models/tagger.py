@@ -24,9 +24,10 @@ from latentgram.data.constraints import Constraints
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.word_forms import WordForms
-from latentgram.dp.tag_chain import tag_sentences
+from latentgram.dp.tag_chain import emission_scores, expectations, tag_sentences
 from latentgram.dp.tag_features import find_rows
-from latentgram.errors import NoParse
+from latentgram.dp.tag_paths import k_best_tags, path_scores, sample_tags
+from latentgram.errors import NoParse, SettingError
 from latentgram.models.tagging import Tagging
 
 Floats = NDArray[np.float64]
@@ -147,18 +148,82 @@ class Tagger:
             found.append((Sentence(sentence.words, xpos, upos, sentence.space_after), np.array(sure)))
         return found
 
+    def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
+        """The k best sequences of tags, best first; fewer where there are fewer. Exact.
+
+        Where tags have a fine and a coarse side, two sequences may differ in the coarse one only.
+
+        >>> import latentgram as lg
+        >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(200, seed=0), by=lg.Perceptron(passes=3))
+        >>> first, second = tagger.nbest("the old man saw it .", 2)
+        >>> first.tags == tagger.tag("the old man saw it .").tags, first.tags_logprob > second.tags_logprob
+        (True, True)
+        """
+        if k < 1:
+            raise SettingError(f"a list of the best needs at least 1, got {k}")
+        lattice = self._lattice(Sentence.of(sentence), known)
+        paths, scores = k_best_tags(*lattice[1:], self.pair, self.triple, len(self.xpos), k)
+        return self._listed(*lattice, paths[scores > -np.inf])
+
+    def sample_tags(
+        self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
+    ) -> list[Tagging]:
+        """Sequences of tags drawn from p(tags | words)."""
+        if samples < 1:
+            raise SettingError(f"the number of samples must be at least 1, got {samples}")
+        lattice = self._lattice(Sentence.of(sentence), known)
+        uniform = np.random.default_rng(seed).random((samples, len(lattice[0])))
+        drawn = sample_tags(*lattice[1:], self.pair, self._factor, len(self.xpos), uniform)
+        return self._listed(*lattice, drawn)
+
+    def _lattice(
+        self, sentence: Sentence, known: Constraints | None
+    ) -> tuple[Sentence, Ints, NDArray[np.int16], Floats]:
+        """A sentence, where the candidates of each token begin, their tags, and the scores of their features."""
+        _, start, tag, rows = self._candidates([sentence], [known])
+        score, spare = np.empty(len(tag)), np.empty(len(self.xpos))
+        emission_scores(
+            rows, 0, len(sentence), self.row_start, self.row_tag, self.row_weight, start, tag, len(self.xpos),
+            score, spare,
+        )  # fmt: skip
+        return sentence, start, tag, score
+
+    def _listed(
+        self, sentence: Sentence, start: Ints, tag: NDArray[np.int16], score: Floats, paths: Ints
+    ) -> list[Tagging]:
+        """Sequences, as numbers of candidates, with their probabilities and the posteriors of their tags."""
+        posterior, n_tags = np.zeros(len(tag)), len(self.xpos)
+        log_total, _ = expectations(
+            0, len(sentence), start, tag, score, self.pair, self._factor, n_tags,
+            posterior, self.pair, np.zeros(0), np.zeros(0, np.int64),
+        )  # fmt: skip
+        places = start[:-1] + paths
+        scores = path_scores(paths, start, tag, score, self.pair, self.triple, n_tags)
+        unknown = tuple(word not in self.candidates.words for word in sentence.words)
+        return [
+            Tagging(
+                sentence.words,
+                tuple(self.tags[number] for number in tag[place].tolist()),
+                tuple(np.minimum(posterior[place], 1.0).tolist()),
+                np.nan,
+                unknown,
+                float(value - log_total),
+            )
+            for place, value in zip(places, scores, strict=True)
+        ]
+
     def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
         """[words, tags] p(tag | sentence), and what is known of it."""
         given = Sentence.of(sentence)
-        token, start, tag, (_, posterior, _) = self._run([given], [known])
+        start, tag, (_, posterior, _) = self._run([given], [known])
         result = np.zeros((len(given), len(self.xpos)))
-        result[np.repeat(np.arange(len(token)), np.diff(start)), tag] = posterior
+        result[np.repeat(np.arange(len(given)), np.diff(start)), tag] = posterior
         return result
 
     def _best(
         self, sentences: Sequence[Sentence], decoder: str, known: Sequence[Constraints | None] = ()
     ) -> Iterator[tuple[list[int], list[float]]]:
-        _, start, tag, (path, posterior, _) = self._run(sentences, known)
+        start, tag, (path, posterior, _) = self._run(sentences, known)
         if decoder == "posterior":
             path = np.array([np.argmax(posterior[a:b]) for a, b in pairwise(start)])
         place = start[:-1] + path
@@ -175,19 +240,25 @@ class Tagger:
 
     def _run(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] = ()
-    ) -> tuple[Ints, Ints, NDArray[np.int16], Any]:
+    ) -> tuple[Ints, NDArray[np.int16], Any]:
+        first, start, tag, rows = self._candidates(sentences, known)
+        found = tag_sentences(
+            first, rows, self.row_start, self.row_tag, self.row_weight, start, tag,
+            self.pair, self.triple, self._factor, len(self.xpos),
+        )  # fmt: skip
+        return start, tag, found
+
+    def _candidates(
+        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None]
+    ) -> tuple[Ints, Ints, NDArray[np.int16], NDArray[np.int32]]:
+        """Where sentences begin, where the candidates of their tokens begin, these, and the tokens' features."""
         forms = WordForms()
         token = forms.encode(word for sentence in sentences for word in sentence.words)
         first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
         start, tag = self.candidates.of_tokens(forms, token)
         if any(known):
             start, tag = self._within(sentences, known, first, start, tag)
-        rows = find_rows(self.feature, forms.table, token, first)
-        found = tag_sentences(
-            first, rows, self.row_start, self.row_tag, self.row_weight, start, tag,
-            self.pair, self.triple, self._factor, len(self.xpos),
-        )  # fmt: skip
-        return token, start, tag, found
+        return first, start, tag, find_rows(self.feature, forms.table, token, first)
 
     def _within(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -18,3 +19,5 @@ class Tagging:
     logprob: float
     """log p(words); nan for taggers that only know p(tags | words)."""
     unknown: tuple[bool, ...]
+    tags_logprob: float = math.nan
+    """log p(tags | words), of the members of lists and of draws."""

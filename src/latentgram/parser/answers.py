@@ -165,7 +165,7 @@ def read_partial(
 ) -> Iterator[Question]:
     """Lines of tokens in which square brackets are known phrases (see `partial_brackets`)."""
     for path in expand(paths):
-        for number, line in read_lines(path):
+        for number, line in read_lines(path, bad=bad):
             try:
                 if line.strip():
                     yield Question(*partial_brackets(line), path, number)
