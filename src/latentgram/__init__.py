@@ -51,6 +51,8 @@ _PUBLIC = {
     "Clustering": "latentgram.learn.learners",
     "Combining": "latentgram.learn.learners",
     "fit": "latentgram.learn.fit",
+    "Cluster": "latentgram.parallel",
+    "ClusterError": "latentgram.errors",
     "Ensemble": "latentgram.models.ensemble",
     "LPCFG": "latentgram.models.lpcfg",
     "Parse": "latentgram.parser.result",

@@ -66,3 +66,7 @@ class NoParse(LatentgramError):
 
 class UnsupportedPair(LatentgramError):
     """There is no recipe for this model and learner."""
+
+
+class ClusterError(LatentgramError):
+    """A cluster that cannot be reached, has gone, or cannot do the work."""

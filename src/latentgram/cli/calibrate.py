@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+
 
 def calibrate(
     model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
@@ -15,7 +17,8 @@ def calibrate(
     gold_tags: Annotated[
         bool, typer.Option("--gold-tags", help="Give the model the tags of the trees, as it will be given later.")
     ] = False,
-    n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Fit how probabilities relate to right answers on dev trees, and keep it with the parser."""
     import latentgram
@@ -23,5 +26,7 @@ def calibrate(
 
     parser = latentgram.load(model, latentgram.Parser)
     trees = latentgram.Treebank.read(dev)
-    latentgram.save(latentgram.calibrate(parser, trees, gold_tags=gold_tags, n_jobs=n_jobs), output)
+    with engine_of(n_jobs, cluster) as engine:
+        found = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
+    latentgram.save(found, output)
     say(f"calibrated on {len(trees)} sentences; wrote {output}")

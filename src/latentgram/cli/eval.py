@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+
 if TYPE_CHECKING:
     from latentgram.data.treebank import Treebank
+    from latentgram.parallel import Engine
 
 
 def evaluate(
@@ -43,7 +46,8 @@ def evaluate(
     plot: Annotated[Path | None, typer.Option(help="Draw the reliability into this SVG file.")] = None,
     rows: Annotated[bool, typer.Option("--rows", help="One row a sentence first, as EVALB prints it.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print figures, in percent, as JSON.")] = False,
-    n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Score trees: labelled brackets as EVALB does, attachment of heads, or tags."""
     import dataclasses
@@ -60,11 +64,13 @@ def evaluate(
     )
     fallback: list[bool] = []
     if calibration or plot is not None:
-        _judge(first, second, gold_tags, n_jobs, json, plot)
+        with engine_of(n_jobs, cluster) as engine:
+            _judge(first, second, gold_tags, engine, json, plot)
         return
     if first.suffix == ".lg":
         gold = latentgram.Treebank.read(second)
-        output, fallback = _parsed(first, gold, gold_tags, n_jobs)
+        with engine_of(n_jobs, cluster) as engine:
+            output, fallback = _parsed(first, gold, gold_tags, engine)
     else:
         gold, output = latentgram.Treebank.read(first), read_output(second)
     if rows and gold.kind == "constituency":
@@ -80,25 +86,25 @@ def evaluate(
     typer.echo(codec.dumps({**score.to_json(), "against": result.to_json()}) if json else f"{score}\n{result}")
 
 
-def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, n_jobs: int) -> tuple[Treebank[Any], list[bool]]:
+def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, engine: Engine) -> tuple[Treebank[Any], list[bool]]:
     """The model's trees for the sentences of a treebank, and which of them are fallbacks."""
     import latentgram
     from latentgram.cli.console import counted
 
     parser = latentgram.load(model, latentgram.Parser)
     questions = (parser.question(tree, gold_tags) for tree in gold)
-    parses = list(counted(parser.parse_many(questions, n_jobs=n_jobs), "parsing", len(gold)))
+    parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
     return latentgram.Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
 
 
-def _judge(model: Path, trees: Path, gold_tags: bool, n_jobs: int, json: bool, plot: Path | None) -> None:
+def _judge(model: Path, trees: Path, gold_tags: bool, engine: Engine, json: bool, plot: Path | None) -> None:
     """How far a model's probabilities can be trusted."""
     import latentgram
     from latentgram.data.files import write_text
     from latentgram.view.plots import reliability_plot
 
     parser = latentgram.load(model, latentgram.Parser)
-    found = latentgram.reliability(parser, latentgram.Treebank.read(trees), gold_tags=gold_tags, n_jobs=n_jobs)
+    found = latentgram.reliability(parser, latentgram.Treebank.read(trees), gold_tags=gold_tags, engine=engine)
     typer.echo(codec.dumps(found.to_json()) if json else found.table())
     if plot is not None:
         with write_text(plot) as out:

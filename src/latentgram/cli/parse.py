@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+
 if TYPE_CHECKING:
     from latentgram.cli.console import Expected
     from latentgram.errors import DataError
@@ -62,7 +64,8 @@ def parse(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave faulty sentences out, and count them.")
     ] = False,
-    n_jobs: Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")] = 1,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +92,6 @@ def parse(
     import latentgram
     from latentgram.cli.console import ensure_input, say
     from latentgram.errors import SettingError
-    from latentgram.parallel import engine_for
     from latentgram.parser.answers import Request
     from latentgram.parser.decoders import decoder_named
 
@@ -110,17 +112,18 @@ def parse(
     reading = {"kind": kind, "partial": partial, "tokenised": tokenised, "own_tags": own_tags}
     expected = _expectation(parser, names, constraints, reading)
     questions = expected.watch(_questions(parser, names, constraints, reading, bad), names)
-    options: dict[str, Any] = {"skip_faults": skip_bad, "engine": engine_for(n_jobs)}
-    if output is None:
-        runs = _printed(parser, questions, request, options)
-    else:
-        from latentgram.parser.resumable import write_answers
+    with engine_of(n_jobs, cluster) as engine:
+        options: dict[str, Any] = {"skip_faults": skip_bad, "engine": engine}
+        if output is None:
+            runs = _printed(parser, questions, request, options)
+        else:
+            from latentgram.parser.resumable import write_answers
 
-        identity = _identity(
-            model, request, {**reading, "decoder": decoder, "constraints": constraints is not None}
-        )
-        runs = write_answers(parser, questions, output, identity, request, resume=resume, **options)
-    tally = _watched(runs, expected, output)
+            identity = _identity(
+                model, request, {**reading, "decoder": decoder, "constraints": constraints is not None}
+            )
+            runs = write_answers(parser, questions, output, identity, request, resume=resume, **options)
+        tally = _watched(runs, expected, output)
     if tally.fallbacks:
         say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
     if left_out := tally.faults + len(bad or ()):

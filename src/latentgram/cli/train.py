@@ -14,14 +14,18 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import SettingError
 from latentgram.learn import learners
 from latentgram.learn.recipes import RECIPES
 from latentgram.learn.settings import Settings
+
+if TYPE_CHECKING:
+    from latentgram.parallel import Engine
 
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
 
@@ -158,7 +162,8 @@ def _command(kind: Kind) -> Callable[..., None]:
                 fields[name] = _named(reader)(fields[name])
         learner = settings(**fields)
         more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad") if name in options}
-        train(kind, files, learner, options["output"], options["dev"], options["n_jobs"], **more)
+        with engine_of(options["n_jobs"], options["cluster"]) as engine:
+            train(kind, files, learner, options["output"], options["dev"], engine, **more)
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -170,7 +175,8 @@ def _command(kind: Kind) -> Callable[..., None]:
         parameter("output", Annotated[Path, out]),
         parameter("by", Annotated[choices, typer.Option(help="The learner.")], next(iter(known), None)),
         parameter("dev", Annotated[Path | None, typer.Option(help="Held-out data to choose by.")], None),
-        parameter("n_jobs", Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")], 1),
+        parameter("n_jobs", NJobs, 1),
+        parameter("cluster", ClusterAddress, None),
         *flags.values(),
     ]
     if kind.reader == Kind.reader:
@@ -215,7 +221,7 @@ def train(
     learner: Settings,
     output: Path,
     dev: Path | None,
-    n_jobs: int,
+    engine: Engine,
     tagger: bool = False,
     jackknife: int = 0,
     skip_bad: bool = False,
@@ -231,7 +237,7 @@ def train(
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
     score = None if dev is None else _named(kind.scorer)(dev)
-    options: dict[str, Any] = {"by": learner, "dev_score": score, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"by": learner, "dev_score": score, "engine": engine}
     with progress() as shown:
         if kind.parses:
             from latentgram.parser.pipeline import fit_parser

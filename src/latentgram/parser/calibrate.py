@@ -24,6 +24,7 @@ from latentgram.evaluate.attachment import attachment_rows
 from latentgram.evaluate.bracketing import bracket_rows
 from latentgram.evaluate.calibration import Calibration, calibration
 from latentgram.evaluate.compare import attachment_uas, bracketing_f1
+from latentgram.parallel import Engine
 from latentgram.parser.calibrator import Calibrator, Curve
 from latentgram.parser.parser import Parser
 from latentgram.parser.result import Parse
@@ -81,10 +82,12 @@ class Outcomes:
         }
 
 
-def outcomes(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
+def outcomes(
+    parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
     questions = [parser.question(tree, gold_tags) for tree in treebank]
-    parses = list(parser.parse_many(questions, n_jobs=n_jobs))
+    parses = list(parser.parse_many(questions, n_jobs=n_jobs, engine=engine))
     given = [question.tags is not None for question in questions]
     pairs = list(zip(treebank, parses, strict=True))
     judged = [_judge(gold, parse) for gold, parse in pairs]
@@ -115,7 +118,9 @@ def outcomes(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: 
     )
 
 
-def calibrate(parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Parser:
+def calibrate(
+    parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+) -> Parser:
     """The parser with posteriors that say how often they are right, as seen on `dev`.
 
     >>> import latentgram as lg
@@ -125,12 +130,14 @@ def calibrate(parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int 
     """
     _refuse_training_data(parser, dev)
     plain = dataclasses.replace(parser, calibrator=None)
-    found = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs)
+    found = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
     parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (found.parts, found.tags, found.trees))
     return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
 
 
-def reliability(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1) -> Outcomes:
+def reliability(
+    parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+) -> Outcomes:
     """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen.
 
     >>> import latentgram as lg
@@ -141,7 +148,7 @@ def reliability(parser: Parser, treebank: Any, *, gold_tags: bool = False, n_job
     _refuse_training_data(parser, treebank)
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
         raise DataError("the parser was calibrated on these very trees: judge it on others")
-    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs)
+    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
 
 
 def _refuse_training_data(parser: Parser, treebank: Any) -> None:

@@ -1,14 +1,4 @@
-"""One map-reduce over shards. This is the one place that knows where work runs.
-
-An engine maps a function over items and yields the results in the order of the items, so a fold over them is the
-same sum in the same order whatever the number of workers. Three more things make results equal to the last bit:
-where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread in
-each BLAS that is loaded before it, in workers and in process alike (threadpoolctl; workers also start with
-OMP_NUM_THREADS and its like and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
-
-An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
-A cluster is one more class with `n_jobs` and `map`.
-"""
+"""The engines of one machine, and the sum over shards that every engine serves."""
 
 from __future__ import annotations
 
@@ -31,8 +21,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
-_LOOK_AHEAD = 2
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
+LOOK_AHEAD = 2
 """Items under way for each worker: one in work, one waiting, so that no worker starves."""
 _IDLE_SECONDS = 60
 
@@ -40,7 +30,9 @@ _IDLE_SECONDS = 60
 class Engine(Protocol):
     """Where work runs."""
 
-    n_jobs: int
+    @property
+    def n_jobs(self) -> int:
+        """How many workers there are."""
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """Apply the function to each item, lazily, keeping the order."""
@@ -78,7 +70,7 @@ class LocalProcesses:
 
         with _interrupts_held():
             executor = get_reusable_executor(
-                self.n_jobs, timeout=_IDLE_SECONDS, env=_ONE_THREAD, initializer=_ignore_interrupts
+                self.n_jobs, timeout=_IDLE_SECONDS, env=ONE_THREAD, initializer=_ignore_interrupts
             )
         pending: deque[Any] = deque()
         source = iter(items)
@@ -89,7 +81,7 @@ class LocalProcesses:
 
         try:
             with _published(function) as (token, path):
-                for item in itertools.islice(source, _LOOK_AHEAD * self.n_jobs):
+                for item in itertools.islice(source, LOOK_AHEAD * self.n_jobs):
                     submit(item)
                 while pending:
                     result = pending.popleft().result()

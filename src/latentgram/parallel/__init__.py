@@ -1,0 +1,16 @@
+"""One map-reduce over shards. This is the one place that knows where work runs.
+
+An engine maps a function over items and yields the results in the order of the items, so a fold over them is the
+same sum in the same order whatever the number of workers. Three more things make results equal to the last bit:
+where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread in
+each BLAS that is loaded before it, in workers and in process alike (threadpoolctl; workers also start with
+OMP_NUM_THREADS and its like and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
+
+An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
+There are three engines: `InProcess`, `LocalProcesses` (this machine) and `Cluster` (any Dask cluster).
+"""
+
+from latentgram.parallel.cluster import Cluster
+from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
+
+__all__ = ["Cluster", "Engine", "InProcess", "LocalProcesses", "engine_for", "map_reduce", "shards"]

@@ -1,0 +1,292 @@
+"""Work on a Dask cluster: machines that share nothing but a network.
+
+    client ──items──▶ scheduler ──items──▶ workers
+    client ◀─results─ scheduler ◀─results─ workers
+
+Function, items and results cross the network as bytes that only the two ends look into. A function (with the model
+inside it) is one task of its own that every worker fetches once, from the scheduler or from another worker. The
+scheduler keeps what it was sent until the result is taken, so work that is lost with a worker is done again
+elsewhere, with the same result: it depends on function and item only.
+
+The client has at most `2 · n_jobs` items under way, and takes results in the order of the items.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import logging
+import operator
+import os
+import pickle
+import sys
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from latentgram.errors import ClusterError, SettingError
+from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+CONNECT_SECONDS = 5.0
+"""How long a scheduler may take to answer."""
+GLANCE_SECONDS = 1.0
+"""How often one looks whether there still are workers while a result is awaited."""
+SILENCE_SECONDS = 30.0
+"""How long a scheduler may take to say which workers it has."""
+_SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
+
+
+class Cluster:
+    """The workers of a Dask cluster, given by the address of its scheduler or by a `distributed.Client`.
+
+    What a worker raises is raised here as it is. A worker that is lost is made up for by the others; where the
+    scheduler is lost, or for `patience` seconds there is no worker at all, `ClusterError` is raised. As a context
+    it closes the connection at the end, if it has made it.
+
+    >>> Cluster("10.0.0.1:8786")
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: the address of a cluster is like tcp://10.0.0.1:8786, got '10.0.0.1:8786'
+    """
+
+    def __init__(self, at: Any, *, patience: float = 60.0) -> None:
+        if isinstance(at, str) and not at.startswith(_SCHEMES):
+            raise SettingError(f"the address of a cluster is like tcp://10.0.0.1:8786, got {at!r}")
+        self._own = isinstance(at, str)
+        self._client = _connected(at) if isinstance(at, str) else at
+        self._address: str = at if isinstance(at, str) else at.scheduler.address
+        self._patience = patience
+        self._known: set[str] = set()
+        self._threads: dict[str, int] = {}
+        self._asked = -GLANCE_SECONDS
+        self.sent = 0
+        """Bytes of functions and items sent so far."""
+        self.received = 0
+        """Bytes of results received so far."""
+
+    @property
+    def n_jobs(self) -> int:
+        """The number of workers there are now (of their threads, if they have several); at least 1."""
+        return max(1, sum(self._workers().values()))
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        pending: deque[Any] = deque()
+        source = iter(items)
+        try:
+            self._welcome()
+            # The scheduler looks into what it is sent, and finds nothing that needs this library.
+            published = self._submit(pickle.loads, pickle.dumps(Published(self._packed(function))))
+            while True:
+                room = max(0, LOOK_AHEAD * self.n_jobs - len(pending))  # workers come and go
+                for item in itertools.islice(source, room):
+                    pending.append(self._submit(operator.call, published, self._packed(item)))
+                if not pending:
+                    return
+                packed = self._result(pending[0])
+                pending.popleft()
+                self.received += len(packed)
+                yield pickle.loads(packed)
+        finally:
+            for future in pending:
+                future.release()
+
+    def close(self) -> None:
+        """End the connection, if this engine has made it; the cluster goes on."""
+        if self._own:
+            self._client.close(timeout=CONNECT_SECONDS)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _packed(self, value: object) -> bytes:
+        import cloudpickle
+
+        packed: bytes = cloudpickle.dumps(value)
+        self.sent += len(packed)
+        return packed
+
+    def _submit(self, function: Callable[..., Any], *values: Any) -> Any:
+        with self._explained(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # shards are large on purpose
+            return self._client.submit(function, *values, pure=False, key=f"latentgram-{uuid.uuid4().hex}")
+
+    def _result(self, future: Any) -> bytes:
+        """Wait for a result as long as there are workers that may bring it."""
+        from distributed import KilledWorker
+
+        lonely_since: float | None = None
+        while True:
+            with self._explained(), suppress(TimeoutError):
+                raised = future.exception(timeout=GLANCE_SECONDS)
+                break
+            now = time.monotonic()
+            lonely_since = None if self._workers() else lonely_since or now
+            if lonely_since is not None and now - lonely_since >= self._patience:
+                raise ClusterError(f"the cluster at {self._address} has had no workers for {self._patience:.0f} s")
+        if future.status != "error":
+            with self._explained():
+                packed: bytes = future.result()
+                return packed
+        if isinstance(raised, KilledWorker):
+            raise ClusterError(
+                "the same piece of work has ended several workers, perhaps for want of memory; give them more"
+            )
+        if isinstance(raised, ModuleNotFoundError):
+            raise ClusterError(f"a worker of the cluster lacks what the work needs: {raised}")
+        raise raised
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What Dask raises when the scheduler is lost, as one sentence."""
+        from distributed import CancelledError
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except TimeoutError:
+            silent = f"the cluster at {self._address} has not answered for {SILENCE_SECONDS:.0f} s"
+            raise ClusterError(silent) from None
+        except (CancelledError, CommClosedError, OSError, RuntimeError):
+            raise ClusterError(
+                f"the cluster at {self._address} has gone; what was finished before is kept"
+            ) from None
+
+    def _workers(self) -> dict[str, int]:
+        """The workers and their threads, as of a moment ago: to ask costs a way to the scheduler and back."""
+        now = time.monotonic()
+        if now >= self._asked + GLANCE_SECONDS:
+            with self._explained():
+                ask = self._client.scheduler.ncores
+                self._threads = self._client.sync(ask, workers=None, callback_timeout=SILENCE_SECONDS)
+            self._asked = time.monotonic()
+        return self._threads
+
+    def _welcome(self) -> None:
+        """Look at workers that were not there before: they need this library, in the same version."""
+        new = sorted(self._workers().keys() - self._known)
+        if not new:
+            return
+        report = _reporter()
+        with self._explained():
+            found = self._client.run(report, workers=new, on_error="ignore")
+        self._known.update(new)
+        _compare(report(), found)
+
+
+def _reporter() -> Callable[[], dict[str, str | None]]:
+    """What tells the versions that decide the bits of a result; it travels whole, and needs nothing there."""
+
+    def report() -> dict[str, str | None]:
+        import platform
+        from importlib.metadata import version
+
+        try:
+            import latentgram
+
+            own = latentgram.__version__
+        except ImportError:
+            own = None
+        return {
+            "latentgram": own,
+            "Python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "numba") if own},
+        }
+
+    return report
+
+
+def _compare(ours: dict[str, str | None], workers: dict[str, dict[str, str | None]]) -> None:
+    """Refuse workers that cannot work; warn of those whose results may differ, once for each difference."""
+    differences: dict[str, list[str]] = {}
+    for address, theirs in workers.items():
+        if theirs["latentgram"] is None:
+            raise ClusterError(f"the worker at {address} has no latentgram: install {ours['latentgram']} there")
+        off = [f"{name} {theirs[name]} in place of {mine}" for name, mine in ours.items() if theirs[name] != mine]
+        if off:
+            differences.setdefault(", ".join(off), []).append(address)
+    for what, where in differences.items():
+        more = f" (and {len(where) - 1} more)" if len(where) > 1 else ""
+        warnings.warn(f"the worker at {where[0]}{more} has {what}: results may differ", stacklevel=2)
+
+
+def _connected(address: str) -> Any:
+    """A client of the scheduler at an address."""
+    try:
+        import distributed
+        from distributed.versions import VersionMismatchWarning
+    except ImportError:
+        raise ClusterError("a cluster needs Dask: pip install 'latentgram[cluster]'") from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `ClusterError` says it in one line
+    try:
+        with ThreadPoolExecutor(1) as thread:  # notebooks run a loop of their own in this one
+            thread.submit(asyncio.run, _shake_hands(address)).result()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionMismatchWarning)  # said in one line when workers are welcomed
+            client: Any = distributed.Client
+            return client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError):
+        raise ClusterError(f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s") from None
+
+
+async def _shake_hands(address: str) -> None:
+    """Fail soon where something else than a scheduler listens: a client would wait for its answer for ever."""
+    from distributed import Security
+    from distributed.comm.core import connect
+
+    trust: Any = Security
+    greet: Any = connect
+    keys = trust().get_connection_args("client")
+    greeting = greet(address, timeout=CONNECT_SECONDS, **keys)
+    (await asyncio.wait_for(greeting, CONNECT_SECONDS)).abort()
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """In a worker: a function that is unpacked once, takes packed items and gives packed results."""
+
+    pickled: bytes
+
+    @functools.cached_property
+    def function(self) -> Callable[[Any], Any]:
+        """The function itself."""
+        function: Callable[[Any], Any] = pickle.loads(self.pickled)
+        return function
+
+    def __call__(self, item: bytes) -> bytes:
+        """One item."""
+        import cloudpickle
+
+        function, value = self.function, pickle.loads(item)
+        _pin_threads(len(sys.modules))
+        packed: bytes = cloudpickle.dumps(function(value))
+        return packed
+
+    def __getstate__(self) -> dict[str, bytes]:
+        """Travel to the next worker packed."""
+        return {"pickled": self.pickled}
+
+
+@functools.lru_cache(maxsize=1)
+def _pin_threads(modules: int) -> None:
+    """In a worker: one thread in every BLAS from now on; looked at again after new imports only.
+
+    It is never undone: a worker may have several threads, and what one of them undoes is undone for all.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    if "numba" not in sys.modules:
+        os.environ.update(ONE_THREAD)
+    ThreadpoolController().limit(limits=1)

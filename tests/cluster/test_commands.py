@@ -1,0 +1,122 @@
+"""`--cluster` on the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import latentgram as lg
+from latentgram.cli.main import main
+from latentgram.parallel import Cluster
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["latentgram", *map(str, arguments)])
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    lg.demo_treebank(120, seed=0).write(folder / "train.mrg")
+    lg.demo_treebank(100, seed=1).write(folder / "test.mrg")
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(120, seed=0), by=lg.Counting())), folder / "parser.lg")
+    return folder
+
+
+def test_train_parse_and_eval(run: Callable[..., Any], processes: Any, cluster: Cluster, folder: Path) -> None:
+    there = ("--cluster", processes.address)
+    trained = []
+    for options in ((), there):
+        status, _, err = run("train", "lpcfg", folder / "train.mrg", "-o", folder / "grammar.lg", *options)
+        assert status == 0, err
+        trained.append(lg.load(folder / "grammar.lg").model.rule_tensor.tobytes())
+    assert trained[0] == trained[1]
+    for command in (
+        ("parse", folder / "parser.lg", folder / "test.mrg"),
+        ("eval", folder / "parser.lg", folder / "test.mrg"),
+    ):
+        here = run(*command)[:2]
+        assert run(*command, *there)[:2] == here
+
+
+def test_a_cluster_that_vanishes_leaves_what_was_parsed(start: Callable[..., Any], folder: Path) -> None:
+    own = start(workers=1)
+    words = [" ".join(sentence.words) for sentence in lg.demo_treebank(100, seed=1).sentences()] * 100
+    (folder / "many.txt").write_text("\n".join(words) + "\n")
+    command = [
+        sys.executable,
+        "-m",
+        "latentgram",
+        "parse",
+        "--tokenised",
+        str(folder / "parser.lg"),
+        str(folder / "many.txt"),
+    ]
+    process = subprocess.Popen(
+        [*command, "--cluster", own.address],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1"},
+        text=True,
+    )
+    assert process.stdout is not None
+    first = [process.stdout.readline() for _ in range(100)]
+    own.scheduler.kill()
+    started = time.monotonic()
+    rest, complaint = process.communicate(timeout=60)
+    assert time.monotonic() - started < 10
+    assert process.returncode == 1
+    lines = [line for line in complaint.splitlines() if not line.startswith("parsing")]
+    assert lines == [f"latentgram: the cluster at {own.address} has gone; what was finished before is kept"]
+    found = [*first, *rest.splitlines(keepends=True)]
+    parser = lg.load(folder / "parser.lg")
+    assert 100 <= len(found) < len(words)
+    assert found[:100] == [f"{parse.tree}\n" for parse in parser.parse_many(words[:100])]
+
+
+def test_bad_options(run: Callable[..., Any], folder: Path) -> None:
+    parse = ("parse", folder / "parser.lg", folder / "test.mrg", "--cluster")
+    assert run(*parse, "tcp://127.0.0.1:1", "--n-jobs", "2") == (
+        1, "", "latentgram: take one of --n-jobs and --cluster: a cluster has the workers that it has\n"
+    )  # fmt: skip
+    status, out, err = run(*parse, "127.0.0.1:8786")
+    assert (status, out) == (1, "")
+    assert err == "latentgram: the address of a cluster is like tcp://10.0.0.1:8786, got '127.0.0.1:8786'\n"
+
+
+def test_workers_of_another_version_are_told_of(
+    run: Callable[..., Any], start: Callable[..., Any], folder: Path, tmp_path: Path
+) -> None:
+    """A worker whose latentgram is another one, and a worker that has none."""
+    (tmp_path / "latentgram").mkdir()
+    for content, told in (
+        ("__version__ = '0.0.1'", "has latentgram 0.0.1 in place of "),
+        ("raise ImportError", "has no latentgram: install "),
+    ):
+        (tmp_path / "latentgram" / "__init__.py").write_text(content)
+        own = start(workers=1, path=tmp_path)
+        status, _, err = run("parse", folder / "parser.lg", folder / "test.mrg", "--cluster", own.address)
+        own.close()
+        assert status == 1
+        assert told in err.replace("\n", " ")
