@@ -83,10 +83,10 @@ class Cluster:
         pending: deque[Any] = deque()
         source = iter(items)
         try:
-            self._welcome()
             # The scheduler looks into what it is sent, and finds nothing that needs this library.
             published = self._submit(pickle.loads, pickle.dumps(Published(self._packed(function))))
             while True:
+                self._welcome()
                 room = max(0, LOOK_AHEAD * self.n_jobs - len(pending))  # workers come and go
                 for item in itertools.islice(source, room):
                     pending.append(self._submit(operator.call, published, self._packed(item)))
@@ -144,7 +144,9 @@ class Cluster:
             raise ClusterError(
                 "the same piece of work has ended several workers, perhaps for want of memory; give them more"
             )
-        if isinstance(raised, ModuleNotFoundError):
+        if isinstance(raised, ImportError):
+            self._asked = -GLANCE_SECONDS
+            self._welcome()
             raise ClusterError(f"a worker of the cluster lacks what the work needs: {raised}")
         raise raised
 
@@ -229,7 +231,8 @@ def _connected(address: str) -> Any:
         from distributed.versions import VersionMismatchWarning
     except ImportError:
         raise ClusterError("a cluster needs Dask: pip install 'latentgram[cluster]'") from None
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `ClusterError` says it in one line
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # `ClusterError` says it in one line
     try:
         with ThreadPoolExecutor(1) as thread:  # notebooks run a loop of their own in this one
             thread.submit(asyncio.run, _shake_hands(address)).result()
