@@ -10,12 +10,14 @@ from tests.models.test_hmm import random_hmm
 import latentgram as lg
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.sentence import Sentence
-from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError, UnsupportedPair
-from latentgram.learn.hmm_parameters import Prior
+from latentgram.learn.hmm import Corpus
+from latentgram.learn.hmm_parameters import Emissions, Prior, maximise, uniform
 from latentgram.learn.learners import EM, Clustering, Counting, Variational
 from latentgram.learn.ngram import from_counts
+from latentgram.learn.recipes import Context
 from latentgram.learn.variational import ApproximateCorpus
 from latentgram.learn.variational_gradient import SoftmaxBound
 
@@ -80,6 +82,29 @@ def test_without_dictionary_the_dense_kernel_climbs(text: Text) -> None:
     assert model.tags.symbols[1:] == ("1", "2", "3")
     again = lg.fit(lg.HMM, text, by=EM(states=3, iterations=15, seed=1))
     np.testing.assert_array_equal(model.emit_prob, again.emit_prob)
+
+
+@pytest.mark.parametrize("smallest", [1e-3, 1e-60])
+def test_single_precision_is_close_and_never_out_of_range(
+    text: Text, monkeypatch: pytest.MonkeyPatch, smallest: float
+) -> None:
+    """A word too improbable for single precision makes the shard be done in double precision: equal, not close."""
+    shape = Emissions.of(text.words, open_dictionary(3))
+    corpus = Corpus.of(text, shape, 2, segments=False)
+    counts, _ = corpus.expect(uniform(shape, 2, seed=5), Context())
+    start = maximise(counts, shape, Prior())
+    start.emission[-3:] *= smallest
+    double, exact = corpus.expect(start, Context())
+    monkeypatch.setattr("latentgram.learn.hmm.SINGLE", 1)
+    single, close = corpus.expect(start, Context())
+    if smallest < 1e-40:
+        assert close == exact
+        np.testing.assert_array_equal(single.emission, double.emission)
+        return
+    assert close != exact
+    assert close == pytest.approx(exact, rel=1e-7)
+    np.testing.assert_allclose(single.transition, double.transition, rtol=1e-5)
+    np.testing.assert_allclose(single.emission, double.emission, rtol=1e-5)
 
 
 def test_map_climbs_with_its_prior(text: Text, dictionary: TagDictionary) -> None:

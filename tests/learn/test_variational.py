@@ -6,7 +6,7 @@ from tests.oracles.tagged_paths import Enumeration
 
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.sentence import Sentence
-from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.dp.chain import expect
 from latentgram.errors import SettingError
@@ -130,6 +130,32 @@ def test_the_fused_pass_is_the_stored_one(reading: str, lag: int) -> None:
     np.testing.assert_allclose(fresh.down, stored_memory.down, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(fresh.up, stored_memory.up, rtol=1e-10, atol=1e-14)
     assert bound == pytest.approx(given.bound(phi, parameters), rel=1e-11)
+
+
+@pytest.mark.parametrize("reading", ["exclusive", "epsilon"])
+def test_the_open_round_is_the_fused_one(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In single precision, and twice, since the second round starts from tables that the first one left."""
+    counts = NGramCounts.of(Text.of(layered()), order=3, cutoff=4)
+    given = ApproximateCorpus.of(from_counts(counts, reading), open_dictionary(5), 1)
+    parameters = random_parameters(given)
+    memory = first_memory(given, 1)[1]
+    stored = [independent_round(given, parameters, memory)]
+    stored.append(independent_round(given, parameters, stored[0][1]))
+    monkeypatch.setattr("latentgram.learn.variational_open.LARGE", 1)
+    found = [independent_round(given, parameters, memory)]
+    found.append(independent_round(given, parameters, found[0][1]))
+    for one, other in zip(found, stored, strict=True):
+        assert one[1].down.dtype == np.float32
+        np.testing.assert_allclose(one[0].transition, other[0].transition, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(one[0].emission, other[0].emission, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(one[1].down, other[1].down, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(one[1].up, other[1].up, rtol=1e-5, atol=1e-6)
+        assert one[2] == pytest.approx(other[2], rel=1e-6)
+    # A word too improbable for single precision leaves the round to the other kernel.
+    parameters.emission[-5:] *= 1e-40
+    _, fresh, bound = independent_round(given, parameters, memory)
+    assert fresh.down.dtype == np.float64
+    assert bound < found[0][2]
 
 
 def settled(given: ApproximateCorpus, parameters: Parameters) -> tuple[Memory, float]:

@@ -7,13 +7,17 @@ of B sentences is a matrix [B, T], and a step is one matrix product and a produc
     expected transitions = P ∘ Σ_i α_iᵀ X_{i+1},   c_i the sums of the rows of α_i.
 
 O(N T²) as in `chain`, but at the speed of matrix products. The boundary is not one of the T tags here.
+
+The lattice has the precision of the emissions; counts are summed in double precision. Every term is positive, so
+single precision loses about 1e-6 of a count and takes little more than half of the time, but numbers beyond its
+range become 0 or infinite: the caller looks whether the result is finite, and repeats in double precision.
 """
 
 import numpy as np
 from numba import njit
 
-CELLS = 1 << 15
-"""How many numbers the forward columns of one batch may have: they should stay in the second-level cache."""
+CELLS = 1 << 14
+"""How many numbers the forward columns of one batch may have: they should stay near the processor."""
 
 
 @njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -27,10 +31,20 @@ def expect_dense(
     of word w for each tag. A sentence of probability 0 makes the result -inf.
     """
     tags = start.size
+    one = emission.dtype.type(1.0)
     pairs = np.zeros((tags, tags))
     backward = np.ascontiguousarray(transition.T)
     total = 0.0
     first = 0
+    # Rows are (position, lane) pairs; the same storage serves every batch.
+    most_rows = max(CELLS // tags, 8 * length[-1]) if begin.size else 0
+    alphas = np.empty((most_rows, tags), emission.dtype)
+    aheads = np.empty((most_rows, tags), emission.dtype)
+    betas = np.empty((most_rows, tags), emission.dtype)
+    scale = np.empty(most_rows, emission.dtype)
+    words = np.empty(most_rows, np.int64)
+    product = np.empty(most_rows)
+    logs = np.empty(most_rows)
     while first < begin.size:
         size = length[first]
         most = max(8, CELLS // (tags * size))
@@ -38,66 +52,67 @@ def expect_dense(
         while last < begin.size and last - first < most and length[last] == size:
             last += 1
         lanes = last - first
-        alpha = np.empty((size, lanes, tags))
-        scale = np.empty((size, lanes))
-        product = np.ones(lanes)
-        logs = np.zeros(lanes)
+        rows = size * lanes
+        alpha, ahead, beta = alphas[:rows], aheads[:rows], betas[:lanes]
+        for b in range(lanes):
+            product[b] = 1.0
+            logs[b] = 0.0
+            for i in range(size):
+                words[i * lanes + b] = tokens[begin[first + b] + i]
         for i in range(size):
             if i > 0:
-                np.dot(alpha[i - 1], transition, alpha[i])
+                np.dot(alpha[(i - 1) * lanes : i * lanes], transition, alpha[i * lanes : (i + 1) * lanes])
             for b in range(lanes):
-                row = alpha[i, b]
-                emit = emission[tokens[begin[first + b] + i]]
-                mass = 0.0
+                row = i * lanes + b
+                word = words[row]
+                mass = one * 0
                 if i == 0:
                     for t in range(tags):
-                        row[t] = start[t] * emit[t]
-                        mass += row[t]
+                        here = start[t] * emission[word, t]
+                        alpha[row, t] = here
+                        mass += here
                 else:
-                    inverse = scale[i - 1, b]
+                    inverse = scale[row - lanes]
                     for t in range(tags):
-                        row[t] *= emit[t] * inverse
-                        mass += row[t]
+                        here = alpha[row, t] * (emission[word, t] * inverse)
+                        alpha[row, t] = here
+                        mass += here
                 if not mass > 0.0:
                     return -np.inf
-                scale[i, b] = 1.0 / mass
+                scale[row] = one / mass
                 if i + 1 < size:
                     product[b] *= mass
                     if product[b] < 1e-200:
                         logs[b] += np.log(product[b])
                         product[b] = 1.0
-        beta = np.empty((lanes, tags))
-        ahead = np.empty((size, lanes, tags))
         for b in range(lanes):
-            mass = 0.0
+            row = rows - lanes + b
+            mass = one * 0
             for t in range(tags):
-                mass += alpha[size - 1, b, t] * stop[t]
+                mass += alpha[row, t] * stop[t]
             if not mass > 0.0:
                 return -np.inf
-            total += weight[first + b] * (logs[b] + np.log(product[b]) + np.log(mass))
-            inverse = weight[first + b] / mass
+            total += weight[first + b] * (logs[b] + np.log(product[b]) + np.log(np.float64(mass)))
+            final = emission.dtype.type(weight[first + b] / mass)
             for t in range(tags):
-                beta[b, t] = stop[t] * inverse
-                stop_count[t] += alpha[size - 1, b, t] * beta[b, t]
+                beta[b, t] = stop[t] * final
+                stop_count[t] += alpha[row, t] * beta[b, t]
         for i in range(size - 1, -1, -1):
             for b in range(lanes):
-                word = tokens[begin[first + b] + i]
-                emit = emission[word]
-                count = emission_count[word]
-                inverse = scale[i - 1, b] if i > 0 else 1.0
-                inside, outside, onward = alpha[i, b], beta[b], ahead[i, b]
+                row = i * lanes + b
+                word = words[row]
+                inverse = scale[row - lanes] if i > 0 else one
                 for t in range(tags):
-                    onward[t] = emit[t] * outside[t] * inverse
-                for t in range(tags):
-                    count[t] += inside[t] * outside[t]
+                    outside = beta[b, t]
+                    ahead[row, t] = emission[word, t] * (outside * inverse)
+                    emission_count[word, t] += alpha[row, t] * outside
             if i > 0:
-                np.dot(ahead[i], backward, beta)
+                np.dot(ahead[i * lanes : (i + 1) * lanes], backward, beta)
         for b in range(lanes):
             for t in range(tags):
-                start_count[t] += start[t] * ahead[0, b, t]
+                start_count[t] += start[t] * ahead[b, t]
         if size > 1:
-            rows = (size - 1) * lanes
-            pairs += np.dot(alpha[:-1].reshape(rows, tags).T, ahead[1:].reshape(rows, tags))
+            pairs += np.dot(alpha[: rows - lanes].T, ahead[lanes:])
         first = last
     transition_count += pairs * transition
     return total

@@ -31,6 +31,8 @@ from latentgram.models.hmm import HMM
 
 SHARD = 1 << 22
 """Tokens in a shard: fixed, so that sums do not depend on the number of workers."""
+SINGLE = 1 << 17
+"""From so many tokens on, a shard without dictionary is worked out in single precision."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Corpus:
         parts = context.engine.map(partial(kernel, parameters, self.shape), self.sequences.shards())
         counts, loglik = reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
         certain = self.certain
+        if not (certain.transition.any() or certain.emission.any()):
+            return counts, loglik
         with np.errstate(divide="ignore", invalid="ignore"):
             for known, values in (
                 (certain.transition, parameters.transition),
@@ -108,22 +112,38 @@ def _shard(parameters: Parameters, shape: Emissions, part: Sequences) -> tuple[E
 
 
 def _dense_shard(parameters: Parameters, shape: Emissions, part: Sequences) -> tuple[Expected, float]:
+    """In single precision where the text is long enough for time to matter, unless that runs out of range."""
+    if int((part.end - part.begin).sum()) >= SINGLE:
+        found = _dense_sums(parameters, shape, part, np.float32)
+        if (
+            np.isfinite(found[1])
+            and np.isfinite(found[0].transition).all()
+            and np.isfinite(found[0].emission).all()
+        ):
+            return found
+    return _dense_sums(parameters, shape, part, np.float64)
+
+
+def _dense_sums(
+    parameters: Parameters, shape: Emissions, part: Sequences, precision: type[np.floating[Any]]
+) -> tuple[Expected, float]:
     tags = len(shape.tags)
     length = part.end - part.begin
     order = np.argsort(length, kind="stable")
-    table = np.ones((len(shape.words), tags - 1))
+    table = np.ones((len(shape.words), tags - 1), precision)
     table[1:] = parameters.emission[1:].reshape(-1, tags - 1)
     transition = parameters.transition
     start, inner, stop = (
-        np.ascontiguousarray(x) for x in (transition[0, 1:], transition[1:, 1:], transition[1:, 0])
+        np.ascontiguousarray(x, precision) for x in (transition[0, 1:], transition[1:, 1:], transition[1:, 0])
     )
-    counts = [np.zeros(tags - 1), np.zeros((tags - 1, tags - 1)), np.zeros(tags - 1), np.zeros_like(table)]
+    counts = [np.zeros(tags - 1), np.zeros((tags - 1, tags - 1)), np.zeros(tags - 1), np.zeros(table.shape)]
     loglik = expect_dense(
         start, inner, stop, table, part.tokens, part.begin[order], length[order], part.weight[order], *counts
     )
     whole = np.zeros_like(transition)
     whole[0, 1:], whole[1:, 1:], whole[1:, 0] = counts[0], counts[1], counts[2]
-    return Expected(whole, np.concatenate([[0.0], counts[3][1:].ravel()])), float(loglik)
+    counts[3][0, -1] = 0.0
+    return Expected(whole, counts[3].ravel()[tags - 2 :]), float(loglik)
 
 
 def _segmented(tokens: NDArray[np.int32], shape: Emissions, certain: Expected) -> Corpus:

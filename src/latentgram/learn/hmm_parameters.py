@@ -104,9 +104,15 @@ def maximise(expected: Expected, shape: Emissions, prior: Prior) -> Parameters:
     if total[0] == 0:
         transition[0, 1:], total[0] = 1.0, tags - 1
     transition = np.where(total > 0, transition / np.where(total > 0, total, 1.0), equal)
-    emission = np.maximum(expected.emission, 0.0) + prior.emission
-    mass = np.bincount(shape.tag, emission, minlength=tags)
-    emission = emission / np.where(mass > 0, mass, 1.0)[shape.tag]
+    emission = np.maximum(expected.emission, 0.0)
+    emission += prior.emission
+    if shape.full:
+        table = emission[1:].reshape(-1, tags - 1)
+        mass = table.sum(0)
+        table /= np.where(mass > 0, mass, 1.0)
+    else:
+        mass = np.bincount(shape.tag, emission, minlength=tags)
+        emission /= np.where(mass > 0, mass, 1.0)[shape.tag]
     emission[BOUNDARY] = 1.0
     return Parameters(transition, emission)
 

@@ -32,6 +32,7 @@ from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Pri
 from latentgram.learn.ngram import from_counts
 from latentgram.learn.recipes import Context
 from latentgram.learn.variational_gradient import climb_gradient
+from latentgram.learn.variational_open import Table, is_open, open_round, scratch_tables
 from latentgram.models.hmm import HMM
 from latentgram.models.ngram import BackoffNGram
 from latentgram.spectral.svd import one_thread
@@ -48,8 +49,8 @@ class Memory:
     n_q = 1: `down` = D and `up` = m. n_q = 2: `down` = D and `up` = ρ, the best entry of each row at 0.
     """
 
-    down: Floats
-    up: Floats
+    down: Table
+    up: Table
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,11 @@ class ApproximateCorpus:
     def table(self) -> Floats:
         """An empty table [states, T]."""
         return np.zeros((self.model.states, self.tags))
+
+    @cached_property
+    def scratch(self) -> tuple[Table, Table, Table, Table]:
+        """Four tables for `open_round`."""
+        return scratch_tables(self.model.states, self.tags)
 
     @cached_property
     def inverse_visits(self) -> Floats:
@@ -167,6 +173,10 @@ def independent_round(
         expected, fresh, _ = corpus.statistics(phi)
         return expected, fresh, corpus.bound(phi, parameters)
     logs = safe_log(parameters.transition)
+    if is_open(corpus):
+        found = open_round(corpus, parameters, logs, memory.down, memory.up)
+        if found is not None:
+            return found[0], Memory(found[1], found[2]), found[3]
     with one_thread():
         before = (memory.down * corpus.inverse_visits) @ logs
         after = memory.up @ logs.T
