@@ -1,15 +1,18 @@
 """Constraints in the terms of arcs: which heads words may have.
 
 That a span is a unit says that one of its words, nobody knows which, has its head outside, and the others inside.
-For each choice of that word it is a matter of allowed arcs, and the choices exclude each other; so the trees that
-obey are split into a few *cases*, each with its own mask, and sums and maxima over trees are those over the cases.
+That it is none says that two or more have: let i and j be the first two of them, then the words before j other
+than i have their heads inside, and those after j are free. For each choice of the one word, or of the two, it is a
+matter of allowed arcs, and the choices exclude each other; so the trees that obey are split into a few *cases*,
+each with its own mask, and sums and maxima over trees are those over the cases: w for a unit of w words,
+w (w − 1) / 2 for none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +32,14 @@ class ArcMask(NamedTuple):
 
     arcs: NDArray[np.bool_]
     roots: NDArray[np.bool_]
+
+
+class _Choice(NamedTuple):
+    """Words of a span that have their heads outside of it, and words that have them inside."""
+
+    unit: range
+    outward: tuple[int, ...]
+    inward: tuple[int, ...]
 
 
 class Sum(NamedTuple):
@@ -61,8 +72,6 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
     labelled = [span for span in (*known.spans, *known.forbidden_spans) if span[2] is not None]
     if labelled:
         raise SettingError(f"nothing in a dependency tree has the label {labelled[0][2]}; leave it out for a unit")
-    if known.forbidden_spans:
-        raise SettingError("that words are no unit cannot be asked of dependency trees")
     arcs, roots = ~np.eye(length, dtype=bool), np.ones(length, bool)
     for word, head in known.heads:
         arcs[np.arange(length) != head - 1, word - 1] = False
@@ -74,23 +83,36 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
             roots[word - 1] = False
         else:
             arcs[head - 1, word - 1] = False
-    units = [range(first, end) for first, end, _ in known.spans if end - first > 1]
-    if math.prod(len(unit) for unit in units) > MOST_CASES:
+    choices = [_unit(range(first, end)) for first, end, _ in known.spans if end - first > 1]
+    choices += [_no_unit(range(first, end)) for first, end, _ in known.forbidden_spans]
+    if math.prod(map(len, choices)) > MOST_CASES:
         raise SettingError(
-            f"these units can be put together in more than {MOST_CASES} ways; ask for fewer of them"
+            f"these units can be put together in more than {MOST_CASES} ways; ask for fewer or shorter ones"
         )
     masks = []
-    for tops in product(*units):
+    for chosen in product(*choices):
         case = ArcMask(arcs.copy(), roots.copy())
-        for unit, top in zip(units, tops, strict=True):
-            inside = np.isin(np.arange(length), unit)
-            others = inside & (np.arange(length) != top)
-            case.arcs[np.ix_(~inside, others)] = False
-            case.roots[others] = False
-            case.arcs[inside, top] = False
+        for choice in chosen:
+            inside, outward, inward = (np.isin(np.arange(length), words) for words in choice)
+            case.arcs[np.ix_(~inside, inward)] = False
+            case.roots[inward] = False
+            case.arcs[np.ix_(inside, outward)] = False
         if (case.arcs.any(0) | case.roots).all():
             masks.append(case)
     return masks
+
+
+def _unit(unit: range) -> list[_Choice]:
+    """The ways in which words are a unit: which of them has its head outside."""
+    return [_Choice(unit, (top,), tuple(word for word in unit if word != top)) for top in unit]
+
+
+def _no_unit(unit: range) -> list[_Choice]:
+    """The ways in which words are no unit: which are the first two that have their heads outside."""
+    return [
+        _Choice(unit, (one, other), tuple(word for word in unit if word < other and word != one))
+        for one, other in combinations(unit, 2)
+    ]
 
 
 def together(cases: Sequence[Sum]) -> tuple[Sum, Floats]:
