@@ -79,6 +79,22 @@ def test_trees_stay_and_the_calibration_is_stored(
         assert other.confidence[0] == 1
 
 
+def test_what_was_asked_for_stays_certain(parsers: tuple[lg.Parser, lg.Parser]) -> None:
+    fitted, sentence = parsers[1], "the teacher of the girl mends the lamp ."
+    free = fitted.parse(sentence)
+    assert free.confidence[2:].max() < 1  # or the test below could not fail
+    told = fitted.parse(sentence, spans=[(0, 5, "NP")], tags={1: "NN"})
+    of = dict(zip(told.tree.spans(), told.confidence.tolist(), strict=True))
+    assert of["NP", 0, 5] == 1
+    assert told.tag_confidence[1] == 1
+    assert sum(p < 1 for p in told.confidence) > 3
+    for each in [
+        *fitted.nbest(sentence, 3, spans=[(0, 5, "NP")]),
+        *fitted.sample(sentence, 3, spans=[(0, 5, "NP")]),
+    ]:
+        assert each.confidence[list(each.tree.spans()).index(("NP", 0, 5))] == 1
+
+
 def test_arcs() -> None:
     train, dev, test = (lg.demo_dependencies(120, seed=seed) for seed in (1, 2, 3))
     plain = lg.Parser(lg.fit(lg.SHAG, train, by=lg.Counting()))
@@ -87,6 +103,10 @@ def test_arcs() -> None:
     assert after.reliability.error < 4
     assert after.selective()[0][1] == pytest.approx(100 * sum(after.parts[:, 1]) / len(after.parts), abs=1e-9)
     assert "arcs:" in after.table()
+    unsure = min((fitted.parse(tree.sentence) for tree in test), key=lambda parse: parse.confidence.min())
+    word = int(unsure.confidence.argmin())
+    assert unsure.confidence[word] < 1
+    assert fitted.parse(unsure.sentence, heads={word + 1: unsure.tree.heads[word]}).confidence[word] == 1
 
 
 def test_suspects_are_the_spoiled_trees(parsers: tuple[lg.Parser, lg.Parser]) -> None:

@@ -7,8 +7,9 @@ P[a,b] = Σ_c p(a→b c), and L the inside probabilities,
     R(a,i,k) = Σ_b Q[a,b] Σ_{b→c d} p(b→c d) Σ_{i<j≤k} L(c,i,j) R(d,j,k)          (i < k)
 
 is the probability that a makes a string that begins with the words x_i … x_k, and Σ_a π(a) R(a,0,k) the
-probability of the prefix. Unary rules do not occur: binarisation made chains into symbols. One pass like CKY for
-each last word: O(rules · n³/6 + I² n²) for n words.
+probability of the prefix; Σ_a s(a) R(a,i,k) is that of something, drawn from s, that begins with them.
+Unary rules do not occur: binarisation made chains into symbols. One pass like CKY for each last word:
+O(rules · n³/6 + I² n²) for n words.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from latentgram.dp.sampling import value_of
 
 
 @njit(cache=True)
-def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root):
-    """[n] the probability of each prefix, times two to the minus sum of the exponents of its words.
+def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root, anywhere):
+    """[i, k] the probability of beginning with the words i to k, times 2^−(sum of the exponents of these words).
 
-    `corners` [I, I] and `tag_corners` [I, P] are the parts of Q. The chart is one of the Real semiring.
+    From the first word on it is a sentence that begins (`root`), later something else (`anywhere`). `corners`
+    [I, I] and `tag_corners` [I, P] are the parts of Q. The chart is one of the Real semiring.
     """
     n = chart.tags.shape[0]
     interminals, preterminals = tag_corners.shape
     ahead = np.zeros((n, interminals + preterminals))
     direct = np.empty(interminals)
-    prefixes = np.empty(n)
+    prefixes = np.zeros((n, n))
     for last in range(n):
         for i in range(last, -1, -1):
             direct[:] = 0.0
@@ -48,5 +50,5 @@ def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root):
                 ahead[i, :interminals] = tag_corners @ chart.tags[i]
             else:
                 ahead[i, :interminals] = corners @ direct
-        prefixes[last] = np.sum(root * ahead[0])
+            prefixes[i, last] = np.sum((root if i == 0 else anywhere) * ahead[i])
     return prefixes

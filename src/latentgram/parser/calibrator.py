@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.tree import Tree
 from latentgram.parser.result import Parse
 
@@ -61,13 +62,22 @@ class Calibrator:
     trees: Curve
     digest: str = ""
 
-    def apply(self, parse: Parse) -> Parse:
-        """A parse with calibrated posteriors; its probabilities of sentence and tree stay as they are."""
+    def apply(self, parse: Parse, known: Constraints | None = None) -> Parse:
+        """A parse with calibrated posteriors; its probabilities of sentence and tree stay as they are.
+
+        What was asked for stays certain: heads, tags and labelled spans that `known` requires.
+        """
         confidence = self.parts(parse.confidence)
         tags = self.tags(parse.tag_confidence)
+        required = known or Constraints()
+        tags[[word for word, _ in required.tags if not np.isnan(tags[word])]] = 1.0
         if isinstance(parse.tree, Tree):
             over_word = np.array([node.word is not None for node in parse.tree.nodes()])
             confidence[over_word] = tags
             confidence[0] = 1.0 if parse.confidence[0] == 1.0 else confidence[0]
+            asked = [(first, end, label) in required.spans for label, first, end in parse.tree.spans()]
+            confidence[asked] = 1.0
+        else:
+            confidence[[word - 1 for word, _ in required.heads]] = 1.0
         expected = float(self.trees(np.array([parse.expected]))[0])
         return dataclasses.replace(parse, confidence=confidence, tag_confidence=tags, expected=expected)

@@ -134,7 +134,7 @@ class Parser:
         known = [parts for _, parts in batch]
         sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
         found = self.backend.parse(sentences, known)
-        return self._finished(found, sure)
+        return self._finished(found, sure, known)
 
     def _tagged(self, sentences: Sequence[Sentence], known: Known) -> tuple[list[Sentence], list[Floats | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
@@ -147,13 +147,13 @@ class Parser:
                 given[number], sure[number] = found
         return given, sure
 
-    def _finished(self, parses: list[Parse], sure: Sequence[Floats | None]) -> list[Parse]:
+    def _finished(self, parses: list[Parse], sure: Sequence[Floats | None], known: Known) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
         found = []
-        for parse, confidence in zip(parses, sure, strict=True):
+        for parse, confidence, told in zip(parses, sure, known, strict=True):
             if confidence is not None:
                 parse = dataclasses.replace(parse, tag_confidence=confidence)
-            [parse] = self._calibrated([parse])
+            parse = self._calibrated(parse, told)
             if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
                 parse = dataclasses.replace(parse, tree=_as_written(parse.tree, parse.sentence))
             found.append(parse)
@@ -187,7 +187,7 @@ class Parser:
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         found = self.backend.nbest(given, count, told)
-        return self._finished(found, [sure] * len(found))
+        return self._finished(found, [sure] * len(found), [told] * len(found))
 
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: Any
@@ -199,7 +199,7 @@ class Parser:
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         found = self.backend.sample(given, count, seed, told)
-        return self._finished(found, [sure] * len(found))
+        return self._finished(found, [sure] * len(found), [told] * len(found))
 
     def diverse(
         self,
@@ -216,12 +216,12 @@ class Parser:
         first = {str(parse.tree): parse for parse in reversed(drawn)}
         return [first[tree] for tree, _ in times.most_common(count)]
 
-    def _calibrated(self, parses: list[Parse]) -> list[Parse]:
-        return parses if self.calibrator is None else [self.calibrator.apply(parse) for parse in parses]
+    def _calibrated(self, parse: Parse, known: Constraints | None = None) -> Parse:
+        return parse if self.calibrator is None else self.calibrator.apply(parse, known)
 
     def score(self, tree: AnyTree) -> Parse:
         """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
-        return self._calibrated([self.backend.score(tree)])[0]
+        return self._calibrated(self.backend.score(tree))
 
     def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Marginals:
         """The posteriors of all spans and tags, or of all arcs, not only of those in the best tree.
