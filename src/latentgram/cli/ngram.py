@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+
+from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write to.")]
@@ -33,6 +35,8 @@ def count(
         str | None, typer.Option(help="Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
     ] = None,
     table: Annotated[bool, typer.Option("--table", help="The input is a table: words, a tab, a count.")] = False,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
     import latentgram
@@ -40,6 +44,7 @@ def count(
     from latentgram.data.ngram_tables import read_table, write_table
     from latentgram.data.tag_dictionary import read_specified
     from latentgram.errors import SettingError
+    from latentgram.learn.ngram_counting import count_ngrams
 
     if table:
         counts = read_table(files)
@@ -48,10 +53,15 @@ def count(
         if not all(part.strip().isdigit() for part in parts):
             raise SettingError(f"--cutoff is a number or numbers parted by commas, got {cutoff!r}")
         least = int(cutoff) if len(parts) == 1 else [int(part) for part in parts]
-        known = None if dictionary is None else read_specified(dictionary)
-        counts = latentgram.NGramCounts.read(
-            files, order=order, cutoff=least, all_bigrams=all_bigrams, dictionary=known
-        )
+        options: dict[str, Any] = {"order": order, "cutoff": least, "all_bigrams": all_bigrams}
+        if n_jobs == 1 and cluster is None:
+            known = None if dictionary is None else read_specified(dictionary)
+            counts = latentgram.NGramCounts.read(files, dictionary=known, **options)
+        elif dictionary is not None:
+            raise SettingError("--dictionary needs the whole text in one place: leave out --n-jobs and --cluster")
+        else:
+            with engine_of(n_jobs, cluster) as engine:
+                counts = count_ngrams(files, engine=engine, **options)
     if str(output).endswith(".lg"):
         latentgram.save(counts, output)
     else:

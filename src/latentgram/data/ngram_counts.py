@@ -84,7 +84,7 @@ class NGramCounts:
         one for each order and is taken as it is. With a `dictionary`, words of one tag are counted as their tag
         (see `WordClasses`).
         """
-        cutoffs = _cutoffs(order, cutoff, all_bigrams)
+        cutoffs = cutoffs_of(order, cutoff, all_bigrams)
         digest, size, classes = text.digest, text.size, None
         if dictionary is not None:
             classes, text = WordClasses.of(text, dictionary)
@@ -99,6 +99,38 @@ class NGramCounts:
         trie, count = _sorted(levels, kept, len(words))
         repairs = {"parts kept below their cut-off": repaired} if repaired else {}
         return cls(words, trie, count, cutoffs, repairs, classes, Provenance(data_digest=digest, data_size=size))
+
+    @classmethod
+    def merged(cls, parts: Sequence[NGramCounts], cutoffs: Sequence[int], provenance: Provenance) -> NGramCounts:
+        """The counts of several texts, each counted with all cut-offs 1, from their cut-offs on.
+
+        Order by order, an n-gram of a part gets the number of its prefix in the whole and its last word's number
+        there; equal pairs are one n-gram. One sort an order.
+        """
+        words = Alphabet((END, *sorted({word for part in parts for word in part.words.symbols[1:]})))
+        number = [_with_boundary(words.encode(part.words.symbols)).astype(np.int64) for part in parts]
+        row = [each.copy() for each in number]  # of the n-grams of the order before, in the order of that level
+        single = np.zeros(len(words), np.int64)
+        for part, place in zip(parts, number, strict=True):
+            single[place] += part.count[: part.trie.words]
+        levels = [_Level(_minus(len(words)), np.arange(len(words), dtype=np.int32), _minus(len(words)), single)]
+        for order in range(2, len(cutoffs) + 1):
+            keys, suffixes, counts = [], [], []
+            for part, rows, place in zip(parts, row, number, strict=True):
+                here, below = slice(*part.trie.level[order - 1 : order + 1]), part.trie.level[order - 2]
+                keys.append(rows[part.trie.prefix[here] - below] * len(words) + place[part.trie.word[here]])
+                suffixes.append(rows[part.trie.suffix[here] - below])
+                counts.append(part.count[here])
+            distinct, first, inverse = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+            count = np.zeros(len(distinct), np.int64)
+            np.add.at(count, inverse, np.concatenate(counts))
+            prefix, word = (column.astype(np.int32) for column in np.divmod(distinct, len(words)))
+            levels.append(_Level(prefix, word, np.concatenate(suffixes)[first].astype(np.int32), count))
+            row = np.split(inverse, np.cumsum([len(each) for each in keys])[:-1])
+        kept, repaired = _kept(levels, cutoffs)
+        trie, total = _sorted(levels, kept, len(words))
+        repairs = {"parts kept below their cut-off": repaired} if repaired else {}
+        return cls(words, trie, total, tuple(cutoffs), repairs, None, provenance)
 
     @property
     def order(self) -> int:
@@ -159,11 +191,16 @@ class _Level:
     count: NDArray[np.int64]
 
 
+def _with_boundary(place: NDArray[np.int32]) -> NDArray[np.int32]:
+    place[BOUNDARY] = BOUNDARY
+    return place
+
+
 def _minus(size: int) -> NDArray[np.int32]:
     return np.full(size, -1, np.int32)
 
 
-def _cutoffs(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
+def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
     """One cut-off an order, checked."""
     if not 1 <= order <= MOST_ORDERS:
         raise SettingError(f"the order of n-gram counts must be from 1 to {MOST_ORDERS}, got {order}")

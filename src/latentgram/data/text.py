@@ -54,16 +54,25 @@ class Text:
                 piece = _encode(block, numbers)
                 _refuse_boundaries(block, numbers, path, line)
                 pieces.append(piece)
+            pieces.append(np.zeros(1, np.int32))  # a sentence ends with its file, though no newline be there
         return cls._assemble(numbers, pieces)
+
+    @classmethod
+    def of_block(cls, block: str, path: PathLike | None = None, first_line: int = 1) -> Text:
+        """Some lines of a file, from the line with this number on.
+
+        >>> len(Text.of_block("a rose\\nis a rose\\n"))
+        2
+        """
+        numbers = _numbering()
+        piece = _encode(block, numbers)
+        _refuse_boundaries(block, numbers, path, first_line)
+        return cls._assemble(numbers, [piece])
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceLike]) -> Text:
         """Sentences in memory."""
-        numbers = _numbering()
-        lines = "\n".join(" ".join(Sentence.of(sentence).words) for sentence in sentences)
-        piece = _encode(lines + "\n", numbers)
-        _refuse_boundaries(lines, numbers, None, 1)
-        return cls._assemble(numbers, [piece])
+        return cls.of_block("\n".join(" ".join(Sentence.of(sentence).words) for sentence in sentences) + "\n")
 
     @classmethod
     def _assemble(cls, numbers: dict[str, int], pieces: list[NDArray[np.int32]]) -> Text:

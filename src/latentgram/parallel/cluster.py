@@ -3,10 +3,10 @@
     client ──items──▶ scheduler ──items──▶ workers
     client ◀─results─ scheduler ◀─results─ workers
 
-Function, items and results cross the network as bytes that only the two ends look into. A function (with the model
-inside it) is one task of its own that every worker fetches once, from the scheduler or from another worker. The
-scheduler keeps what it was sent until the result is taken, so work that is lost with a worker is done again
-elsewhere, with the same result: it depends on function and item only.
+Function, items and results cross the network as bytes that only the two ends look into (wire.py). A function, with
+the model inside it, is one task of its own that every worker fetches once, from the scheduler or from another
+worker. The scheduler keeps what it was sent until the result is taken, so work that is lost with a worker is done
+again elsewhere, with the same result: it depends on function and item only.
 
 The client has at most `2 · n_jobs` items under way, and takes results in the order of the items.
 """
@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 
 from latentgram.errors import ClusterError, SettingError
 from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
+from latentgram.parallel.wire import pack, unpack
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -95,7 +96,7 @@ class Cluster:
                 packed = self._result(pending[0])
                 pending.popleft()
                 self.received += len(packed)
-                yield pickle.loads(packed)
+                yield unpack(packed)
         finally:
             for future in pending:
                 future.release()
@@ -112,9 +113,7 @@ class Cluster:
         self.close()
 
     def _packed(self, value: object) -> bytes:
-        import cloudpickle
-
-        packed: bytes = cloudpickle.dumps(value)
+        packed = pack(value)
         self.sent += len(packed)
         return packed
 
@@ -260,26 +259,23 @@ async def _shake_hands(address: str) -> None:
 class Published:
     """In a worker: a function that is unpacked once, takes packed items and gives packed results."""
 
-    pickled: bytes
+    packed: bytes
 
     @functools.cached_property
     def function(self) -> Callable[[Any], Any]:
         """The function itself."""
-        function: Callable[[Any], Any] = pickle.loads(self.pickled)
+        function: Callable[[Any], Any] = unpack(self.packed)
         return function
 
     def __call__(self, item: bytes) -> bytes:
         """One item."""
-        import cloudpickle
-
-        function, value = self.function, pickle.loads(item)
+        function, value = self.function, unpack(item)
         _pin_threads(len(sys.modules))
-        packed: bytes = cloudpickle.dumps(function(value))
-        return packed
+        return pack(function(value))
 
     def __getstate__(self) -> dict[str, bytes]:
         """Travel to the next worker packed."""
-        return {"pickled": self.pickled}
+        return {"packed": self.packed}
 
 
 @functools.lru_cache(maxsize=1)
