@@ -9,6 +9,7 @@ ROWS = [
     {"errors", "progress"},
     {"data"},
     {"stats", "spectral", "dp", "evaluate", "parallel"},
+    {"threads"},
     {"models", "decode"},
     {"learn", "view"},
     {"parser", "store"},

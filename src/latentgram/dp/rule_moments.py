@@ -19,7 +19,7 @@ from numba import njit
 from latentgram.dp.tree_states import CHUNK, gather_rows, row_products
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _back_off(third, first_second, first_third, second_third, one, two, three, top, left, right, weight, result):
     """Blend the moments of one rule into `result` [a, b, c]."""
     rest = 1.0 - weight
@@ -36,7 +36,7 @@ def _back_off(third, first_second, first_third, second_third, one, two, three, t
                 )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _mean(rows):
     total = np.zeros(rows.shape[1])
     for n in range(rows.shape[0]):
@@ -44,15 +44,17 @@ def _mean(rows):
     return total / rows.shape[0]
 
 
-@njit(cache=True)
-def view_moments(order, group, left, right, rules, states, offset, weight, outside_view, inside_view, top, bottom):
-    """The smoothed moments of every rule, flat at `offset`, from the views [nodes, m] of the nodes.
+@njit(cache=True, nogil=True)
+def view_moments(
+    first, last, order, group, left, right, rules, states, offset, weight,
+    outside_view, inside_view, top, bottom, result,
+):  # fmt: skip
+    """Write the smoothed moments of the rules first to last, flat at `offset`, from the views [nodes, m].
 
     `order` holds the inner nodes by rule, `group` where each rule begins; `top` [symbols, m] are the means of the
     outside view, `bottom` those of the inside view; `weight` is λ of each rule.
     """
-    result = np.empty(offset[-1])
-    for r in range(rules.shape[0]):
+    for r in range(first, last):
         a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
         number = group[r + 1] - group[r]
         third = np.zeros((a, b * c))
@@ -85,17 +87,15 @@ def view_moments(order, group, left, right, rules, states, offset, weight, outsi
             weight[r],
             result[offset[r] : offset[r + 1]].reshape(a, b, c),
         )
-    return result
 
 
-@njit(cache=True)
-def smooth_counts(counts, number, rules, states, offset, weight, distribution):
-    """Expected counts of state triples, blended with what their own sums foretell; `number` is n of each rule.
+@njit(cache=True, nogil=True)
+def smooth_counts(first, last, counts, number, rules, states, offset, weight, distribution, result):
+    """Expected counts of the states of the rules first to last, blended with what their own sums foretell.
 
-    `distribution` [symbols, m] is that of each symbol's states.
+    `number` is n of each rule, `distribution` [symbols, m] that of each symbol's states; written into `result`.
     """
-    result = np.empty_like(counts)
-    for r in range(rules.shape[0]):
+    for r in range(first, last):
         a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
         third = counts[offset[r] : offset[r + 1]].reshape(a, b, c) / number[r]
         pair_left, pair_right, pair_below = np.zeros((a, b)), np.zeros((a, c)), np.zeros((b, c))
@@ -121,7 +121,6 @@ def smooth_counts(counts, number, rules, states, offset, weight, distribution):
             blended,
         )
         blended *= number[r]
-    return result
 
 
 @njit(cache=True)

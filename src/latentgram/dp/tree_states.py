@@ -11,6 +11,8 @@ the outside vectors of the children of all nodes of one depth and rule come from
 
 and the expected counts of a rule from a third, t ∘ Σ_v O(v)/s(v) ⊗ I(left) ⊗ I(right). Cost: 6·m³ multiplications
 a node at the speed of matrix products; 16·m bytes a node.
+
+The kernels work on a range of trees or rules and write to rows of their own, so that threads can share the arrays.
 """
 
 import numpy as np
@@ -40,7 +42,7 @@ def depths(parent):
     return depth
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gather_rows(rows, nodes, begin, end, width):
     """The first `width` columns of the rows of nodes[begin:end], contiguous."""
     found = np.empty((end - begin, width))
@@ -50,7 +52,7 @@ def gather_rows(rows, nodes, begin, end, width):
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def row_products(first, second):
     """The outer product of every pair of rows, flattened."""
     number, width = first.shape
@@ -63,16 +65,17 @@ def row_products(first, second):
     return found
 
 
-@njit(cache=True)
-def inside(order, group, rule, left, right, entry, rules, states, offset, tensor, entry_offset, vectors, roof):
-    """Inside vectors [nodes, m], each summing to one, and the logarithm of the scale of each node.
+@njit(cache=True, nogil=True)
+def inside(
+    first, last, order, group, rule, left, right, entry,
+    rules, states, offset, tensor, entry_offset, vectors, vector, log_scale,
+):  # fmt: skip
+    """Write the inside vectors of the nodes first to last into `vector` [nodes, m], each summing to one.
 
-    `order` holds the inner nodes by (height, rule), `group` where each run of equal pairs begins; `roof` is m.
+    `log_scale` [nodes] gets the logarithms of their scales. `order` holds the inner ones of these nodes by
+    (height, rule), `group` where each run of equal pairs begins.
     """
-    number = left.size
-    vector = np.zeros((number, roof))
-    log_scale = np.zeros(number)
-    for v in range(number):
+    for v in range(first, last):
         if left[v] < 0:
             begin = entry_offset[entry[v]]
             width = entry_offset[entry[v] + 1] - begin
@@ -99,19 +102,19 @@ def inside(order, group, rule, left, right, entry, rules, states, offset, tensor
                 for i in range(a):
                     vector[v, i] = found[n, i] / total
                 log_scale[v] = np.log(total)
-    return vector, log_scale
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def outside(
-    order, group, rule, left, right, root, symbol, rules, states, offset, tensor, start, vector, log_scale
-):
-    """Outside vectors [nodes, m] with O(v)·I(v) = 1, and the sum of the logarithms of the trees' probabilities.
+    first, last, order, group, rule, left, right, root, symbol,
+    rules, states, offset, tensor, start, vector, log_scale, found,
+):  # fmt: skip
+    """Add the outside vectors, with O(v)·I(v) = 1, to `found` [nodes, m]; the log-probability of these trees.
 
-    `order` and `group` as for `inside`, by (depth, rule); `start` holds a root vector in each symbol's row.
+    `order` and `group` as for `inside`, by (depth, rule); `root` are the roots among these nodes; `start` holds a
+    root vector in each symbol's row.
     """
-    found = np.zeros_like(vector)
-    bound = log_scale.sum()
+    bound = log_scale[first:last].sum()
     for v in root:
         total = 0.0
         for h in range(states[symbol[v]]):
@@ -136,14 +139,18 @@ def outside(
                         total += part * vector[right[v], k]
                         found[right[v], k] += part * vector[left[v], j]
                     found[left[v], j] += total
-    return found, bound
+    return bound
 
 
-@njit(cache=True)
-def rule_counts(order, group, left, right, rules, states, offset, tensor, vector, above, log_scale):
-    """The expected number of times each rule is used with each triple of states; `order` is by rule."""
-    counts = np.zeros_like(tensor)
-    for r in range(group.size - 1):
+@njit(cache=True, nogil=True)
+def rule_counts(
+    first, last, order, group, left, right, rules, states, offset, tensor, vector, above, log_scale, counts
+):
+    """Write into `counts` how often the rules first to last are used with each triple of states.
+
+    `order` is by rule.
+    """
+    for r in range(first, last):
         a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
         total = np.zeros((a, b * c))
         for begin in range(group[r], group[r + 1], CHUNK):
@@ -156,7 +163,6 @@ def rule_counts(order, group, left, right, rules, states, offset, tensor, vector
             rights = gather_rows(vector, right[nodes], 0, end - begin, c)
             total += np.dot(tops.T, row_products(lefts, rights))
         counts[offset[r] : offset[r + 1]] = tensor[offset[r] : offset[r + 1]] * total.reshape(a * b * c)
-    return counts
 
 
 @njit(cache=True)

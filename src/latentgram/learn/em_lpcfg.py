@@ -33,7 +33,9 @@ from latentgram.learn.tree_states import (
     shards_of,
 )
 from latentgram.models.lpcfg import LPCFG
+from latentgram.parallel import Engine, InProcess
 from latentgram.spectral.kmeans import kmeans
+from latentgram.threads import within
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +48,7 @@ def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
     data = GrammarData.of(treebank, learner)
     if learner.start == "clusters":
         views = project(data, _view_settings(learner, learner.states), context)
-        states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
+        states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
     else:
         states = states_by_count(data, learner.states or 1)
         counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
@@ -57,7 +59,7 @@ def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Conte
     """The recipe of `Clustering`."""
     data = GrammarData.of(treebank, learner)
     views = project(data, _view_settings(learner, learner.dimensions), context)
-    states, counts = cluster(data, views, learner.states or 1, learner.seed or 0)
+    states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
     return climb(data, states, counts, learner, context)
 
 
@@ -71,7 +73,7 @@ def climb(
     """Rounds of EM from counts; the best on `context.dev_score`, if there is one."""
     d = data.derivations
     shards = shards_of(d)
-    make = partial(maximise, d, states, backoff=learner.backoff, pull=learner.pull)
+    make = partial(maximise, d, states, backoff=learner.backoff, pull=learner.pull, engine=context.engine)
 
     def finish(grammar: StateGrammar) -> LPCFG:
         return finished(data, shards, grammar, learner.pull, context.engine)
@@ -96,7 +98,9 @@ def states_by_count(data: GrammarData, states: int) -> NDArray[np.int32]:
     return np.clip(data.derivations.symbol_count // NODES_A_STATE, 1, states).astype(np.int32)
 
 
-def cluster(data: GrammarData, views: NodeViews, states: int, seed: int) -> tuple[NDArray[np.int32], StateCounts]:
+def cluster(
+    data: GrammarData, views: NodeViews, states: int, seed: int, engine: Engine | None = None
+) -> tuple[NDArray[np.int32], StateCounts]:
     """Hard states by k-means of the views, one symbol after the other, and their counts."""
     d = data.derivations
     label = np.zeros(len(d.symbol), np.int64)
@@ -104,10 +108,9 @@ def cluster(data: GrammarData, views: NodeViews, states: int, seed: int) -> tupl
     order = np.argsort(d.symbol, kind="stable")
     begin = np.searchsorted(d.symbol[order], np.arange(d.symbols + 1))
     used = np.ones(d.symbols, np.int32)
-    for symbol in range(d.symbols):
+
+    def divide(symbol: int) -> None:
         nodes, rank = order[begin[symbol] : begin[symbol + 1]], int(views.states[symbol])
-        if wanted[symbol] == 1:
-            continue
         points = np.column_stack(
             (
                 _unit(views.inside[nodes, :rank]),
@@ -119,6 +122,11 @@ def cluster(data: GrammarData, views: NodeViews, states: int, seed: int) -> tupl
             points, np.ones(len(points)), int(wanted[symbol]), np.random.default_rng((seed, symbol)), rounds=20
         )
         used[symbol] = label[nodes].max() + 1
+
+    # The largest first, so that no thread is left alone with one at the end.
+    largest_first = np.argsort(-np.diff(begin), kind="stable")
+    for _ in within(engine or InProcess()).map(divide, largest_first[wanted[largest_first] > 1].tolist()):
+        pass
     return used, labelled_counts(d, used, label)
 
 

@@ -77,9 +77,9 @@ def _learn(
     seen = views[member.features].truncated(_dimensions(states, member.dimensions))
     if member.states is None:
         backoff = RECIPES["LPCFG", "Spectral"].defaults["backoff"]
-        grammar = spectral_grammar(data, seen, backoff, learner.pull or 0.0)
+        grammar = spectral_grammar(data, seen, backoff, learner.pull or 0.0, context.engine)
         return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
-    used, counts = cluster(data, seen, _part(states, member.states), seed)
+    used, counts = cluster(data, seen, _part(states, member.states), seed, context.engine)
     quiet = dataclasses.replace(context, dev_score=None)
     grammar = climb(data, used, counts, learner, quiet)
     fields: dict[str, object] = {"features": member.features, "seed": seed}

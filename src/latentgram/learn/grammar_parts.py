@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.learn.grammar_data import GrammarData
@@ -35,6 +36,16 @@ def symbol_means(derivations: Derivations, values: Floats) -> Floats:
     return np.asarray(np.add.reduceat(values[order], begin) / derivations.symbol_count[:, None], np.float64)
 
 
+def sums_by(group: NDArray[np.integer], rows: Floats, groups: int) -> Floats:
+    """The sum of the rows of each group, [groups, m], added from first to last.
+
+    >>> sums_by(np.array([1, 0, 1]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
+    array([2., 4., 0.])
+    """
+    chosen = (np.ones(len(group)), (group, np.arange(len(group))))
+    return np.asarray(scipy.sparse.csr_array(chosen, (groups, len(group))) @ rows)
+
+
 def ragged(rows: Floats, widths: NDArray[np.integer]) -> Floats:
     """The leading `widths[i]` numbers of each row, one after the other."""
     return rows[np.arange(rows.shape[1]) < widths[:, None]]
@@ -61,8 +72,7 @@ def assemble(
     symbol = lexicon.entries[:, 0]
     vector = lexicon.vector
     if nonnegative:
-        total = np.zeros((d.symbols, vector.shape[1]))
-        np.add.at(total, symbol, vector)
+        total = sums_by(symbol, vector, d.symbols)
         vector = vector / np.where(total > 0, total, 1.0)[symbol]
     return LPCFG(
         interminals=d.interminals,

@@ -42,10 +42,11 @@ from latentgram.learn.recipes import Context
 from latentgram.learn.state_search import search_states
 from latentgram.models.layout import rule_layout
 from latentgram.models.lpcfg import LPCFG
+from latentgram.parallel import Engine, InProcess
 from latentgram.spectral.scaling import scale_columns, whitening
-from latentgram.spectral.svd import one_thread
 from latentgram.spectral.views import join_views
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, view
+from latentgram.threads import compiled, run_pieces, within
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +77,7 @@ def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context
     data = GrammarData.of(treebank, learner)
     names = ("states", "features", "scaling", "growth", "cutoff")
     views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), context)
-    grammar = spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0)
+    grammar = spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0, context.engine)
     if not learner.search or context.dev_score is None:
         return grammar
     found, trace = search_states(grammar, context.dev_score, learner.search, progress=context.progress)
@@ -131,7 +132,7 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
 
     y, z = np.zeros((len(d.symbol), settings.states)), np.zeros((len(d.symbol), settings.states))
     spectra = []
-    for symbol, (inner, outer, spectrum) in enumerate(context.engine.map(_views_of_symbol, symbols())):
+    for symbol, (inner, outer, spectrum) in enumerate(compiled(context.engine).map(_views_of_symbol, symbols())):
         nodes = order[begin[symbol] : begin[symbol + 1]]
         y[nodes, : len(spectrum)] = inner
         z[nodes, : len(spectrum)] = outer
@@ -154,28 +155,24 @@ def _views_of_symbol(job: _Job) -> tuple[Floats, Floats, Floats]:
     return phi @ views.inside_map, psi @ views.outside_map, views.spectrum
 
 
-def spectral_grammar(data: GrammarData, views: NodeViews, backoff: float, pull: float) -> LPCFG:
+def spectral_grammar(
+    data: GrammarData, views: NodeViews, backoff: float, pull: float, engine: Engine | None = None
+) -> LPCFG:
     """The grammar of the moments of the views."""
     d, states = data.derivations, views.states
     order, group = nodes_by_rule(d)
     mean_outside_view = symbol_means(d, views.outside)
     mean_inside_view = symbol_means(d, views.inside)
     offset = rule_layout(d.rules, states)
-    with one_thread():
-        tensor = view_moments(
-            order,
-            group,
-            d.left,
-            d.right,
-            d.rules,
-            states,
-            offset,
-            back_off_weight(d.rule_count, backoff),
-            views.outside,
-            views.inside,
-            mean_outside_view,
-            mean_inside_view,
-        )
+    tensor, weight = np.empty(offset[-1]), back_off_weight(d.rule_count, backoff)
+
+    def moments(first: int, last: int) -> None:
+        view_moments(
+            first, last, order, group, d.left, d.right, d.rules, states, offset, weight,
+            views.outside, views.inside, mean_outside_view, mean_inside_view, tensor,
+        )  # fmt: skip
+
+    run_pieces(within(engine or InProcess()), moments, np.diff(offset) * (1 + np.diff(group)))
     tensor *= np.repeat(d.rule_count / d.symbol_count[d.rules[:, 0]], np.diff(offset))
     root = np.zeros((d.symbols, views.inside.shape[1]))
     np.add.at(root, d.symbol[d.root], views.inside[d.root] / len(d))

@@ -18,17 +18,20 @@ from numpy.typing import NDArray
 
 from latentgram.dp import rule_moments, tree_states
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_parts import assemble, back_off_weight
+from latentgram.learn.grammar_parts import assemble, back_off_weight, sums_by
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, map_reduce
+from latentgram.parallel import Engine, InProcess, map_reduce
 from latentgram.stats.derivations import Derivations
+from latentgram.threads import across, run_pieces, within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHARD = 4096
-"""Trees whose expected counts are taken at a time, by one worker."""
+"""Trees whose expected counts are taken at a time, and added to those of others."""
+PART = 256
+"""Trees of a shard that one thread takes at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +60,19 @@ class StateCounts:
 
 
 @dataclass(frozen=True, eq=False)
+class TreePart:
+    """Consecutive trees of a shard: their nodes, their roots, and the inner nodes by height, depth and rule."""
+
+    first: int
+    last: int
+    root: Ints
+    by_height: tuple[Ints, Ints]
+    by_depth: tuple[Ints, Ints]
+
+
+@dataclass(frozen=True, eq=False)
 class TreeShard:
-    """Some trees, with their inner nodes ordered by height, depth and rule for the kernels."""
+    """Some trees, with their inner nodes in the orders that the kernels want."""
 
     symbol: NDArray[np.int32]
     left: NDArray[np.int32]
@@ -66,9 +80,8 @@ class TreeShard:
     rule: NDArray[np.int32]
     entry: NDArray[np.int32]
     root: Ints
-    by_height: tuple[Ints, Ints]
-    by_depth: tuple[Ints, Ints]
     by_rule: tuple[Ints, Ints]
+    parts: tuple[TreePart, ...]
 
     @classmethod
     def of(cls, derivations: Derivations, first: int, last: int) -> TreeShard:
@@ -82,16 +95,22 @@ class TreeShard:
         )
         inner = np.flatnonzero(rule >= 0)
         order = inner[np.argsort(rule[inner], kind="stable")]
+        start = d.start[first : last + 1] - begin
+        height, depth = tree_states.heights(left, right), tree_states.depths(parent)
+        parts = []
+        for low, high in pairwise([*range(0, last - first, PART), last - first]):
+            nodes = inner[slice(*np.searchsorted(inner, start[[low, high]]))]
+            runs = (_runs(nodes, level[nodes], rule[nodes]) for level in (height, depth))
+            parts.append(TreePart(int(start[low]), int(start[high]), start[low:high], *runs))
         return cls(
             d.symbol[begin:end],
             left,
             right,
             rule,
             d.entry[begin:end],
-            d.start[first:last] - begin,
-            _runs(inner, tree_states.heights(left, right)[inner], rule[inner]),
-            _runs(inner, tree_states.depths(parent)[inner], rule[inner]),
+            start[:-1],
             (order, np.searchsorted(rule[order], np.arange(len(d.rules) + 1))),
+            tuple(parts),
         )
 
 
@@ -110,32 +129,52 @@ def _runs(nodes: Ints, level: NDArray[np.int32], rule: NDArray[np.int32]) -> tup
 
 
 def _inside_outside(
-    shard: TreeShard, rules: NDArray[np.int32], lexicon: NDArray[np.int32], grammar: StateGrammar
+    shard: TreeShard,
+    rules: NDArray[np.int32],
+    lexicon: NDArray[np.int32],
+    grammar: StateGrammar,
+    threads: Engine,
 ) -> tuple[Floats, Floats, Floats, float]:
     """Inside and outside vectors of the nodes, their log scales and the log-likelihood."""
-    states, roof = grammar.states, int(grammar.states.max())
+    states = grammar.states
     offset, entry_offset = rule_layout(rules, states), layout(states[lexicon[:, 0]])
-    inside, log_scale = tree_states.inside(
-        *shard.by_height, shard.rule, shard.left, shard.right, shard.entry,
-        rules, states, offset, grammar.rule, entry_offset, grammar.entry, roof,
-    )  # fmt: skip
-    outside, loglik = tree_states.outside(
-        *shard.by_depth, shard.rule, shard.left, shard.right, shard.root, shard.symbol,
-        rules, states, offset, grammar.rule, grammar.root, inside, log_scale,
-    )  # fmt: skip
-    return inside, outside, log_scale, float(loglik)
+    inside, outside = (np.zeros((len(shard.rule), int(states.max()))) for _ in range(2))
+    log_scale = np.zeros(len(shard.rule))
+
+    def work(part: TreePart) -> float:
+        tree_states.inside(
+            part.first, part.last, *part.by_height, shard.rule, shard.left, shard.right, shard.entry,
+            rules, states, offset, grammar.rule, entry_offset, grammar.entry, inside, log_scale,
+        )  # fmt: skip
+        bound: float = tree_states.outside(
+            part.first, part.last, *part.by_depth, shard.rule, shard.left, shard.right, part.root, shard.symbol,
+            rules, states, offset, grammar.rule, grammar.root, inside, log_scale, outside,
+        )  # fmt: skip
+        return bound
+
+    return inside, outside, log_scale, sum(threads.map(work, shard.parts))
 
 
 def count_shard(
-    shard: TreeShard, rules: NDArray[np.int32], lexicon: NDArray[np.int32], grammar: StateGrammar
+    shard: TreeShard,
+    rules: NDArray[np.int32],
+    lexicon: NDArray[np.int32],
+    grammar: StateGrammar,
+    threads: Engine,
 ) -> StateCounts:
     """The expected counts of a shard."""
-    inside, outside, log_scale, loglik = _inside_outside(shard, rules, lexicon, grammar)
+    inside, outside, log_scale, loglik = _inside_outside(shard, rules, lexicon, grammar, threads)
     states = grammar.states
-    rule = tree_states.rule_counts(
-        *shard.by_rule, shard.left, shard.right, rules, states, rule_layout(rules, states), grammar.rule,
-        inside, outside, log_scale,
-    )  # fmt: skip
+    offset, (order, group) = rule_layout(rules, states), shard.by_rule
+    rule = np.empty_like(grammar.rule)
+
+    def count(first: int, last: int) -> None:
+        tree_states.rule_counts(
+            first, last, order, group, shard.left, shard.right, rules, states, offset, grammar.rule,
+            inside, outside, log_scale, rule,
+        )  # fmt: skip
+
+    run_pieces(threads, count, np.diff(offset) * (1 + np.diff(group)))
     entry = tree_states.leaf_counts(shard.left, shard.entry, layout(states[lexicon[:, 0]]), inside, outside)
     root = np.zeros_like(grammar.root)
     np.add.at(root, shard.symbol[shard.root], inside[shard.root] * outside[shard.root])
@@ -146,8 +185,14 @@ def expect(
     derivations: Derivations, shards: list[TreeShard], grammar: StateGrammar, engine: Engine
 ) -> tuple[StateCounts, float]:
     """The expected counts of all shards, and the log-likelihood."""
-    count = partial(count_shard, rules=derivations.rules, lexicon=derivations.lexicon, grammar=grammar)
-    counts = map_reduce(count, shards, engine)
+    count = partial(
+        count_shard,
+        rules=derivations.rules,
+        lexicon=derivations.lexicon,
+        grammar=grammar,
+        threads=within(engine),
+    )
+    counts = map_reduce(count, shards, across(engine))
     return counts, counts.loglik
 
 
@@ -177,7 +222,12 @@ def _entry_places(derivations: Derivations, states: NDArray[np.int32]) -> tuple[
 
 
 def maximise(
-    derivations: Derivations, states: NDArray[np.int32], counts: StateCounts, backoff: float, pull: float
+    derivations: Derivations,
+    states: NDArray[np.int32],
+    counts: StateCounts,
+    backoff: float,
+    pull: float,
+    engine: Engine | None = None,
 ) -> StateGrammar:
     """Probabilities from expected counts, smoothed as the module's text says; zeros mean no smoothing."""
     d = derivations
@@ -185,7 +235,14 @@ def maximise(
     offset = rule_layout(d.rules, states)
     number = d.rule_count.astype(np.float64)
     weight = back_off_weight(number, backoff)
-    rule = rule_moments.smooth_counts(counts.rule, number, d.rules, states, offset, weight, distribution)
+    rule = np.empty_like(counts.rule)
+
+    def smooth(first: int, last: int) -> None:
+        rule_moments.smooth_counts(
+            first, last, counts.rule, number, d.rules, states, offset, weight, distribution, rule
+        )
+
+    run_pieces(within(engine or InProcess()), smooth, np.diff(offset))
     totals = rule_moments.state_totals(rule, d.rules, states, offset, d.symbols, int(states.max()))
     rule_moments.divide_by_parent(rule, d.rules, states, offset, totals)
     owner, state = _entry_places(d, states)
@@ -236,11 +293,13 @@ def labelled_counts(derivations: Derivations, states: NDArray[np.int32], label: 
 def posteriors(derivations: Derivations, shards: list[TreeShard], grammar: StateGrammar, engine: Engine) -> Floats:
     """The posterior distribution of the state of every node: [nodes, m]."""
 
+    threads = within(engine)
+
     def of_shard(shard: TreeShard) -> Floats:
-        inside, outside, _, _ = _inside_outside(shard, derivations.rules, derivations.lexicon, grammar)
+        inside, outside, _, _ = _inside_outside(shard, derivations.rules, derivations.lexicon, grammar, threads)
         return inside * outside
 
-    return np.concatenate(list(engine.map(of_shard, shards)))
+    return np.concatenate(list(across(engine).map(of_shard, shards)))
 
 
 def finished(
@@ -260,6 +319,5 @@ def finished(
 
 
 def _means(derivations: Derivations, posterior: Floats) -> Floats:
-    totals = np.zeros((derivations.symbols, posterior.shape[1]))
-    np.add.at(totals, derivations.symbol, posterior)
+    totals = sums_by(derivations.symbol, posterior, derivations.symbols)
     return np.asarray(totals / totals.sum(1, keepdims=True), np.float64)

@@ -151,9 +151,15 @@ def map_reduce(
     return functools.reduce(add, results, start)
 
 
-def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
-    """A call with one thread of BLAS."""
+@contextmanager
+def pinned() -> Iterator[None]:
+    """One thread in each BLAS while the block runs."""
     with _libraries(len(sys.modules)).limit(limits=1):
+        yield
+
+
+def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
+    with pinned():
         return function(item)
 
 

@@ -1,0 +1,111 @@
+"""Threads for compiled work on what lies in memory.
+
+Kernels compiled with `nogil`, BLAS and LAPACK let go of the interpreter's lock, so threads run them side by side
+on arrays that nobody has to send. Pieces of work write to places of their own or are summed in order: results do
+not depend on the number of threads. The threads are daemons: Ctrl-C ends the process at once, though they work.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.parallel import Engine, InProcess, LocalProcesses, pinned
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PIECES = 32
+"""Into how many pieces work is cut: enough to keep some threads busy to the end, few enough to cost nothing."""
+
+
+class Threads:
+    """Work in threads of this process, each on one core.
+
+    >>> list(Threads(2).map(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Apply the function to each item, keeping the order."""
+        waiting: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
+        finished: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
+        total = 0
+        for total, item in enumerate(items, 1):
+            waiting.put((total - 1, item))
+
+        def work() -> None:
+            while True:
+                try:
+                    number, item = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                try:
+                    finished.put((number, function(item), None))
+                except BaseException as error:
+                    finished.put((number, None, error))
+
+        held: dict[int, Any] = {}
+        with pinned():
+            for _ in range(min(self.n_jobs, total)):
+                threading.Thread(target=work, daemon=True).start()
+            try:
+                for wanted in range(total):
+                    while wanted not in held:
+                        number, result, error = finished.get()
+                        if error is not None:
+                            raise error
+                        held[number] = result
+                    yield held.pop(wanted)
+            finally:
+                while not waiting.empty():
+                    waiting.get()
+
+
+def across(engine: Engine) -> Engine:
+    """Where whole shards go: to the workers of a cluster; on one machine they stay in this process."""
+    return InProcess() if _is_local(engine) else engine
+
+
+def within(engine: Engine) -> Engine:
+    """Who does compiled work on what lies in this process: threads, as many as a local engine has workers."""
+    return Threads(engine.n_jobs) if _is_local(engine) and engine.n_jobs > 1 else InProcess()
+
+
+def compiled(engine: Engine) -> Engine:
+    """Where compiled work goes whose items can travel: to the workers of a cluster, else to threads."""
+    return within(engine) if _is_local(engine) else engine
+
+
+def _is_local(engine: Engine) -> bool:
+    return isinstance(engine, InProcess | LocalProcesses | Threads)
+
+
+def pieces(cost: NDArray[Any]) -> list[tuple[int, int]]:
+    """Ranges [first, last) over items with these costs, of about equal cost each.
+
+    >>> pieces(np.ones(100))[:3]
+    [(0, 4), (4, 7), (7, 10)]
+    >>> pieces(np.array([]))
+    []
+    """
+    ends = np.cumsum(np.asarray(cost, np.float64) + 1e-9)
+    if not len(ends):
+        return []
+    cuts = np.searchsorted(ends, np.arange(1, PIECES) * (ends[-1] / PIECES)) + 1
+    bounds = np.unique(np.concatenate(([0], np.minimum(cuts, len(ends)), [len(ends)])))
+    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+
+def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: NDArray[Any]) -> None:
+    """Call `work(first, last)` on ranges that together are all items; it writes to places of its own."""
+    for _ in engine.map(lambda piece: work(*piece), pieces(cost)):
+        pass
