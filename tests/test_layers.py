@@ -9,7 +9,6 @@ ROWS = [
     {"errors", "progress"},
     {"data"},
     {"stats", "spectral", "dp", "evaluate", "parallel"},
-    {"threads"},
     {"models", "decode"},
     {"learn", "view"},
     {"parser", "store"},

@@ -181,3 +181,17 @@ def test_interrupt_ends_all_processes_at_once() -> None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     pytest.fail("processes are left behind")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_program_that_fails_does_not_wait_for_its_workers() -> None:
+    """Ctrl-C may come while a result is used, when `map` does not hear of it."""
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", f"{PROGRAM}    raise KeyboardInterrupt"],
+        capture_output=True,
+        timeout=50,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")},
+    )
+    assert b"KeyboardInterrupt" in done.stderr
+    assert time.monotonic() - started < 30

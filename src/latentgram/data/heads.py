@@ -71,7 +71,8 @@ class HeadRules:
         punctuation = _punctuation_labels(forest)
         child = np.flatnonzero((forest.parent != ABSENT) & ~_mask(forest.labels, punctuation)[forest.label])
         width = len(forest.labels)
-        pairs = np.unique(forest.parent[child].astype(np.int64) * width + forest.label[child])
+        pairs = np.sort(forest.parent[child].astype(np.int64) * width + forest.label[child])
+        pairs = pairs[np.diff(pairs, prepend=-1) != 0]  # np.unique hashes, and takes ten times as long
         nodes = np.bincount(forest.label[~forest.is_tag], minlength=width)[:, None]
         has_child = _table(forest.label[pairs // width], pairs % width, width) / np.maximum(nodes, 1)
         is_child = _table(forest.label[forest.parent[child]], forest.label[child], width)

@@ -55,6 +55,8 @@ ENGLISH = tuple(
     for word in row.split()
 )
 """Abbreviations of English."""
+REMEMBERED = 1 << 16
+"""Pieces of which the tokens are kept to be looked up."""
 FUSED = ("cannot", "gonna", "gotta", "wanna")
 """Two words written as one, the first of three letters."""
 
@@ -147,6 +149,8 @@ class Tokeniser:
         """The tokens of a piece without blanks; together they are the piece."""
         found = self._seen.get(piece)
         if found is None:
+            if len(self._seen) >= REMEMBERED:  # a text of any length has new words without end
+                self._seen.clear()
             found = self._seen[piece] = list(self._cut(piece))
         return found
 

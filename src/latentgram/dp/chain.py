@@ -21,7 +21,7 @@ REORDER = {"reassoc", "contract", "nsz"}
 """Sums may be reordered into SIMD lanes; infinities keep their meaning."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def column_starts(tokens, begin, end, emit_start, memory):
     """Where the nodes of each column begin, and their number at the end."""
     length = end - begin
@@ -36,7 +36,7 @@ def column_starts(tokens, begin, end, emit_start, memory):
     return starts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tag_before(tokens, first, i, j, emit_start, emit_tag, left):
     """The j-th tag of the token before position i; before the first token stands the tag on the left."""
     if i == 0:
@@ -44,7 +44,7 @@ def _tag_before(tokens, first, i, j, emit_start, emit_tag, left):
     return np.int64(emit_tag[emit_start[tokens[first + i - 1]] + j])
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def forward(transition, emit_start, emit_tag, emit_prob, tokens, first, last, left, starts, alpha, scale):
     """Fill `alpha` of one sequence; return the logarithm of the sum of its last column, or -inf if that is 0.
 
@@ -101,7 +101,7 @@ def forward(transition, emit_start, emit_tag, emit_prob, tokens, first, last, le
     return logs + np.log(product)
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def expect(
     transition, emit_start, emit_tag, emit_prob, tokens, begin, end, left, right, weight,
     transition_count, emit_count,

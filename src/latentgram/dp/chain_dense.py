@@ -20,7 +20,7 @@ CELLS = 1 << 14
 """How many numbers the forward columns of one batch may have: they should stay near the processor."""
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def expect_dense(
     start, transition, stop, emission, tokens, begin, length, weight,
     start_count, transition_count, stop_count, emission_count,

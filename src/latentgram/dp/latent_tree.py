@@ -23,7 +23,7 @@ from numba import njit
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def family(above):
     """Nodes with parents before children; and the children of node i, `children[begin[i] : begin[i + 1]]`."""
     nodes = len(above)
@@ -52,7 +52,7 @@ def family(above):
     return order, begin, children
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def _message(child, i, j, inside, out):
     """T_dᵀ r_j, what child j tells its parent i."""
     side = 1 if j > i else 0
@@ -67,7 +67,7 @@ def _message(child, i, j, inside, out):
                 out[h] += value * row[h]
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def _merge(vector, other, product, spare):
     """vector ← vector ∘ other."""
     states = len(vector)
@@ -87,7 +87,7 @@ def _merge(vector, other, product, spare):
         vector[h] = spare[h]
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def upward(root, child, word, product, symbol, above, tree, n_trees, order, begin, children):
     """The scaled inside vectors [W, k], and the logarithm and sign of each tree's probability."""
     states = len(root)
@@ -124,7 +124,7 @@ def upward(root, child, word, product, symbol, above, tree, n_trees, order, begi
     return inside, logs, signs
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def expect(root, child, word, symbol, above, order, begin, children, inside, to_root, to_child, to_word):
     """Add the expected counts of elementwise models; return the posterior of every node's states [W, k]."""
     states = len(root)
@@ -193,7 +193,7 @@ def expect(root, child, word, symbol, above, order, begin, children, inside, to_
     return posterior
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _choose(weights, uniform):
     """The number that a uniform draw falls on."""
     total = 0.0
@@ -207,7 +207,7 @@ def _choose(weights, uniform):
     return len(weights) - 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def draw(root, child, emission, symbol, above, order, inside, uniforms):
     """Draw states downward and then symbols: node i takes one of the rows of `emission[symbol[i]]` [m, k].
 

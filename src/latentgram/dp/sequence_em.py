@@ -16,7 +16,7 @@ from numba import njit
 from latentgram.dp.head_automata import REORDER
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def forward_vectors(parent, source, step, start, operators):
     """[V, n] the forward vector of every prefix; nodes stand after their parents."""
     n_states = start.shape[1]
@@ -34,7 +34,7 @@ def forward_vectors(parent, source, step, start, operators):
     return forward
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def expected_counts(parent, source, step, stops, start, stop, operators):
     """Expected counts of start, stop and operators, and the log-likelihood."""
     n_states = start.shape[1]

@@ -33,9 +33,8 @@ from latentgram.learn.tree_states import (
     shards_of,
 )
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, InProcess
+from latentgram.parallel import Engine, InProcess, within
 from latentgram.spectral.kmeans import kmeans
-from latentgram.threads import within
 
 Floats = NDArray[np.float64]
 

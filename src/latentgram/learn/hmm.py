@@ -28,8 +28,9 @@ from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Pri
 from latentgram.learn.recipes import Context
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.hmm import HMM
+from latentgram.parallel import compiled
 
-SHARD = 1 << 22
+SHARD = 1 << 17
 """Tokens in a shard: fixed, so that sums do not depend on the number of workers."""
 SINGLE = 1 << 17
 """From so many tokens on, a shard without dictionary is worked out in single precision."""
@@ -88,7 +89,7 @@ class Corpus:
         kernel = (
             _dense_shard if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags) else _shard
         )
-        parts = context.engine.map(partial(kernel, parameters, self.shape), self.sequences.shards())
+        parts = compiled(context.engine).map(partial(kernel, parameters, self.shape), self.sequences.shards())
         counts, loglik = reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
         certain = self.certain
         if not (certain.transition.any() or certain.emission.any()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from latentgram.learn.em import ascend
 from latentgram.learn.learners import EM, Spectral
 from latentgram.learn.recipes import Context
 from latentgram.models.latent_tree import LatentTree, expectations
-from latentgram.parallel import map_reduce
+from latentgram.parallel import compiled, map_reduce
 from latentgram.spectral.latent_tree import TreeOperators, corrected_operators, printed_operators
 from latentgram.spectral.vectors import canonical_vectors, singular_vectors
 from latentgram.stats.latent_tree import TreeCounts, above_of
@@ -33,7 +34,7 @@ from latentgram.stats.latent_tree import TreeCounts, above_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SHARD = 4096
+SHARD = 512
 """Trees counted at a time."""
 
 
@@ -98,6 +99,15 @@ def spectral_operators(counts: TreeCounts, states: int, ridge: float, *, printed
     return corrected_operators(counts, canonical_vectors(around, states).vectors, ridge)
 
 
+def _expect(model: LatentTree, nodes: Nodes) -> tuple[tuple[Floats, ...], float]:
+    counts, logs, _ = expectations(model, nodes.trees, nodes.symbol)
+    return counts, float(logs.sum())
+
+
+def _add(one: Any, other: Any) -> Any:
+    return tuple(first + second for first, second in zip(one[0], other[0], strict=True)), one[1] + other[1]
+
+
 def _count(nodes: Nodes) -> TreeCounts:
     return TreeCounts.of(nodes.trees, nodes.symbol, len(nodes.symbols))
 
@@ -120,9 +130,11 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> LatentTree:
         unigram[:, None] * rng.uniform(0.5, 1.5, (len(unigram), states)),
     )
 
+    shards = list(nodes.shards())
+
     def expect(model: LatentTree) -> tuple[Any, float]:
-        counts, logs, _ = expectations(model, nodes.trees, nodes.symbol)
-        return counts, float(logs.sum())
+        counts, bound = map_reduce(partial(_expect, model), shards, compiled(context.engine), add=_add)
+        return counts, bound
 
     found = ascend(
         start,

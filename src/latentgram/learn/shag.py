@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,7 @@ from latentgram.learn.head_automata import (
 from latentgram.learn.learners import EM, Clustering, Counting, Spectral
 from latentgram.learn.recipes import Context
 from latentgram.models.shag import SHAG
+from latentgram.parallel import Engine, pieces, within
 from latentgram.spectral.kmeans import kmeans
 from latentgram.spectral.operators import spectral_operators
 
@@ -55,7 +57,7 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
     grammar of fewer states is a part of one of more, so this costs no further decomposition.
     """
     sequences = Sequences.of(treebank, str(learner.symbols))
-    found, values = _spectral(sequences, learner)
+    found, values = _spectral(sequences, learner, context.engine)
 
     def of_states(states: int) -> SHAG:
         kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
@@ -74,7 +76,7 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
 def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG:
     """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
     sequences = Sequences.of(treebank, str(learner.symbols))
-    automata = counted(sequences, _clusters(sequences, learner), 0.0)
+    automata = counted(sequences, _clusters(sequences, learner, context.engine), 0.0)
     return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
 
 
@@ -85,13 +87,19 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
     pairs, step = sequences.step
     begin = _random_automata(sequences, _whole(learner.states), np.random.default_rng(learner.seed), pairs)
     if learner.start == "clusters":
-        begin = mixed(counted(sequences, _clusters(sequences, learner), 0.0), begin)
+        begin = mixed(counted(sequences, _clusters(sequences, learner, context.engine), 0.0), begin)
+
+    parts = _parts_of_trie(sequences, pairs, step)
 
     def expect(automata: Automata) -> tuple[Automata, float]:
-        *expected, bound = expected_counts(
-            counts.parent, counts.source, step, counts.stops, automata.start, automata.stop, automata.operators
-        )
-        return Automata(expected[0], expected[1], pairs, expected[2]), float(bound)
+        def work(part: _PartOfTrie) -> Any:
+            sources, steps = part.sources, part.steps
+            given = automata.start[sources], automata.stop[sources], automata.operators[steps]
+            return expected_counts(part.parent, part.source, part.step, part.stops, *given)
+
+        start, stop, operators, bounds = zip(*within(context.engine).map(work, parts), strict=True)
+        begin, end, middle = (np.concatenate(found) for found in (start, stop, operators))
+        return Automata(begin, end, pairs, middle), float(sum(bounds))
 
     def maximise(expected: Automata) -> Automata:
         return normalised(expected, counts.n_symbols)
@@ -113,11 +121,45 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
     return dataclasses.replace(learned, provenance=provenance)
 
 
-def _spectral(sequences: Sequences, learner: Spectral | Clustering | EM) -> tuple[Automata, Floats]:
+@dataclass(frozen=True, eq=False)
+class _PartOfTrie:
+    """The prefixes of some sources, numbered from 0; where the sources and their operators are in the whole."""
+
+    parent: NDArray[np.int32]
+    source: NDArray[np.int32]
+    step: Ints
+    stops: Floats
+    sources: slice
+    steps: slice
+
+
+def _parts_of_trie(sequences: Sequences, pairs: Ints, step: Ints) -> list[_PartOfTrie]:
+    """The trie cut between sources, whose automata have nothing to do with each other."""
+    counts = sequences.counts
+    size = np.bincount(counts.source, minlength=counts.n_sources)
+    order = np.argsort(counts.source, kind="stable")
+    ends = np.concatenate(([0], np.cumsum(size)))
+    parts = []
+    for first, last in pieces(size):
+        nodes = order[ends[first] : ends[last]]
+        nodes = nodes[np.argsort(nodes)]  # parents stand before their children again
+        low, high = np.searchsorted(pairs, np.array([first, last]) * counts.n_symbols)
+        above = counts.parent[nodes]
+        parent = np.where(above >= 0, np.searchsorted(nodes, above), -1).astype(np.int32)
+        source, stops = (counts.source[nodes] - first).astype(np.int32), counts.stops[nodes]
+        parts.append(
+            _PartOfTrie(parent, source, step[nodes] - low, stops, slice(first, last), slice(int(low), int(high)))
+        )
+    return parts
+
+
+def _spectral(
+    sequences: Sequences, learner: Spectral | Clustering | EM, engine: Engine
+) -> tuple[Automata, Floats]:
     """Spectral automata of all sources, and their singular values."""
     basis = {name: getattr(learner, name) for name in ("history", "future", "power", "ridge")}
     given = {name: value for name, value in basis.items() if value is not None}
-    found = spectral_operators(sequences.counts, _whole(learner.states), **given)
+    found = spectral_operators(sequences.counts, _whole(learner.states), each=within(engine).map, **given)
     return Automata(found.start, found.stop, found.pairs, found.operators), found.values
 
 
@@ -132,11 +174,11 @@ def _number(value: float | None) -> float:
     return value
 
 
-def _clusters(sequences: Sequences, learner: Clustering | EM) -> Ints:
+def _clusters(sequences: Sequences, learner: Clustering | EM, engine: Engine) -> Ints:
     """The cluster of every prefix, by source."""
     counts = sequences.counts
     _, step = sequences.step
-    found, _ = _spectral(sequences, learner)
+    found, _ = _spectral(sequences, learner, engine)
     vectors = forward_vectors(counts.parent, counts.source, step, found.start, found.operators)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
     rng = np.random.default_rng(learner.seed)

@@ -42,11 +42,10 @@ from latentgram.learn.recipes import Context
 from latentgram.learn.state_search import search_states
 from latentgram.models.layout import rule_layout
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, InProcess
+from latentgram.parallel import Engine, InProcess, compiled, run_pieces, within
 from latentgram.spectral.scaling import scale_columns, whitening
 from latentgram.spectral.views import join_views
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, view
-from latentgram.threads import compiled, run_pieces, within
 
 Floats = NDArray[np.float64]
 

@@ -21,9 +21,8 @@ from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.grammar_parts import assemble, back_off_weight, sums_by
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, InProcess, map_reduce
+from latentgram.parallel import Engine, InProcess, across, map_reduce, run_pieces, within
 from latentgram.stats.derivations import Derivations
-from latentgram.threads import across, run_pieces, within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,10 +7,26 @@ each BLAS that is loaded before it, in workers and in process alike (threadpoolc
 OMP_NUM_THREADS and its like and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
 
 An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
-There are three engines: `InProcess`, `LocalProcesses` (this machine) and `Cluster` (any Dask cluster).
+There are three engines: `InProcess`, `LocalProcesses` (this machine) and `Cluster` (any Dask cluster). Compiled
+work on what lies in memory goes to threads where the engine is local (`within`, `across`, `compiled`).
 """
 
 from latentgram.parallel.cluster import Cluster
 from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
+from latentgram.parallel.threads import Threads, across, compiled, pieces, run_pieces, within
 
-__all__ = ["Cluster", "Engine", "InProcess", "LocalProcesses", "engine_for", "map_reduce", "shards"]
+__all__ = [
+    "Cluster",
+    "Engine",
+    "InProcess",
+    "LocalProcesses",
+    "Threads",
+    "across",
+    "compiled",
+    "engine_for",
+    "map_reduce",
+    "pieces",
+    "run_pieces",
+    "shards",
+    "within",
+]

@@ -25,6 +25,8 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
 LOOK_AHEAD = 2
 """Items under way for each worker: one in work, one waiting, so that no worker starves."""
 _IDLE_SECONDS = 60
+_LATEST: list[Any] = []
+"""The workers that are there now."""
 
 
 class Engine(Protocol):
@@ -72,12 +74,14 @@ class LocalProcesses:
             executor = get_reusable_executor(
                 self.n_jobs, timeout=_IDLE_SECONDS, env=ONE_THREAD, initializer=_ignore_interrupts
             )
+        _LATEST[:] = [executor]
         pending: deque[Any] = deque()
         source = iter(items)
 
         def submit(item: Item) -> None:
             with _interrupts_held():
                 pending.append(executor.submit(_call, token, path, item))
+                _end_workers_at_exit()
 
         try:
             with _published(function) as (token, path):
@@ -98,6 +102,21 @@ class LocalProcesses:
         finally:
             for future in pending:
                 future.cancel()
+
+
+@functools.cache
+def _end_workers_at_exit() -> None:
+    """See that a program which ends while workers are busy, as by Ctrl-C outside of `map`, does not wait for them.
+
+    Called after the first work is submitted, when joblib has noted that it will wait at the end: of what is noted,
+    the last is done first.
+    """
+    import threading
+
+    def end() -> None:
+        _LATEST[0].shutdown(kill_workers=True)
+
+    threading._register_atexit(end)  # type: ignore[attr-defined]
 
 
 def engine_for(n_jobs: int) -> Engine:

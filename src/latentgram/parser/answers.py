@@ -89,7 +89,7 @@ def answers(
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
     >>> for batch in answers(parser, [Question(lg.Sentence.of("the teacher sleeps ."))]):
     ...     print(batch.text, end="")
-    (S (NP (DT the) (NN teacher)) (VP (VBZ sleeps)) (. .))
+    (TOP (S (NP (DT the) (NN teacher)) (VP (VBD sleeps)) (. .)))
     """
     wanted = request or Request()
     job = _Job(parser, wanted, skip_faults)

@@ -6,6 +6,7 @@ O(points · clusters · dimensions) a round. A cluster that loses all its points
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.spectral.svd import one_thread
@@ -32,8 +33,11 @@ def kmeans(
                 break
             labels = moved
             mass = np.bincount(labels, weights, len(centres))
-            sums = np.zeros_like(centres)
-            np.add.at(sums, labels, points * weights[:, None])
+            # One matrix product in place of a loop over the points, which would keep other threads waiting.
+            chosen = scipy.sparse.csr_array(
+                (weights, (labels, np.arange(len(points)))), (len(centres), len(points))
+            )
+            sums = chosen @ points
             used = mass > 0
             centres[used] = sums[used] / mass[used, None]
             worst = np.argsort(-distance[np.arange(len(points)), labels] * weights, kind="stable")

@@ -17,6 +17,7 @@ One decomposition a source; all else is one pass over the V prefixes: O(V n²).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -89,8 +90,9 @@ def spectral_operators(
     future: int = 3,
     power: float = 0.25,
     ridge: float = 4.0,
+    each: Callable[[Callable[[int], None], Iterable[int]], Iterable[None]] = map,
 ) -> Operators:
-    """Learn one automaton a source, with at most `states` states each."""
+    """Learn one automaton a source, with at most `states` states each; `each` maps over the sources."""
     past, past_begin = _features(prefixes, *_histories(prefixes, history))
     next_, next_begin = _features(prefixes, *_futures(prefixes, future))
     past = past @ _powers(past.T @ prefixes.passes, -power)
@@ -99,17 +101,21 @@ def spectral_operators(
     to_state = np.zeros((cross.shape[0], states))
     from_past = np.zeros((cross.shape[1], states))
     values = np.zeros((prefixes.n_sources, states))
+
+    def decompose(source: int) -> None:
+        rows = slice(next_begin[source], next_begin[source + 1])
+        columns = slice(past_begin[source], past_begin[source + 1])
+        if rows.start == rows.stop:
+            return
+        found = truncated_svd(cross[rows, columns], states)
+        rank = len(found.values)
+        to_state[rows, :rank] = found.left
+        from_past[columns, :rank] = found.right * (found.values / (found.values**2 + ridge**2))
+        values[source, :rank] = found.values
+
     with one_thread():
-        for source in range(prefixes.n_sources):
-            rows = slice(next_begin[source], next_begin[source + 1])
-            columns = slice(past_begin[source], past_begin[source + 1])
-            if rows.start == rows.stop:
-                continue
-            found = truncated_svd(cross[rows, columns], states)
-            rank = len(found.values)
-            to_state[rows, :rank] = found.left
-            from_past[columns, :rank] = found.right * (found.values / (found.values**2 + ridge**2))
-            values[source, :rank] = found.values
+        for _ in each(decompose, np.argsort(-np.diff(next_begin), kind="stable").tolist()):
+            pass
     after = next_ @ to_state
     before = past @ from_past
     sources = np.arange(prefixes.n_sources)

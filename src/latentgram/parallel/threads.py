@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.parallel import Engine, InProcess, LocalProcesses, pinned
+from latentgram.parallel.local import Engine, InProcess, LocalProcesses, pinned
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

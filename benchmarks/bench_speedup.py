@@ -1,0 +1,117 @@
+"""How much quicker are two workers than one, and is the result the same?
+
+Set-up: the generated demo treebank (8,000 trees, 125,000 words), a machine with two cores, wall-clock seconds.
+Every task is done with one and with two workers in turn, three times after a first time that compiles and starts
+the workers; the least of each is taken. Learning goes from a treebank in memory to a model; parsing from sentences
+in memory to text in memory; evaluation from trees to a score. What starting two worker processes takes (the
+interpreter, the imports, the compiled code from its cache, the model) is in a row of its own: it is paid once, and
+processes stay for a minute after their last work. Threads, which do the compiled work of learning, cost nothing to
+start. "same" compares all arrays of the models, or the texts, bit by bit.
+
+Conclusion (results/speedup.csv): CONCLUSION
+
+    python benchmarks/bench_speedup.py
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import latentgram as lg
+from latentgram.data.text import Text
+from latentgram.parallel import engine_for
+from latentgram.parser.answers import Question, answers
+
+RESULTS = Path(__file__).parent / "results" / "speedup.csv"
+TREES, PARSED, RUNS = 8000, 1500, 3
+
+
+def bits(model: Any) -> list[bytes]:
+    """All arrays of a model."""
+    found = []
+    for field in dataclasses.fields(model):
+        value = getattr(model, field.name)
+        if isinstance(value, np.ndarray):
+            found.append(value.tobytes())
+        elif dataclasses.is_dataclass(value) and field.name != "provenance":
+            found += bits(value)
+    return found
+
+
+def tasks() -> dict[str, Callable[[int], Any]]:
+    """Each task by name, as a function of the number of workers."""
+    trees, dependencies = lg.demo_treebank(TREES, 0), lg.demo_dependencies(TREES, 0)
+    text = Text.of(trees.sentences())
+    questions = [Question(sentence) for sentence in lg.demo_treebank(PARSED, 1).sentences()]
+    dev = lg.demo_treebank(PARSED, 1)
+    grammar = lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Spectral(states=16)))
+    shag = lg.Parser(lg.fit(lg.SHAG, dependencies, by=lg.Spectral(states=8)))
+
+    def fit(model: Any, data: Any, learner: Any) -> Callable[[int], Any]:
+        return lambda workers: bits(lg.fit(model, data, by=learner, n_jobs=workers))
+
+    def parse(parser: lg.Parser) -> Callable[[int], Any]:
+        return lambda workers: [batch.text for batch in answers(parser, questions * 2, engine=engine_for(workers))]
+
+    return {
+        "parse, L-PCFG of 16 states": parse(grammar),
+        "parse, SHAG of 8 states": parse(shag),
+        "evaluate, L-PCFG of 16 states": lambda workers: str(grammar.evaluate(dev, n_jobs=workers)),
+        "EM, L-PCFG of 16 states, 10 rounds": fit(lg.LPCFG, trees, lg.EM(states=16, iterations=10)),
+        "EM, SHAG of 8 states, 100 rounds": fit(lg.SHAG, dependencies, lg.EM(states=8, iterations=100)),
+        "EM, HMM of 30 states, 10 rounds": fit(lg.HMM, text, lg.EM(states=30, iterations=10, tolerance=0.0)),
+        "EM, latent tree of 16 states, 10 rounds": fit(
+            lg.LatentTree, dependencies, lg.EM(states=16, iterations=10)
+        ),
+        "spectral, L-PCFG of 32 states": fit(lg.LPCFG, trees, lg.Spectral(states=32)),
+        "clustering, L-PCFG of 24 states": fit(lg.LPCFG, trees, lg.Clustering(states=24)),
+        "MIRA, second order, jackknifed": fit(lg.ArcFactored, dependencies[:2000], lg.MIRA(order=2, passes=3)),
+    }
+
+
+def timed(task: Callable[[int], Any], workers: int) -> tuple[float, Any]:
+    """Seconds and result."""
+    started = time.perf_counter()
+    result = task(workers)
+    return time.perf_counter() - started, result
+
+
+def main() -> None:
+    """Run and write the table."""
+    started = time.perf_counter()
+    list(engine_for(2).map(_first_work, range(2)))
+    rows = [{"task": "start of two worker processes", "two workers, s": f"{time.perf_counter() - started:.2f}"}]
+    for name, task in tasks().items():
+        first = [timed(task, workers)[1] for workers in (1, 2)]
+        best = [min(timed(task, workers)[0] for _ in range(RUNS)) for workers in (1, 2)]
+        rows.append(
+            {
+                "task": name,
+                "one worker, s": f"{best[0]:.2f}",
+                "two workers, s": f"{best[1]:.2f}",
+                "speed-up": f"{best[0] / best[1]:.2f}",
+                "same": "yes" if first[0] == first[1] else "no",
+            }
+        )
+        print(rows[-1], flush=True)
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[-1]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _first_work(number: int) -> int:
+    """What a worker loads before it can parse."""
+    parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(20, number), by=lg.Counting()))
+    return len(parser.parse("the teacher sleeps .").tree.words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Ctrl-C in the middle of training and parsing by two workers: over at once, no traceback, nobody left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import latentgram as lg
+
+# Jobs that a shell starts in the background ignore interrupts, and the tests may run in such a job.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from latentgram.cli.console import Lines
+Lines.__init__.__defaults__ = (0.0,)
+from latentgram.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("command", ["train", "parse"])
+def test_interrupt(command: str, corpus: Path, tmp_path: Path) -> None:
+    arguments = {
+        "train": ["lpcfg", "--by", "em", "--states", "4", "--iterations", "100000", "-o", str(tmp_path / "em.lg")],
+        "parse": [str(tmp_path / "pcfg.lg"), "--format", "text", "-o", str(tmp_path / "out.mrg")],
+    }[command]
+    if command == "parse":
+        lg.save(
+            lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.read(corpus / "train.mrg"), by=lg.Counting())), arguments[0]
+        )
+        (tmp_path / "text.txt").write_text("the teacher sleeps .\n" * 200_000)
+        arguments.insert(1, str(tmp_path / "text.txt"))
+    else:
+        arguments.insert(1, str(corpus / "train.mrg"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, command, *arguments, "--n-jobs", "2"],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert process.stderr is not None
+    stage = b"EM: " if command == "train" else b"parsing: "
+    for line in process.stderr:
+        if line.startswith(stage):
+            break
+    started = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, rest = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in rest
+    assert time.monotonic() - started < 5
+    while time.monotonic() - started < 10:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.05)
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+        pytest.fail("processes are left behind")
+    kept = {path.name for path in tmp_path.iterdir()} - {"pcfg.lg", "text.txt"}
+    assert kept == ({"out.mrg.part", "out.mrg.progress"} if command == "parse" else set())
