@@ -24,13 +24,17 @@ def test_states_of_probabilities_tell_what_they_prefer(models):
     assert told.exit_code == 0
     assert told.stdout.count("  below: ") == told.stdout.count("  above: ") > 1
     assert "become one" in told.stdout
+    assert told.stdout.count("  trees: (NP ") > 1
+    spectrum = shown(models / "clusters.lg", "--symbol", "NP", "--spectrum")
+    assert len(spectrum.stdout.splitlines()) == 8  # the dimensions that were clustered
 
 
-def test_spectral_states_tell_their_strength(models, tmp_path):
+def test_spectral_states_tell_their_singular_values(models, tmp_path):
     told = shown(models / "spectral.lg", "--symbol", "NP")
     sizes = [float(line.split("\t")[1]) for line in told.stdout.splitlines()]
     assert sizes == sorted(sizes, reverse=True)
     assert len(sizes) == 3
+    assert sizes == pytest.approx(lg.load(models / "spectral.lg").model.spectra["NP"], rel=1e-4)
     assert shown(models / "spectral.lg", "--symbol", "NP", "--svg", tmp_path / "a.svg").exit_code == 0
     assert (tmp_path / "a.svg").read_text().startswith("<svg")
 

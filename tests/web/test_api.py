@@ -213,7 +213,11 @@ def test_models_show_what_is_in_them(serve: Any) -> None:
     model = phrases.get("/api/model")
     assert model["learner"] == "Counting"
     assert {"NP", "VP"} <= {symbol["name"] for symbol in model["symbols"]}
-    assert phrases.get("/api/model/symbol", name="NP")["states"] == []
+    single = phrases.get("/api/model/symbol", name="NP")
+    assert "single state" in single["note"]
+    assert single["states"][0]["subtrees"][0]["svg"].startswith("<svg")
+    assert single["states"][0]["subtrees"][0]["plain"].startswith("(NP ")
+    assert single["singular_values"] == []
     assert phrases.client.get("/api/model/symbol", params={"name": "no such"}).status_code == 422
     head = arcs.get("/api/model")["symbols"][0]["name"]
     found = arcs.get("/api/model/symbol", name=head, direction="left", clusters=3)

@@ -86,6 +86,7 @@ def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | 
     from latentgram.models.ensemble import Ensemble
     from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
     from latentgram.models.lpcfg import LPCFG
+    from latentgram.models.typical_subtrees import TypicalSubtrees
     from latentgram.view.plots import line_plot
 
     grammar = getattr(model, "model", model)
@@ -95,16 +96,19 @@ def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | 
         raise SettingError(f"a {type(grammar).__name__} has no symbols with hidden states to show")
     symbol_number(grammar, symbol)
     if svg is not None or spectrum or not grammar.nonnegative:
-        sizes = state_strength(grammar)[symbol]
+        values = grammar.spectra.get(symbol)
+        sizes, what = (values, "singular value") if values else (state_strength(grammar)[symbol], "size")
         if svg is None:
             typer.echo("\n".join(f"{place}\t{value:.6g}" for place, value in enumerate(sizes, 1)))
         else:
             points = [(float(place), float(value)) for place, value in enumerate(sizes, 1)]
             title = f"states of {symbol}, the strongest first"
-            _write(svg, line_plot({symbol: points}, title=title, x_label="state", y_label="size"))
+            _write(svg, line_plot({symbol: points}, title=title, x_label="state", y_label=what))
         return
+    subtrees = TypicalSubtrees(grammar).of(symbol)
     for state in hidden_states(grammar, symbol, top):
         typer.echo(str(state))
+        typer.echo(f"  trees: {'; '.join(map(str, subtrees[state.number]))}")
     for line in _joins(hierarchy(grammar, symbol).tolist(), int(grammar.states[symbol_number(grammar, symbol)])):
         typer.echo(line)
 

@@ -21,7 +21,7 @@ from latentgram.learn.em import ascend
 from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.learners import EM, Clustering
 from latentgram.learn.recipes import Context
-from latentgram.learn.spectral_lpcfg import NodeViews, ViewSettings, project
+from latentgram.learn.spectral_lpcfg import NodeViews, ViewSettings, project, spectra_by_name
 from latentgram.learn.tree_states import (
     StateCounts,
     StateGrammar,
@@ -59,7 +59,8 @@ def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Conte
     data = GrammarData.of(treebank, learner)
     views = project(data, _view_settings(learner, learner.dimensions), context)
     states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
-    return climb(data, states, counts, learner, context)
+    learned = climb(data, states, counts, learner, context)
+    return dataclasses.replace(learned, spectra=spectra_by_name(data, views))
 
 
 def _view_settings(learner: EM | Clustering, dimensions: int | None) -> ViewSettings:

@@ -69,6 +69,12 @@ class NodeViews:
         )
 
 
+def spectra_by_name(data: GrammarData, views: NodeViews) -> dict[str, tuple[float, ...]]:
+    """The singular values of each symbol under its name."""
+    names = (*data.derivations.interminals, *data.derivations.preterminals)
+    return {name: tuple(values.tolist()) for name, values in zip(names, views.spectra, strict=True)}
+
+
 def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context) -> LPCFG:
     """The recipe."""
     if learner.search and context.dev_score is None:
@@ -175,7 +181,7 @@ def spectral_grammar(
     tensor *= np.repeat(d.rule_count / d.symbol_count[d.rules[:, 0]], np.diff(offset))
     root = np.zeros((d.symbols, views.inside.shape[1]))
     np.add.at(root, d.symbol[d.root], views.inside[d.root] / len(d))
-    return assemble(
+    grammar = assemble(
         data,
         states,
         tensor,
@@ -186,3 +192,4 @@ def spectral_grammar(
         pull=pull,
         nonnegative=False,
     )
+    return dataclasses.replace(grammar, spectra=spectra_by_name(data, views))

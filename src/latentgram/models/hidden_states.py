@@ -76,11 +76,7 @@ def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.00
 
     `top` events of each kind are told, among those with a probability of at least `least` in the state.
     """
-    if not grammar.nonnegative:
-        raise SettingError(
-            "the states of a spectral grammar are coordinates without a meaning each: "
-            "learn the grammar by Clustering or EM to look at its states"
-        )
+    require_probabilities(grammar)
     number = symbol_number(grammar, symbol)
     share = _piece(grammar.mean_outside, grammar, number)
     below, above = _below(grammar, number), _above(grammar, number)
@@ -93,6 +89,23 @@ def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.00
         )
         for h in np.argsort(-share, kind="stable")
     ]
+
+
+def require_probabilities(grammar: LPCFG) -> None:
+    """See that the states of a grammar mean something each."""
+    if not grammar.nonnegative:
+        raise SettingError(
+            "the states of a spectral grammar are coordinates without a meaning each: "
+            "learn the grammar by Clustering or EM to look at its states"
+        )
+
+
+def preferred_rules(grammar: LPCFG, symbol: int, state: int, top: int, least: float = 0.005) -> list[int]:
+    """The numbers of the rules that a state prefers; those it uses most where it prefers none."""
+    rules = np.flatnonzero(grammar.rules[:, 0] == symbol)
+    events = _below(grammar, symbol)
+    order = _by_gain(events, _piece(grammar.mean_outside, grammar, symbol), state, top, least)
+    return [int(rules[i]) for i in order or np.argsort(-events.probability[state], kind="stable")[:top]]
 
 
 def hierarchy(grammar: LPCFG, symbol: str) -> Floats:
@@ -133,7 +146,7 @@ def _below(grammar: LPCFG, symbol: int) -> _Events:
     for number in np.flatnonzero(grammar.rules[:, 0] == symbol):
         _, b, c = grammar.rules[number].tolist()
         names.append(f"{_name(grammar, b)} {_name(grammar, c)}")
-        columns.append(_tensor(grammar, int(number)).sum((1, 2)))
+        columns.append(rule_tensor(grammar, int(number)).sum((1, 2)))
     for number in np.flatnonzero(grammar.lexicon[:, 0] == symbol):
         names.append(grammar.words[grammar.lexicon[number, 1]])
         begin, end = grammar.lexicon_offset[number : number + 2]
@@ -151,22 +164,34 @@ def _above(grammar: LPCFG, symbol: int) -> _Events:
             mark = ("*", "") if place == 1 else ("", "*")
             names.append(f"{_name(grammar, a)} → {_name(grammar, b)}{mark[0]} {_name(grammar, c)}{mark[1]}")
             weight = total[a] * _piece(grammar.mean_outside, grammar, a)
-            joint = _tensor(grammar, int(number)) * weight[:, None, None]
+            joint = rule_tensor(grammar, int(number)) * weight[:, None, None]
             columns.append(joint.sum(axes))
     counts = np.column_stack(columns)
     return _Events(tuple(names), counts / np.maximum(counts.sum(1, keepdims=True), 1e-300))
 
 
-def _tensor(grammar: LPCFG, number: int) -> Floats:
+def rule_tensor(grammar: LPCFG, number: int) -> Floats:
+    """The tensor of a rule, [states of the parent, of the left, of the right child]."""
     begin, end = grammar.rule_offset[number : number + 2]
     return grammar.rule_tensor[begin:end].reshape(grammar.states[grammar.rules[number]])
 
 
-def _preferred(events: _Events, share: Floats, state: int, top: int, least: float) -> tuple[Preference, ...]:
-    at_large = share @ events.probability
-    lift = events.probability[state] / np.maximum(at_large, 1e-300)
-    # An event that is both frequent here and rare elsewhere says most: rank by p · log lift.
+def _lift(events: _Events, share: Floats, state: int) -> Floats:
+    """How many times likelier each event is in a state than in the symbol at large."""
+    return np.asarray(events.probability[state] / np.maximum(share @ events.probability, 1e-300))
+
+
+def _by_gain(events: _Events, share: Floats, state: int, top: int, least: float) -> list[int]:
+    """The events that say most of a state: frequent here and rare elsewhere, so ranked by p · log lift."""
+    lift = _lift(events, share, state)
     gain = events.probability[state] * np.log(np.maximum(lift, 1e-300))
     gain[(events.probability[state] < least) | (lift <= 1.0)] = -1.0
-    best = [i for i in np.argsort(-gain, kind="stable")[:top] if gain[i] > 0]
-    return tuple(Preference(events.names[i], float(events.probability[state, i]), float(lift[i])) for i in best)
+    return [int(i) for i in np.argsort(-gain, kind="stable")[:top] if gain[i] > 0]
+
+
+def _preferred(events: _Events, share: Floats, state: int, top: int, least: float) -> tuple[Preference, ...]:
+    lift = _lift(events, share, state)
+    return tuple(
+        Preference(events.names[i], float(events.probability[state, i]), float(lift[i]))
+        for i in _by_gain(events, share, state, top, least)
+    )

@@ -68,6 +68,9 @@ class LPCFG:
     binarisation: Binarisation
     nonnegative: bool = True
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
+    spectra: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """The singular values that were found for each symbol in learning, the largest first: of Ω = E[φ ψᵀ] for a
+    spectral grammar, or for the views that were clustered; empty where nothing was decomposed."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def summary(self) -> str:

@@ -12,7 +12,9 @@ from latentgram.models.hidden_states import Preference, hidden_states, state_str
 from latentgram.models.leaves import LeafTable
 from latentgram.models.lpcfg import LPCFG
 from latentgram.models.shag import LEFT, RIGHT, SHAG
+from latentgram.models.typical_subtrees import Subtree, TypicalSubtrees
 from latentgram.view.automata import draw_dfa
+from latentgram.view.trees import draw
 
 
 def describe(model: Any) -> dict[str, Any]:
@@ -73,17 +75,19 @@ def _grammar_symbol(grammar: LPCFG, symbol: str) -> dict[str, Any]:
     number = symbol_number(grammar, symbol)
     note, states = None, []
     if grammar.nonnegative:
+        subtrees = TypicalSubtrees(grammar).of(symbol)
         states = [
             {
                 "name": f"state {state.number + 1}",
                 "share": state.share,
                 "below": [_preferred(each) for each in state.below],
                 "above": [_preferred(each) for each in state.above],
+                "subtrees": [_drawn(each) for each in subtrees[state.number]],
             }
             for state in hidden_states(grammar, symbol, top=6)
         ]
         if grammar.states[number] == 1:
-            note, states = "A symbol with a single state: this grammar has no hidden ones for it.", []
+            note = "A symbol with a single state: this grammar has no hidden ones for it."
     else:
         note = (
             "The states of a spectral grammar are coordinates without a meaning each; what they weigh is shown. "
@@ -96,8 +100,13 @@ def _grammar_symbol(grammar: LPCFG, symbol: str) -> dict[str, Any]:
         "states": states,
         "strengths": state_strength(grammar)[symbol].tolist(),
         "strengths_name": "share of each state" if grammar.nonnegative else "weight of each coordinate",
+        "singular_values": list(grammar.spectra.get(symbol, ())),
         "svg": None,
     }
+
+
+def _drawn(each: Subtree) -> dict[str, Any]:
+    return {"svg": draw(each.tree), "plain": str(each.tree), "probability": each.probability}
 
 
 def _preferred(each: Preference) -> dict[str, Any]:
@@ -133,7 +142,8 @@ def _head(grammar: SHAG, symbol: str, direction: str, clusters: int) -> dict[str
         "direction": direction,
         "note": None,
         "states": states,
-        "strengths": [float(value) for value in values],
-        "strengths_name": "singular values",
+        "strengths": dfa.visits.tolist(),
+        "strengths_name": "visits of each state of the picture",
+        "singular_values": [float(value) for value in values],
         "svg": draw_dfa(dfa, f"{direction} modifiers of {symbol}"),
     }

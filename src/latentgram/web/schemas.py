@@ -225,6 +225,14 @@ class Preferred(BaseModel):
     lift: float | None = None
 
 
+class DrawnTree(BaseModel):
+    """A tree as a picture and as brackets, and its probability."""
+
+    svg: str
+    plain: str
+    probability: float
+
+
 class StateAnswer(BaseModel):
     """A hidden state."""
 
@@ -232,6 +240,8 @@ class StateAnswer(BaseModel):
     share: float
     below: list[Preferred]
     above: list[Preferred]
+    subtrees: list[DrawnTree] = []
+    """Small whole trees that are typical of the state."""
 
 
 class SymbolAnswer(BaseModel):
@@ -243,4 +253,6 @@ class SymbolAnswer(BaseModel):
     states: list[StateAnswer]
     strengths: list[float]
     strengths_name: str
+    singular_values: list[float] = []
+    """Of the moments that the symbol was learned from, where there are any."""
     svg: str | None

@@ -56,14 +56,23 @@ function draw(found) {
   if (found.direction) parts.push(controls());
   if (found.note) parts.push(html("p", { class: "soft" }, found.note));
   if (found.svg) {
-    const picture = html("div", { class: "picture" });
-    // The picture brings its own style, which is not for the page.
-    picture.attachShadow({ mode: "open" }).append(document.importNode(new DOMParser().parseFromString(found.svg, "image/svg+xml").documentElement, true));
-    parts.push(picture, html("p", { class: "soft" }, "The automaton that makes the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
+    parts.push(picture(found.svg, `The automaton of ${found.symbol}`), html("p", { class: "soft" }, "The automaton that makes the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
   }
-  if (found.strengths.length) parts.push(bars(found.strengths.slice(0, 40), found.strengths_name));
+  const charts = [[found.singular_values, "singular values"], [found.strengths, found.strengths_name]].filter(([values]) => values.length > 1);
+  if (charts.length) parts.push(html("div", { class: "spectra" }, ...charts.map(([values, name]) => bars(values.slice(0, 40), name))));
   if (found.states.length) parts.push(html("div", { class: "states" }, ...found.states.map((state) => card(state, found.direction))));
   stage.replaceChildren(...parts);
+}
+
+/** A drawing on white paper; it brings its own style, which is not for the page. */
+function picture(text, label) {
+  const drawing = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  for (const style of drawing.querySelectorAll("style")) style.textContent = style.textContent.replace(/@media\(prefers-color-scheme:dark\)\{.*\}\}/, "");
+  drawing.setAttribute("role", "img");
+  drawing.setAttribute("aria-label", label);
+  const place = html("div", { class: "picture" });
+  place.attachShadow({ mode: "open" }).append(drawing);
+  return place;
 }
 
 function controls() {
@@ -83,6 +92,7 @@ function card(state, isAutomaton) {
   return html("div", { class: "state" },
     html("h3", {}, html("span", {}, state.name), html("span", { class: "soft" }, isAutomaton ? `${state.share.toFixed(2)} visits` : percent(state.share))),
     isAutomaton && state.above.length ? html("div", {}, html("h4", {}, "reached after"), html("ul", {}, ...state.above.map((item) => html("li", {}, item.event)))) : null,
+    state.subtrees.length ? html("h4", {}, "typical trees") : null, ...state.subtrees.map((tree) => html("figure", {}, picture(tree.svg, tree.plain), html("figcaption", { class: "soft", title: "the probability of this tree below the state" }, tree.probability >= 0.01 ? percent(tree.probability) : tree.probability.toExponential(0)))),
     html("h4", {}, isAutomaton ? "goes on with" : "is rewritten to"), rows(state.below),
     !isAutomaton && state.above.length ? html("h4", {}, "stands in") : null, !isAutomaton ? rows(state.above) : null);
 }
