@@ -23,6 +23,28 @@ CHUNK = 256
 
 
 @njit(cache=True)
+def links(is_inner):
+    """Left child, right child and parent of every node of binary trees in preorder, -1 where there is none.
+
+    The left child follows its parent, the right one the subtree of the left; so one pass from the last node back
+    knows the sizes of both.
+    """
+    number = is_inner.size
+    left, right, parent = (
+        np.full(number, -1, np.int32),
+        np.full(number, -1, np.int32),
+        np.full(number, -1, np.int32),
+    )
+    size = np.ones(number, np.int32)
+    for v in range(number - 1, -1, -1):
+        if is_inner[v]:
+            left[v], right[v] = v + 1, v + 1 + size[v + 1]
+            parent[left[v]] = parent[right[v]] = v
+            size[v] += size[left[v]] + size[right[v]]
+    return left, right, parent
+
+
+@njit(cache=True)
 def heights(left, right):
     """The height of every node (leaves have 0), children standing after their parents."""
     height = np.zeros(left.size, np.int32)

@@ -60,8 +60,14 @@ class Sequences:
         bounds = [0, *dict.fromkeys(cuts.tolist()), len(self.begin)]
         for first, last in pairwise(bounds):
             part = slice(first, last)
+            low, high = int(self.begin[part].min(initial=len(self.tokens))), int(self.end[part].max(initial=0))
             yield Sequences(
-                self.tokens, self.begin[part], self.end[part], self.left[part], self.right[part], self.weight[part]
+                self.tokens[low:high],
+                self.begin[part] - low,
+                self.end[part] - low,
+                self.left[part],
+                self.right[part],
+                self.weight[part],
             )
 
 

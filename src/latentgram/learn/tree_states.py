@@ -86,31 +86,35 @@ class TreeShard:
     def of(cls, derivations: Derivations, first: int, last: int) -> TreeShard:
         """The trees numbered `first` to `last`."""
         d = derivations
-        begin, end = int(d.start[first]), int(d.start[last])
-        rule = d.rule[begin:end]
-        left, right, parent = (
-            np.where(nodes[begin:end] >= 0, nodes[begin:end] - begin, -1).astype(np.int32)
-            for nodes in (d.left, d.right, d.parent)
-        )
+        nodes = slice(int(d.start[first]), int(d.start[last]))
+        start = d.start[first : last + 1] - d.start[first]
+        return cls.of_nodes(d.symbol[nodes], _used(d.rule[nodes], d.entry[nodes]), start, len(d.rules))
+
+    @classmethod
+    def of_nodes(cls, symbol: NDArray[np.int32], used: NDArray[np.int32], start: Ints, rules: int) -> TreeShard:
+        """Trees of nodes in preorder, where `used` is the rule of an inner node, and -1 - the entry of a leaf."""
+        rule, entry = np.where(used >= 0, used, -1), np.where(used < 0, -1 - used, -1)
+        left, right, parent = tree_states.links(used >= 0)
         inner = np.flatnonzero(rule >= 0)
         order = inner[np.argsort(rule[inner], kind="stable")]
-        start = d.start[first : last + 1] - begin
         height, depth = tree_states.heights(left, right), tree_states.depths(parent)
         parts = []
-        for low, high in pairwise([*range(0, last - first, PART), last - first]):
+        for low, high in pairwise([*range(0, len(start) - 1, PART), len(start) - 1]):
             nodes = inner[slice(*np.searchsorted(inner, start[[low, high]]))]
             runs = (_runs(nodes, level[nodes], rule[nodes]) for level in (height, depth))
             parts.append(TreePart(int(start[low]), int(start[high]), start[low:high], *runs))
-        return cls(
-            d.symbol[begin:end],
-            left,
-            right,
-            rule,
-            d.entry[begin:end],
-            start[:-1],
-            (order, np.searchsorted(rule[order], np.arange(len(d.rules) + 1))),
-            tuple(parts),
-        )
+        by_rule = order, np.searchsorted(rule[order], np.arange(rules + 1))
+        return cls(symbol, left, right, rule, entry, start[:-1], by_rule, tuple(parts))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as two numbers a node: links and orders cost less to find again than to send."""
+        used = _used(self.rule, self.entry)
+        start = np.append(self.root, len(self.rule))
+        return TreeShard.of_nodes, (self.symbol, used, start, len(self.by_rule[1]) - 1)
+
+
+def _used(rule: NDArray[np.int32], entry: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.where(rule < 0, -1 - entry, rule)
 
 
 def shards_of(derivations: Derivations) -> list[TreeShard]:
