@@ -97,6 +97,12 @@ def test_lists_draws_and_constraints_of_tags(run: Run, folder: Path, tmp_path: P
 def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: Path) -> None:
     table, automaton, arpa = tmp_path / "c.tsv", tmp_path / "n.lg", tmp_path / "n.arpa"
     assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0
+    pieces = tmp_path / "pieces.tsv"
+    limits = ["--memory", "16M", "--temporary", tmp_path / "work"]
+    found = run("ngram", "count", folder / "train.txt", "-o", pieces, "--order", 2, *limits)
+    assert found.status == 0
+    assert pieces.read_text() == table.read_text()
+    assert not list((tmp_path / "work").iterdir())
     assert run("ngram", "build", table, "-o", automaton, "--reading", "failure").status == 0
     assert run("ngram", "export", automaton, "-o", arpa).status == 0
     ours, theirs = (run("ngram", "query", model, folder / "train.txt") for model in (automaton, arpa))
@@ -115,6 +121,7 @@ def test_faults_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:
     cases = [
         (("ngram", "count", tmp_path / "none.txt", "-o", out), "there is no such file"),
         (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "many"), "--cutoff is a number"),
+        (("ngram", "count", folder / "train.txt", "-o", out, "--memory", "much"), "such as 2G; got 'much'"),
         (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "1,2"), "3 numbers from 1 on"),
         (("ngram", "build", tmp_path / "bad.arpa", "-o", out), "cut short"),
         (("ngram", "export", exclusive, "-o", tmp_path / "x.arpa"), "failure reading"),

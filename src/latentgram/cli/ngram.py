@@ -37,10 +37,16 @@ def count(
     table: Annotated[bool, typer.Option("--table", help="The input is a table: words, a tab, a count.")] = False,
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Count text of any size by way of files, a piece of so much memory at a time, as 2G."),
+    ] = None,
+    temporary: Annotated[Path | None, typer.Option(help="Folder for these files; else the system's.")] = None,
 ) -> None:
     """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import progress, say
+    from latentgram.data.external_counting import write_counts
     from latentgram.data.ngram_tables import read_table, write_table
     from latentgram.data.tag_dictionary import read_specified
     from latentgram.errors import SettingError
@@ -54,14 +60,24 @@ def count(
             raise SettingError(f"--cutoff is a number or numbers parted by commas, got {cutoff!r}")
         least = int(cutoff) if len(parts) == 1 else [int(part) for part in parts]
         options: dict[str, Any] = {"order": order, "cutoff": least, "all_bigrams": all_bigrams}
-        if n_jobs == 1 and cluster is None:
-            known = None if dictionary is None else read_specified(dictionary)
-            counts = latentgram.NGramCounts.read(files, dictionary=known, **options)
-        elif dictionary is not None:
-            raise SettingError("--dictionary needs the whole text in one place: leave out --n-jobs and --cluster")
-        else:
+        alone = n_jobs == 1 and cluster is None
+        if not alone and (dictionary is not None or memory is not None):
+            name = "--memory" if dictionary is None else "--dictionary"
+            raise SettingError(f"{name} needs the whole text in one place: leave out --n-jobs and --cluster")
+        if not alone:
             with engine_of(n_jobs, cluster) as engine:
                 counts = count_ngrams(files, engine=engine, **options)
+        elif memory is not None and dictionary is None and not str(output).endswith(".lg"):
+            with progress() as shown:
+                sizes = write_counts(files, output, memory=memory, temporary=temporary, progress=shown, **options)
+            say(f"{sum(sizes):,} n-grams kept ({', '.join(f'{size:,}' for size in sizes)} of orders 1 on)")
+            return
+        else:
+            known = None if dictionary is None else read_specified(dictionary)
+            with progress() as shown:
+                counts = latentgram.NGramCounts.read(
+                    files, dictionary=known, memory=memory, temporary=temporary, progress=shown, **options
+                )
     if str(output).endswith(".lg"):
         latentgram.save(counts, output)
     else:

@@ -1,6 +1,6 @@
 """Counting n-grams of one order after another: hash tables in compiled code.
 
-An n-gram of order k is the pair (row of its first k-1 words, last word). One pass an order gives every position
+An n-gram of order k is the pair (number of its first k-1 words, last word). One pass an order gives every position
 the number of the n-gram that ends there; by the a-priori rule only positions whose two parts of order k-1 were
 seen often enough are looked up. Cost: one probe a position and order; 16 bytes a slot, at most half filled.
 
@@ -51,12 +51,21 @@ def _longer(array, used):
 
 
 @njit(cache=True)
-def count_extensions(tokens, shorter, shorter_count, least, bigrams):
-    """Number and count the n-grams one longer than those of `shorter` (the n-gram ending at each position).
+def without_rare(at, count, least):
+    """The numbers of the n-grams that end at each position, -1 in place of those that are seen too rarely."""
+    kept = np.empty(at.size, np.int32)
+    for i in range(at.size):
+        kept[i] = at[i] if at[i] >= 0 and count[at[i]] >= least else EMPTY
+    return kept
 
-    `least` is the count both parts must have; `bigrams` says that bigrams are counted, the only n-grams whose
-    first part may be a boundary. Returns the number at each position (-1: none), and for each number its prefix,
-    word, suffix and count, in order of first sight. A slot is the key and `number << 32 | count`.
+
+@njit(cache=True)
+def count_extensions(tokens, shorter, bigrams):
+    """Number and count the n-grams one longer than those of `shorter` (the n-gram ending at each position, or -1).
+
+    `bigrams` says that bigrams are counted, the only n-grams whose first part may be a boundary. Returns the
+    number at each position (-1: none), and for each number its prefix, word, suffix and count, in order of first
+    sight. A slot is the key and `number << 32 | count`.
     """
     slots = np.full((1 << 12, 2), EMPTY, np.int64)
     mask = slots.shape[0] - 1
@@ -70,14 +79,11 @@ def count_extensions(tokens, shorter, shorter_count, least, bigrams):
     for begin in range(1, tokens.size, BLOCK):
         size = 0
         for i in range(begin, min(begin + BLOCK, tokens.size)):
-            before, after = shorter[i - 1], shorter[i]
-            if before < 0 or after < 0 or (tokens[i - 1] == 0 and not bigrams):
-                continue
-            if shorter_count[before] < least or shorter_count[after] < least:
-                continue
-            position[size] = i
-            touched[size] = slots[_place((np.int64(before) << 32) | np.int64(tokens[i]), mask), 0]
-            size += 1
+            before = shorter[i - 1]
+            if before >= 0 and shorter[i] >= 0 and (bigrams or tokens[i - 1] != 0):
+                position[size] = i
+                touched[size] = slots[_place((np.int64(before) << 32) | np.int64(tokens[i]), mask), 0]
+                size += 1
         for k in range(size):
             i = position[k]
             key = (np.int64(shorter[i - 1]) << 32) | np.int64(tokens[i])

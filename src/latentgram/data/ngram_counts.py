@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.counting import count_extensions
+from latentgram.data.counting import count_extensions, without_rare
 from latentgram.data.files import PathLike
 from latentgram.data.ngram_trie import NGramTrie
 from latentgram.data.provenance import Provenance
@@ -27,6 +27,7 @@ from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
 from latentgram.data.word_classes import WordClasses
 from latentgram.errors import SettingError
+from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
 MOST_ORDERS = 5
@@ -63,8 +64,22 @@ class NGramCounts:
         cutoff: int | Sequence[int] = 1,
         all_bigrams: bool = True,
         dictionary: TagDictionary | None = None,
+        memory: int | str | None = None,
+        temporary: PathLike | None = None,
+        progress: Progress | None = None,
     ) -> NGramCounts:
-        """Count the text of files or folders: one sentence a line, words between blanks."""
+        """Count the text of files or folders: one sentence a line, words between blanks.
+
+        With `memory` (bytes, or a size as "2G") the text is counted in pieces of that size by way of files in the
+        folder `temporary`, and may be larger than memory; see `external_counting`.
+        """
+        if memory is not None:
+            from latentgram.data.external_counting import count_files
+
+            return count_files(
+                paths, memory=memory, temporary=temporary, progress=progress,
+                order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary,
+            )  # fmt: skip
         text = Text.read(paths)
         return cls.of(text, order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary)
 
@@ -85,20 +100,29 @@ class NGramCounts:
         (see `WordClasses`).
         """
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
-        digest, size, classes = text.digest, text.size, None
+        provenance, classes = Provenance(data_digest=text.digest, data_size=text.size), None
         if dictionary is not None:
             classes, text = WordClasses.of(text, dictionary)
-        words, tokens = _without_rare(text, cutoffs[0])
-        single = np.bincount(tokens[1:], minlength=len(words)).astype(np.int64)
-        levels = [_Level(_minus(len(words)), np.arange(len(words), dtype=np.int32), _minus(len(words)), single)]
-        at = tokens
-        for k in range(2, order + 1):
-            at, *columns = count_extensions(tokens, at, levels[-1].count, min(cutoffs[k - 1 :]), k == 2)
-            levels.append(_Level(*columns))
-        kept, repaired = _kept(levels, cutoffs)
-        trie, count = _sorted(levels, kept, len(words))
+        words, tokens = text.words, text.tokens
+        if cutoffs[0] > 1:
+            words, place = frequent_words(words, np.bincount(tokens, minlength=len(words)), cutoffs[0])
+            tokens = place[tokens]
+        return cls.of_levels(words, count_levels(tokens, len(words), cutoffs), cutoffs, classes, provenance)
+
+    @classmethod
+    def of_levels(
+        cls,
+        words: Alphabet,
+        levels: Sequence[Level],
+        cutoffs: tuple[int, ...],
+        classes: WordClasses | None,
+        provenance: Provenance,
+    ) -> NGramCounts:
+        """Put together what was counted order by order, the rare n-grams left out."""
+        kept, repaired = kept_rows(levels, cutoffs)
+        trie, count = sorted_levels(levels, kept, len(words))
         repairs = {"parts kept below their cut-off": repaired} if repaired else {}
-        return cls(words, trie, count, cutoffs, repairs, classes, Provenance(data_digest=digest, data_size=size))
+        return cls(words, trie, count, cutoffs, repairs, classes, provenance)
 
     @classmethod
     def merged(cls, parts: Sequence[NGramCounts], cutoffs: Sequence[int], provenance: Provenance) -> NGramCounts:
@@ -113,7 +137,7 @@ class NGramCounts:
         single = np.zeros(len(words), np.int64)
         for part, place in zip(parts, number, strict=True):
             single[place] += part.count[: part.trie.words]
-        levels = [_Level(_minus(len(words)), np.arange(len(words), dtype=np.int32), _minus(len(words)), single)]
+        levels = [unigrams(single)]
         for order in range(2, len(cutoffs) + 1):
             keys, suffixes, counts = [], [], []
             for part, rows, place in zip(parts, row, number, strict=True):
@@ -125,12 +149,9 @@ class NGramCounts:
             count = np.zeros(len(distinct), np.int64)
             np.add.at(count, inverse, np.concatenate(counts))
             prefix, word = (column.astype(np.int32) for column in np.divmod(distinct, len(words)))
-            levels.append(_Level(prefix, word, np.concatenate(suffixes)[first].astype(np.int32), count))
+            levels.append(Level(prefix, word, np.concatenate(suffixes)[first].astype(np.int32), count))
             row = np.split(inverse, np.cumsum([len(each) for each in keys])[:-1])
-        kept, repaired = _kept(levels, cutoffs)
-        trie, total = _sorted(levels, kept, len(words))
-        repairs = {"parts kept below their cut-off": repaired} if repaired else {}
-        return cls(words, trie, total, tuple(cutoffs), repairs, None, provenance)
+        return cls.of_levels(words, levels, tuple(cutoffs), None, provenance)
 
     @property
     def order(self) -> int:
@@ -182,7 +203,7 @@ class NGramCounts:
 
 
 @dataclass(frozen=True)
-class _Level:
+class Level:
     """The n-grams of one order in order of first sight; parts are numbers of the level below."""
 
     prefix: NDArray[np.int32]
@@ -213,18 +234,34 @@ def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tu
     return cutoffs
 
 
-def _without_rare(text: Text, least: int) -> tuple[Alphabet, NDArray[np.int32]]:
-    """The text with words below the cut-off of unigrams made `<unk>`."""
-    if least == 1:
-        return text.words, text.tokens
-    often = np.bincount(text.tokens, minlength=len(text.words)) >= least
+def count_levels(tokens: NDArray[np.int32], words: int, cutoffs: Sequence[int]) -> list[Level]:
+    """The n-grams of each order whose parts reach the cut-off, in order of first sight."""
+    levels = [unigrams(np.bincount(tokens[1:], minlength=words).astype(np.int64))]
+    at = tokens
+    for k in range(2, len(cutoffs) + 1):
+        often = without_rare(at, levels[-1].count, min(cutoffs[k - 1 :]))
+        at, *columns = count_extensions(tokens, often, k == 2)
+        levels.append(Level(*columns))
+    return levels
+
+
+def unigrams(count: NDArray[np.int64]) -> Level:
+    """The lowest level: every word."""
+    return Level(_minus(len(count)), np.arange(len(count), dtype=np.int32), _minus(len(count)), count)
+
+
+def frequent_words(words: Alphabet, count: NDArray[np.integer], least: int) -> tuple[Alphabet, NDArray[np.int32]]:
+    """The words that occur often enough and `<unk>`, and which of them stands for each word."""
+    often = count >= least
     often[BOUNDARY] = True
-    names = {UNKNOWN, *text.words.decode(np.flatnonzero(often)[1:].tolist())}
-    words = Alphabet((END, *sorted(names)))
-    return words, text.encoded_by(words, unknown=words.index(UNKNOWN))
+    frequent = Alphabet((END, *sorted({UNKNOWN, *words.decode(np.flatnonzero(often)[1:].tolist())})))
+    place = frequent.encode(words)
+    place[~often | (place < 0)] = frequent.index(UNKNOWN)
+    place[BOUNDARY] = BOUNDARY
+    return frequent, place
 
 
-def _kept(levels: Sequence[_Level], cutoffs: Sequence[int]) -> tuple[list[NDArray[np.bool_]], int]:
+def kept_rows(levels: Sequence[Level], cutoffs: Sequence[int]) -> tuple[list[NDArray[np.bool_]], int]:
     """Which n-grams reach their cut-off or are part of one that is kept; and how many are kept only as parts."""
     kept = [np.ones(len(levels[0].count), np.bool_)]
     kept += [level.count >= least for level, least in zip(levels[1:], cutoffs[1:], strict=True)]
@@ -235,18 +272,18 @@ def _kept(levels: Sequence[_Level], cutoffs: Sequence[int]) -> tuple[list[NDArra
     return kept, sum(int(flags.sum()) for flags in kept) - before
 
 
-def _sorted(
-    levels: Sequence[_Level], kept: Sequence[NDArray[np.bool_]], words: int
+def sorted_levels(
+    levels: Sequence[Level], kept: Sequence[NDArray[np.bool_]], words: int
 ) -> tuple[NGramTrie, NDArray[np.int64]]:
     """The kept n-grams as a trie, and their counts."""
     rows = np.arange(words, dtype=np.int32)
-    bounds, columns = [0, words], [_Level(_minus(words), rows, _minus(words), levels[0].count)]
+    bounds, columns = [0, words], [Level(_minus(words), rows, _minus(words), levels[0].count)]
     for level, flags in zip(levels[1:], kept[1:], strict=True):
         chosen = np.flatnonzero(flags)
         prefix = rows[level.prefix[chosen]]
         order = np.argsort(prefix.astype(np.int64) * words + level.word[chosen])
         chosen, prefix = chosen[order], prefix[order]
-        columns.append(_Level(prefix, level.word[chosen], rows[level.suffix[chosen]], level.count[chosen]))
+        columns.append(Level(prefix, level.word[chosen], rows[level.suffix[chosen]], level.count[chosen]))
         rows = _minus(len(flags))
         rows[chosen] = np.arange(bounds[-1], bounds[-1] + len(chosen), dtype=np.int32)
         bounds.append(bounds[-1] + len(chosen))

@@ -47,15 +47,8 @@ class Text:
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:
         """Files or folders with one sentence a line, words between blanks; empty lines are skipped."""
-        numbers = _numbering()
-        pieces = []
-        for path in expand(paths):
-            for line, block in read_blocks(path):
-                piece = _encode(block, numbers)
-                _refuse_boundaries(block, numbers, path, line)
-                pieces.append(piece)
-            pieces.append(np.zeros(1, np.int32))  # a sentence ends with its file, though no newline be there
-        return cls._assemble(numbers, pieces)
+        numbers = numbering()
+        return cls._assemble(numbers, list(encoded_blocks(paths, numbers)))
 
     @classmethod
     def of_block(cls, block: str, path: PathLike | None = None, first_line: int = 1) -> Text:
@@ -64,7 +57,7 @@ class Text:
         >>> len(Text.of_block("a rose\\nis a rose\\n"))
         2
         """
-        numbers = _numbering()
+        numbers = numbering()
         piece = _encode(block, numbers)
         _refuse_boundaries(block, numbers, path, first_line)
         return cls._assemble(numbers, [piece])
@@ -81,11 +74,8 @@ class Text:
         repeated = (tokens[1:] == BOUNDARY) & (tokens[:-1] == BOUNDARY)
         if repeated.any():
             tokens = np.concatenate([tokens[:1], tokens[1:][~repeated]])
-        symbols = list(numbers)
-        order = [0, *sorted(range(1, len(symbols)), key=symbols.__getitem__)]
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        return cls(Alphabet(tuple(symbols[i] for i in order)), place[tokens])
+        words, place = sorted_words(numbers)
+        return cls(words, place[tokens])
 
     @cached_property
     def start(self) -> NDArray[np.int64]:
@@ -139,11 +129,30 @@ class Text:
         return place[self.tokens]
 
 
-def _numbering() -> defaultdict[str, int]:
+def numbering() -> defaultdict[str, int]:
     """Words numbered in order of first sight, after the boundary."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     numbers[END]
     return numbers
+
+
+def sorted_words(numbers: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
+    """Words in order of first sight, the boundary first, as a sorted alphabet; and the place of each in it."""
+    symbols = list(numbers)
+    order = [0, *sorted(range(1, len(symbols)), key=symbols.__getitem__)]
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return Alphabet(tuple(symbols[i] for i in order)), place
+
+
+def encoded_blocks(paths: PathLike | Iterable[PathLike], numbers: dict[str, int]) -> Iterator[NDArray[np.int32]]:
+    """Files as arrays of word numbers, a boundary for every newline and after every file; new words get one."""
+    for path in expand(paths):
+        for line, block in read_blocks(path):
+            piece = _encode(block, numbers)
+            _refuse_boundaries(block, numbers, path, line)
+            yield piece
+        yield np.zeros(1, np.int32)
 
 
 def _encode(block: str, numbers: dict[str, int]) -> NDArray[np.int32]:

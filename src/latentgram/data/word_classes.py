@@ -38,18 +38,22 @@ class WordClasses:
     @classmethod
     def of(cls, text: Text, dictionary: TagDictionary) -> tuple[WordClasses, Text]:
         """The classes of a text under a dictionary, and the text with classes for words."""
-        start, tag = dictionary.rows(text.words)
+        count = np.bincount(text.tokens, minlength=len(text.words)).astype(np.int64)
+        classes = cls.of_counts(text.words, count, dictionary)
+        return classes, Text(classes.reduced, classes.place[text.tokens])
+
+    @classmethod
+    def of_counts(cls, words: Alphabet, count: NDArray[np.int64], dictionary: TagDictionary) -> WordClasses:
+        """The classes of words that occur so often."""
+        start, tag = dictionary.rows(words)
         fixed = np.diff(start) == 1
         fixed[BOUNDARY] = False
-        names = [
-            f"<tag:{dictionary.tags[tag[start[i]]]}>" if fixed[i] else word for i, word in enumerate(text.words)
-        ]
+        names = [f"<tag:{dictionary.tags[tag[start[i]]]}>" if fixed[i] else word for i, word in enumerate(words)]
         reduced = Alphabet((END, *sorted(set(names[1:]))))
         place = reduced.encode(names)
         place[BOUNDARY] = BOUNDARY
-        count = np.bincount(text.tokens, minlength=len(text.words)).astype(np.int64)
         tags = {names[i]: dictionary.tags[tag[start[i]]] for i in np.flatnonzero(fixed).tolist()}
-        return cls(text.words, reduced, place, count, tags), Text(reduced, place[text.tokens])
+        return cls(words, reduced, place, count, tags)
 
     def dictionary(self, full: TagDictionary) -> TagDictionary:
         """The dictionary with an entry for each class symbol as well."""

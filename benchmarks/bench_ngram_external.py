@@ -1,0 +1,92 @@
+"""How fast are n-grams of more text than memory counted, in how much memory, and against KenLM's `lmplz`?
+
+Set-up: a text of 200 million tokens, one sentence a line, given as argument, or without one drawn from a Zipf law
+(2 million tokens, a try-out); orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on one core
+where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a table
+with 2G for its pieces. `lmplz`, where it is on the path or named by `--lmplz`, counts in 2G, too, and goes on to
+estimate a model (`--prune 0 0 2 2 2`: what is kept is the same, but for its counts, which are of distinct contexts
+below order 5); `count_ngrams` beside it, where there, counts only, without cut-offs. The text must not be one text
+repeated: that has few distinct n-grams.
+
+Conclusion (results/ngram_external.csv): see the figures; memory stays below 4 GB and does not grow with the text.
+
+    python benchmarks/bench_ngram_external.py [TEXT] [--lmplz PATH]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "ngram_external.csv"
+Row = tuple[str, str, str, str, str, str]
+
+
+def generated(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = (rng.zipf(1.2, 2_000_000) % 50_000).reshape(-1, 20)
+    path.write_text("\n".join(" ".join(f"w{n}" for n in row) for row in words.tolist()) + "\n")
+
+
+def measured(command: list[str], source: Path | None = None) -> tuple[float, float, float]:
+    """Seconds by the clock and of the processor, and the greatest resident memory in GB."""
+    begin = time.perf_counter()
+    with open(source if source else os.devnull, "rb") as stdin:
+        process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        errors = process.stderr.read() if process.stderr else b""
+        _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(errors.decode()[-500:])
+    wall = time.perf_counter() - begin
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Counting more text than memory.")
+    parser.add_argument("text", nargs="?", type=Path)
+    parser.add_argument("--lmplz", default=shutil.which("lmplz"))
+    given = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        text = given.text
+        if text is None:
+            generated(text := Path(folder) / "text")
+        with open(text, "rb") as file:
+            tokens = sum(len(line.split()) for line in file)
+        ours = [sys.executable, "-m", "latentgram", "ngram", "count", str(text), "-o", f"{folder}/table"]
+        ours += ["--order", "5", "--cutoff", "3", "--memory", "2G", "--temporary", folder]
+        commands: list[tuple[str, list[str], Path | None]] = [("latentgram ngram count", ours, None)]
+        if given.lmplz:
+            estimate = [given.lmplz, "-o", "5", "-S", "2G", "-T", folder, "--prune", "0", "0", "2", "2", "2"]
+            estimate += ["--discount_fallback", "--arpa", f"{folder}/arpa"]
+            commands.append(("lmplz", estimate, text))
+            counter = Path(given.lmplz).with_name("count_ngrams")
+            if counter.exists():
+                commands.append(("count_ngrams", [str(counter), "-o", "5", "-S", "2G", "-T", folder], text))
+        else:
+            print("lmplz is not on the path; --lmplz names it")
+        for name, command, source in commands:
+            wall, spent, memory = measured(command, source)
+            rows.append(
+                (name, str(tokens), f"{wall:.0f}", f"{spent:.0f}", f"{tokens / spent:.0f}", f"{memory:.2f}")
+            )
+            print(*rows[-1], flush=True)
+    with RESULTS.open("w", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["program", "tokens", "seconds", "processor", "tokens a second of processor", "memory GB"])
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

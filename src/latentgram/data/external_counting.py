@@ -1,0 +1,298 @@
+"""Counting n-grams of text that does not fit into memory: sorted runs on disk, merged.
+
+The text is read once; its words are numbered and written to disk as numbers. Then, order by order, a piece of the
+text at a time, as long as the memory allows, is counted as `counting` counts text; its n-grams are written as a
+sorted run; the runs are merged (see `merged_runs`), n-grams below their cut-off dropped; and every position learns
+the number of the n-gram that ends there, from which the next order is counted. So the a-priori rule holds for the
+whole text: what is too rare in all of it is never looked up as part of something longer.
+
+Memory: `memory` for a piece, and the n-grams that are kept (20 bytes each, about 60 while they are put together).
+Disk: 8 bytes a token, 16 for each n-gram of each run of one order, 16 for each n-gram kept. The result is that of
+`NGramCounts.of`. Tables can be written straight from the disk: not even what is kept need fit into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.counting import count_extensions, without_rare
+from latentgram.data.files import PathLike, expand, metered, write_text
+from latentgram.data.merged_runs import MergedLevel, Run, merge_runs
+from latentgram.data.ngram_counts import Level, NGramCounts, cutoffs_of, frequent_words, unigrams
+from latentgram.data.provenance import Provenance
+from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
+from latentgram.data.word_classes import WordClasses
+from latentgram.errors import DataError, SettingError
+from latentgram.progress import Progress, Silent
+
+TOKEN_BYTES = 160
+"""Memory that counting needs for each token of a piece when most of its n-grams are new."""
+LEAST_PIECE = 1 << 12
+LEAST_MEMORY = 1 << 24
+ROW_BYTES = 60
+"""Memory for each n-gram kept, while all are put together."""
+
+
+def memory_size(size: int | str) -> int:
+    """Bytes of a size as people write it.
+
+    >>> memory_size("2G"), memory_size("1.5M"), memory_size(100_000_000)
+    (2147483648, 1572864, 100000000)
+    """
+    number = str(size).strip().upper().removesuffix("IB").removesuffix("B")
+    shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(number[-1:], 0)
+    try:
+        found = int(float(number[:-1] if shift else number) * (1 << shift))
+    except ValueError:
+        raise SettingError(f"a size of memory is a number with K, M, G or T, such as 2G; got {size!r}") from None
+    if found < LEAST_MEMORY:
+        raise SettingError(f"counting needs at least {LEAST_MEMORY >> 20}M of memory, got {size}")
+    return found
+
+
+def count_files(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    memory: int | str,
+    temporary: PathLike | None = None,
+    order: int = 3,
+    cutoff: int | Sequence[int] = 1,
+    all_bigrams: bool = True,
+    dictionary: TagDictionary | None = None,
+    progress: Progress | None = None,
+) -> NGramCounts:
+    """`NGramCounts.read` by way of files in the folder `temporary`, which are gone when it returns or fails."""
+    cutoffs = cutoffs_of(order, cutoff, all_bigrams)
+    budget = memory_size(memory)
+    with _merged(paths, budget, temporary, cutoffs, dictionary, progress or Silent()) as found:
+        rows = sum(len(level) for level in found.levels)
+        if rows * ROW_BYTES > budget:
+            raise SettingError(
+                f"the {rows:,} n-grams that reach their cut-off need {rows * ROW_BYTES / 2**30:.1f}G of memory; "
+                "give more, raise the cut-offs, or write them as a table"
+            )
+        levels = found.read_levels()
+    return NGramCounts.of_levels(found.words, levels, cutoffs, found.classes, found.provenance)
+
+
+def write_counts(
+    paths: PathLike | Iterable[PathLike],
+    output: PathLike,
+    *,
+    memory: int | str,
+    temporary: PathLike | None = None,
+    order: int = 3,
+    cutoff: int | Sequence[int] = 1,
+    all_bigrams: bool = True,
+    progress: Progress | None = None,
+) -> list[int]:
+    """Write the table that `count_files` and `write_table` would, n-grams never in memory; how many of each order.
+
+    Cut-offs must not fall with the order: parts of n-grams would have to be looked up.
+    """
+    cutoffs = cutoffs_of(order, cutoff, all_bigrams)
+    if list(cutoffs[1:]) != sorted(cutoffs[1:]):
+        raise SettingError(f"cut-offs that fall with the order ({cutoffs}) cannot be written straight to a table")
+    shown = progress or Silent()
+    with _merged(paths, memory_size(memory), temporary, cutoffs, None, shown) as found, write_text(output) as out:
+        total = sum(len(level) for level in found.levels)
+        written = 0
+        for level in found.levels:
+            for grams, counts in level.blocks():
+                names = [found.words.decode(column) for column in grams.T.tolist()]
+                if len(names) > 1:
+                    names[0] = [BEGIN if n == BOUNDARY else w for n, w in zip(grams[:, 0], names[0], strict=True)]
+                rows = zip(*names, counts.tolist(), strict=True)
+                out.writelines(f"{' '.join(row[:-1])}\t{row[-1]}\n" for row in rows)
+                written += len(counts)
+                shown.step("writing", written, total)
+        return [len(level) for level in found.levels]
+
+
+@dataclass(frozen=True)
+class _Merged:
+    """All n-grams that reach their cut-off, on disk, and what else makes up `NGramCounts`."""
+
+    words: Alphabet
+    classes: WordClasses | None
+    provenance: Provenance
+    levels: list[MergedLevel]
+
+    def read_levels(self) -> list[Level]:
+        """The same in memory, each n-gram with its suffix.
+
+        The suffix of (prefix p, word w) is the n-gram (suffix of p, w), found among the keys one order lower.
+        """
+        found = [unigrams(self.levels[0].counts())]
+        keys = np.arange(len(found[0].count), dtype=np.int64)
+        for level in self.levels[1:]:
+            own, count = level.keys(), level.counts()
+            prefix, word = (own >> 32).astype(np.int32), (own & 0xFFFFFFFF).astype(np.int32)
+            below = found[-1]
+            wanted = (
+                word.astype(np.int64) if len(found) == 1 else (below.suffix[prefix].astype(np.int64) << 32) | word
+            )
+            found.append(Level(prefix, word, np.searchsorted(keys, wanted).astype(np.int32), count))
+            keys = own
+        return found
+
+
+@contextmanager
+def _merged(
+    paths: PathLike | Iterable[PathLike],
+    memory: int,
+    temporary: PathLike | None,
+    cutoffs: tuple[int, ...],
+    dictionary: TagDictionary | None,
+    progress: Progress,
+) -> Iterator[_Merged]:
+    """Read, count and merge in a folder that is removed at the end, whatever happens."""
+    with _workplace(temporary) as folder:
+        numbers, count, size = _number_words(paths, folder / "text", progress)
+        words, place = sorted_words(numbers)
+        sums = np.zeros(len(words), np.int64)
+        sums[place] = count
+        final, classes, onward = words, None, np.arange(len(words), dtype=np.int32)
+        if dictionary is not None:
+            classes = WordClasses.of_counts(words, sums, dictionary)
+            final, onward = classes.reduced, classes.place
+        if cutoffs[0] > 1:
+            final, frequent = frequent_words(final, np.bincount(onward, sums, minlength=len(final)), cutoffs[0])
+            onward = frequent[onward]
+        seal = hashlib.sha256("\n".join(words.symbols).encode())
+        pieces: list[_Piece] = []
+        for tokens in _cut(folder / "text", max(memory // TOKEN_BYTES, LEAST_PIECE)):
+            in_order = place[tokens]
+            seal.update(in_order[1 if pieces else 0 :].tobytes())
+            pieces.append(_Piece.of(folder, len(pieces), onward[in_order]))
+        (folder / "text").unlink()
+        single = np.bincount(onward, sums, minlength=len(final)).astype(np.int64)
+        single[BOUNDARY] -= 1  # the boundary before the first sentence ends none
+        levels = [MergedLevel.of_words(folder, single)]
+        for k in range(2, len(cutoffs) + 1):
+            runs = []
+            for piece in pieces:
+                least = min(cutoffs[k - 1 :])
+                runs.append(piece.count_pairs(single, least) if k == 2 else piece.count_longer())
+                progress.step(f"counting order {k}", len(runs), len(pieces))
+            extended = min(cutoffs[k:], default=0)
+            levels.append(merge_runs(runs, levels[-1], least, extended, memory, progress))
+        provenance = Provenance(data_digest=seal.hexdigest(), data_size=size - int(count[BOUNDARY]))
+        yield _Merged(final, classes, provenance, levels)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A piece of text on disk: its tokens, and which n-gram of its last run ends at each."""
+
+    folder: Path
+    run: Run
+
+    @classmethod
+    def of(cls, folder: Path, number: int, tokens: NDArray[np.int32]) -> _Piece:
+        tokens.tofile(folder / f"tokens-{number}")
+        return cls(folder, Run(folder, number))
+
+    def _read(self, kind: str) -> NDArray[np.int32]:
+        return np.fromfile(self.folder / f"{kind}-{self.run.number}", np.int32)
+
+    def count_pairs(self, single: NDArray[np.int64], least: int) -> Run:
+        """A run of bigrams whose words occur often enough."""
+        tokens = self._read("tokens")
+        return self._count(tokens, without_rare(tokens, single, least), bigrams=True)
+
+    def count_longer(self) -> Run:
+        """A run of n-grams one longer than those of the last run, after its merger."""
+        at, place = self._read("at"), self.run.take_places()
+        return self._count(self._read("tokens"), _look_up(place, at), bigrams=False)
+
+    def _count(self, tokens: NDArray[np.int32], shorter: NDArray[np.int32], bigrams: bool) -> Run:
+        at, prefix, word, _, count = count_extensions(tokens, shorter, bigrams)
+        key = (prefix.astype(np.int64) << 32) | word
+        order = np.argsort(key)
+        self.run.write(key[order], count[order])
+        row = np.empty(len(order), np.int32)
+        row[order] = np.arange(len(order), dtype=np.int32)
+        _look_up(row, at).tofile(self.folder / f"at-{self.run.number}")
+        return self.run
+
+
+def _look_up(table: NDArray[np.int32], at: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Entries of a table, -1 where the number of the entry is -1."""
+    return np.append(table, np.int32(-1))[at]
+
+
+@contextmanager
+def _workplace(temporary: PathLike | None) -> Iterator[Path]:
+    """A folder for temporary files; what goes wrong with them is said with its name."""
+    try:
+        if temporary is not None:
+            Path(temporary).mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="latentgram-", dir=temporary))
+    except OSError as error:
+        raise DataError(
+            f"no temporary files can be made here ({error.strerror or error})", path=temporary
+        ) from error
+    try:
+        yield folder
+    except OSError as error:
+        free = shutil.disk_usage(folder).free / 2**30
+        raise DataError(
+            f"temporary files cannot be written ({error.strerror or error}; {free:.1f}G are free); "
+            "name a folder with more room",
+            path=folder.parent,
+        ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _number_words(
+    paths: PathLike | Iterable[PathLike], target: Path, progress: Progress
+) -> tuple[list[str], NDArray[np.int64], int]:
+    """Write the text as word numbers; words in order of first sight, how often each occurs, and all tokens."""
+    files = expand(paths)
+    numbers = numbering()
+    count = np.ones(1, np.int64)
+    with target.open("wb") as out, metered(files) as meter:
+        np.zeros(1, np.int32).tofile(out)
+        size, ended = 1, True
+        for piece in encoded_blocks(files, numbers):
+            boundary = piece == BOUNDARY
+            repeated = boundary & np.concatenate([[ended], boundary[:-1]])
+            piece = piece[~repeated]
+            if not len(piece):
+                continue
+            ended = bool(piece[-1] == BOUNDARY)
+            piece.tofile(out)
+            size += len(piece)
+            seen = np.bincount(piece, minlength=len(numbers))
+            count = np.concatenate([count, np.zeros(len(seen) - len(count), np.int64)]) + seen
+            progress.step("reading", meter.done, meter.total or None)
+    return list(numbers), count, size
+
+
+def _cut(text: Path, most: int) -> Iterator[NDArray[np.int32]]:
+    """Whole sentences, about `most` tokens at a time, a boundary at both ends."""
+    size = text.stat().st_size // 4
+    begin = 0
+    while begin + 1 < size:
+        wanted = most
+        while True:
+            piece = np.fromfile(text, np.int32, wanted, offset=4 * begin)
+            last = int(np.flatnonzero(piece == BOUNDARY)[-1])
+            if last > 0:
+                break
+            wanted *= 2  # a sentence longer than a piece
+        yield piece[: last + 1]
+        begin += last

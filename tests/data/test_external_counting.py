@@ -1,0 +1,107 @@
+"""Counts by way of files against counts in memory, and what is left behind when they fail."""
+
+import errno
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from latentgram.data import external_counting, merged_runs
+from latentgram.data.external_counting import count_files, memory_size, write_counts
+from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngram_tables import write_table
+from latentgram.data.sentence import Sentence
+from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.text import Text
+from latentgram.errors import DataError, SettingError
+
+SMALL = "16M"
+words = st.sampled_from("abcdefg")
+texts = st.lists(st.lists(words, min_size=0, max_size=9), min_size=1, max_size=40)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a few sentences, buffers of a few rows, so that short texts go all ways."""
+    monkeypatch.setattr(external_counting, "TOKEN_BYTES", 1 << 30)
+    monkeypatch.setattr(external_counting, "LEAST_PIECE", 12)
+    monkeypatch.setattr(merged_runs, "BUFFER", 3)
+    monkeypatch.setattr(merged_runs, "OUTPUT", 5)
+
+
+def assert_same(found: NGramCounts, expected: NGramCounts) -> None:
+    assert found.words == expected.words
+    assert (found.cutoffs, found.repairs) == (expected.cutoffs, expected.repairs)
+    assert found.provenance == expected.provenance
+    for name in ("level", "word", "prefix", "suffix"):
+        np.testing.assert_array_equal(getattr(found.trie, name), getattr(expected.trie, name))
+    np.testing.assert_array_equal(found.count, expected.count)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts, st.integers(1, 5), st.sampled_from([1, 2, 3, (2, 1, 2), (1, 3, 2)]), st.booleans())
+def test_counts_are_those_in_memory(tiny: None, tmp_path: Path, text, order: int, cutoff, bigrams: bool) -> None:
+    order = order if isinstance(cutoff, int) else 3
+    file = tmp_path / "text"
+    file.write_text("".join(" ".join(line) + "\n" for line in text).rstrip("\n"))
+    if not any(text):
+        return
+    given = {"order": order, "cutoff": cutoff, "all_bigrams": bigrams}
+    expected = NGramCounts.of(Text.read(file), **given)
+    assert_same(count_files([file], memory=SMALL, temporary=tmp_path / "work", **given), expected)
+    if cutoff != (1, 3, 2):
+        sizes = write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work", **given)
+        write_table(expected, tmp_path / "expected")
+        assert (tmp_path / "table").read_text() == (tmp_path / "expected").read_text()
+        assert sizes == np.diff(expected.trie.level).tolist()
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_classes_and_several_files(tiny: None, tmp_path: Path) -> None:
+    (tmp_path / "1").write_text("a b a\nb b")
+    (tmp_path / "2").write_text("c a\n\n\nb c a b\n")
+    dictionary = TagDictionary.of([Sentence.of([("a", "X"), ("b", "X"), ("c", "X"), ("c", "Y")])], 1)
+    files = [tmp_path / "1", tmp_path / "2"]
+    expected = NGramCounts.of(Text.read(files), order=3, dictionary=dictionary)
+    found = NGramCounts.read(files, order=3, dictionary=dictionary, memory=SMALL, temporary=tmp_path / "work")
+    assert_same(found, expected)
+    assert found.sentences == 4
+    assert found.classes is not None
+    np.testing.assert_array_equal(found.classes.share(), expected.classes.share())
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_behind(
+    tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    file = tmp_path / "text"
+    file.write_text("a b c\n" * 20)
+
+    def fail(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(external_counting, "merge_runs", fail)
+    expected = DataError if isinstance(fault, OSError) else KeyboardInterrupt
+    with pytest.raises(expected, match="No space left on device; .*G are free" if expected is DataError else None):
+        write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work")
+    assert not list((tmp_path / "work").iterdir())
+    assert not (tmp_path / "table").exists()
+
+
+def test_what_does_not_fit_is_refused(tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "text"
+    file.write_text("a b c d\n" * 20)
+    monkeypatch.setattr(external_counting, "ROW_BYTES", 1 << 22)
+    with pytest.raises(SettingError, match=r"need .*G of memory; give more, raise the cut-offs"):
+        count_files(file, memory=SMALL, temporary=tmp_path / "work")
+    assert not list((tmp_path / "work").iterdir())
+    with pytest.raises(SettingError, match="such as 2G; got 'much'"):
+        memory_size("much")
+    with pytest.raises(SettingError, match="at least 16M of memory, got 1K"):
+        memory_size("1K")
+    with pytest.raises(SettingError, match="fall with the order"):
+        write_counts(file, tmp_path / "table", memory=SMALL, order=3, cutoff=[1, 3, 2])
+    with pytest.raises(DataError, match="no temporary files can be made here"):
+        count_files(file, memory=SMALL, temporary=file)
