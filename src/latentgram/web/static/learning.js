@@ -1,0 +1,60 @@
+// How learning goes, what was accepted, and what the server says of itself.
+
+import { ask } from "./api.js";
+import { refresh, sendAccepted } from "./asking.js";
+import { agreementChart } from "./chart.js";
+import { sendAgain, showQueue } from "./queue.js";
+import { html } from "./svg.js";
+import { at, state, tell, view } from "./work.js";
+
+let follower = null, turn = 0;
+
+/** Look how learning goes, more often while it is under way. */
+export async function follow() {
+  clearTimeout(follower);
+  const mine = ++turn;
+  let pause = 4000;
+  try {
+    const before = view.status;
+    view.status = await ask("GET", "/api/status");
+    if (before && before.instance !== view.status.instance) await returned();
+    showStatus();
+    if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") {
+      tell("The model was learned anew.");
+      if (state.parse && !state.accepted) await refresh();
+    }
+    if (view.status.refit.state === "running") pause = 400;
+    if (!at("view-queue").hidden) await showQueue();
+  } catch {
+    pause = 1500;
+  }
+  if (mine === turn) follower = setTimeout(follow, pause);
+}
+
+/** The server was started anew: give it what it does not know any more. */
+async function returned() {
+  await sendAgain();
+  if (state.accepted && state.parse) await sendAccepted(at("by-hand").value);
+}
+
+function showStatus() {
+  const { refit } = view.status;
+  at("model-line").textContent = `${view.status.model} · ${view.status.summary}`;
+  at("model-line").title = view.status.summary;
+  at("queue-count").hidden = !view.status.queue;
+  at("queue-count").textContent = view.status.queue;
+  const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
+  const learned = refit.state === "running" ? `Learning anew: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning anew failed: ${refit.reason}.`
+    : refit.state === "impossible" ? `It cannot be learned anew: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last learned anew.` : "";
+  at("learning").textContent = `${bank}. ${learned}`;
+  const bar = at("progress");
+  bar.hidden = refit.state !== "running";
+  if (refit.total) Object.assign(bar, { max: refit.total, value: refit.done });
+  else bar.removeAttribute("value");
+  at("refit").disabled = refit.state === "impossible";
+  at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn anew";
+  at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
+  at("agreement").replaceChildren(...[agreementChart(view.status.history)].filter(Boolean), ...(view.status.history.length > 1 ? [html("p", { class: "soft", style: "margin:0 0 .5rem;font-size:.8rem" }, "Percent right before correction, tree by tree")] : []));
+  at("labels").replaceChildren(...status.phrase_labels.map((label) => html("option", { value: label })));
+  at("tags").replaceChildren(...status.tags.map((label) => html("option", { value: label })));
+}

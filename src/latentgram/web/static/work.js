@@ -1,0 +1,26 @@
+// What the parts of the page share: what is worked on, what is shown, and how the page speaks.
+
+import { Fixes } from "./fixes.js";
+
+export const at = (id) => document.getElementById(id);
+
+/** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
+export const state = { question: null, parse: null, proposed: null, fixes: new Fixes(), tree: 0, collapsed: new Set(), zoom: 0, chosen: null, queue: null, accepted: false };
+
+/** What is on the screen: the drawing, what has its focus, the request under way, and what the server last told. */
+export const view = { picture: null, focused: null, controller: null, status: null };
+
+export function say(text, good = false) {
+  at("message").hidden = !text;
+  at("message").textContent = text ?? "";
+  at("message").classList.toggle("good", good);
+}
+
+export function tell(text) {
+  at("said").textContent = text;
+}
+
+export function keep() {
+  const { question, fixes, proposed, queue, accepted } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, accepted }));
+}
