@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,18 @@ def test_trees_stay_and_the_calibration_is_stored(
         np.testing.assert_array_equal(fitted.parse(words).confidence, other.confidence)
         assert ((other.confidence >= 0) & (other.confidence <= 1)).all()
         assert other.confidence[0] == 1
+
+
+@pytest.mark.parametrize("parts", [{}, {"spans": [(0, 5, "NP")], "tags": {1: "NN"}}], ids=str)
+def test_marginals_are_calibrated_like_the_parse(
+    parsers: tuple[lg.Parser, lg.Parser], parts: dict[str, Any]
+) -> None:
+    fitted, sentence = parsers[1], "the teacher of the girl mends the lamp ."
+    parse, found = fitted.parse(sentence, **parts), fitted.marginals(sentence, **parts)
+    said = {(label, first, end): p for first, end, label, p in found.spans}
+    said |= {(tag, word, word + 1): p for word, tag, p in found.tags}
+    for span, confidence in zip(parse.tree.spans(), parse.confidence.tolist(), strict=True):
+        assert said.get(span, 1.0) == pytest.approx(confidence)  # the root label is not in the chart
 
 
 def test_what_was_asked_for_stays_certain(parsers: tuple[lg.Parser, lg.Parser]) -> None:

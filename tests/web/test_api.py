@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import latentgram as lg
+from latentgram.errors import DataError
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
 
@@ -107,6 +108,30 @@ def test_acceptance_is_kept_counted_once_and_learned(serve: Any) -> None:
     assert 0 <= status["history"][-1]["agreement"] < 100
     assert status["refit"]["pending"] == 1
     assert served.post("/api/model/save").status_code == 422
+
+
+def test_accuracy_on_held_out_trees_develops(serve: Any, models: Path, tmp_path: Path) -> None:
+    lg.demo_treebank(12, seed=9).write(tmp_path / "heldout.mrg")
+    phrases = serve(heldout=tmp_path / "heldout.mrg")
+    expected = lg.load(models / "phrases.lg").evaluate(lg.demo_treebank(12, seed=9)).f1
+
+    def points(count: int) -> Any:
+        for _ in range(200):
+            if len(found := phrases.get("/api/status")["heldout"]) >= count:
+                return found
+            time.sleep(0.05)
+        raise AssertionError("no new figure")
+
+    first = points(1)[0]
+    assert first["score"] == pytest.approx(expected)
+    assert first["accepted"] == 0
+    assert phrases.post("/api/accept", id="abc-12345", tree=str(lg.demo_treebank(1, seed=8)[0])).status_code == 200
+    assert points(2)[1]["accepted"] == 1
+    assert serve().get("/api/status")["heldout"] is None
+    with pytest.raises(DataError, match="learned from these very trees"):
+        serve(heldout=models / "bank.mrg")
+    with pytest.raises(DataError, match="must be constituency trees"):
+        serve(heldout=models / "bank.conllu")
 
 
 def test_a_restart_finds_everything(serve: Any) -> None:

@@ -22,6 +22,9 @@ def serve(
     sentences: Annotated[
         Path | None, typer.Option(help="Sentences for the queue: text, tagged text or CoNLL-U.")
     ] = None,
+    heldout: Annotated[
+        Path | None, typer.Option(help="Trees to measure the parser on as it learns; it never learns from them.")
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; one other than this machine's own demands a token.")
     ] = "127.0.0.1",
@@ -48,6 +51,7 @@ def serve(
         treebank=treebank,
         train=train or (),
         sentences=waiting,
+        heldout=heldout,
         workers=workers,
     )
     run(session, host=host, port=port, token=token, browser=not no_browser, say=say)

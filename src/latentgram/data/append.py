@@ -81,10 +81,16 @@ def append_text(path: PathLike, text: str, *, after: str = "\n") -> None:
     (S (NN a))
     (S (NN b))
     """
+    with locked(path):
+        append_unlocked(path, text, after=after)
+
+
+def append_unlocked(path: PathLike, text: str, *, after: str = "\n") -> None:
+    """`append_text` for who holds the lock of the file already."""
     name = os.fspath(path)
     if name.lower().endswith(PACKED):
         raise DataError("a compressed file cannot be added to; unpack it first", path=name)
-    with locked(name), replacing(name) as out:
+    with replacing(name) as out:
         if os.path.exists(name):
             with open(name, "rb") as old:
                 shutil.copyfileobj(old, out, 1 << 20)

@@ -17,6 +17,7 @@ from scipy.optimize import isotonic_regression
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.tree import Tree
+from latentgram.parser.marginals import Marginals
 from latentgram.parser.result import Parse
 
 Floats = NDArray[np.float64]
@@ -81,3 +82,20 @@ class Calibrator:
             confidence[[word - 1 for word, _ in required.heads]] = 1.0
         expected = float(self.trees(np.array([parse.expected]))[0])
         return dataclasses.replace(parse, confidence=confidence, tag_confidence=tags, expected=expected)
+
+    def apply_to_marginals(self, found: Marginals, known: Constraints | None = None) -> Marginals:
+        """All posteriors calibrated by the same curves as those of a parse, and with the same certainties."""
+        required = known or Constraints()
+        spans = [
+            (first, end, label, self._part(p, (first, end, label) in required.spans))
+            for first, end, label, p in found.spans
+        ]
+        tags = [
+            (word, tag, 1.0 if (word, tag) in required.tags else float(self.tags(np.array(p))))
+            for word, tag, p in found.tags
+        ]
+        arcs = [(head, word, self._part(p, (word, head) in required.heads)) for head, word, p in found.arcs]
+        return Marginals(tuple(spans), tuple(tags), tuple(arcs))
+
+    def _part(self, said: float, certain: bool) -> float:
+        return 1.0 if certain else float(self.parts(np.array(said)))

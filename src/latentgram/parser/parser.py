@@ -226,6 +226,9 @@ class Parser:
     def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Marginals:
         """The posteriors of all spans and tags, or of all arcs, not only of those in the best tree.
 
+        Those of a calibrated parser are calibrated, like the ones in its parses: each says how often it is right,
+        and those of rivals need not sum to one any more.
+
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
         >>> found = parser.marginals("the teacher sleeps .")
@@ -235,7 +238,8 @@ class Parser:
         given = Sentence.of(sentence)
         told = _known(given, known, parts)
         (given,), _ = self._tagged([given], [told])
-        return self.backend.marginals(given, told)
+        found = self.backend.marginals(given, told)
+        return found if self.calibrator is None else self.calibrator.apply_to_marginals(found, told)
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What this parser is given when it is tested on a tree: no gold tags if it has a tagger of its own."""

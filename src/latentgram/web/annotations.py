@@ -2,7 +2,7 @@
 
 The history (`NAME.history.jsonl`) has one JSON object a tree: the client's id, by which a request that was sent
 twice is carried out once, the agreement of the parser's tree with the accepted one, and the corrections. Both
-files are appended to as data/append.py says, so that nothing is ever lost.
+files grow together, through a journal (journal.py), so that nothing is ever lost and nothing comes twice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from latentgram.data.append import PACKED, append_text
+from latentgram.data.append import PACKED
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
@@ -25,6 +25,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import score_attachment
 from latentgram.evaluate.bracketing import score_brackets
+from latentgram.web.journal import Journal
 
 AnyTree = Tree | DependencyTree
 
@@ -52,6 +53,7 @@ class Annotations:
             return
         if self.path.name.lower().endswith(PACKED):
             raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
+        self._journal.recover()
         if self.path.exists():
             found = self.read()
             if len(found) and found.kind != self.kind:
@@ -66,6 +68,11 @@ class Annotations:
         assert self.path is not None
         return self.path.with_name(f"{self.path.name}.history.jsonl")
 
+    @property
+    def _journal(self) -> Journal:
+        assert self.path is not None
+        return Journal(self.path, self._history_path)
+
     def read(self) -> Treebank[Any]:
         """All trees of the file as it is now."""
         empty: Treebank[Any] = Treebank((), self.kind)
@@ -79,15 +86,11 @@ class Annotations:
 
     def add(self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int) -> Accepted:
         """Put a tree at the end of the file."""
-        if self.path is not None:
-            if isinstance(tree, DependencyTree):
-                append_text(self.path, to_conllu(tree), after="\n\n")
-            else:
-                append_text(self.path, f"{tree}\n")
         entry = Accepted(id, agreement(tree, proposed), fixes, len(tree))
-        self.history.append(entry)
         if self.path is not None:
-            append_text(self._history_path, json.dumps(vars(entry)) + "\n")
+            text, after = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
+            self._journal.append(text, json.dumps(vars(entry)) + "\n", after=after)
+        self.history.append(entry)
         return entry
 
     def parse(self, text: str) -> AnyTree:

@@ -23,6 +23,7 @@ from latentgram.errors import DataError, LatentgramError
 from latentgram.web import schemas
 from latentgram.web.analysis import analyse, entropies
 from latentgram.web.guard import Guard
+from latentgram.web.heldout import score_part
 from latentgram.web.inspection import describe, look
 from latentgram.web.session import Session
 from latentgram.web.waiting import Order, sentences_of
@@ -50,9 +51,10 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         session.start()
-        scoring = asyncio.create_task(_score_queue(session))
+        tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _measure)]
         yield
-        scoring.cancel()
+        for task in tasks:
+            task.cancel()
         session.close()
 
     app = FastAPI(
@@ -140,6 +142,7 @@ def _add_learning(app: FastAPI, session: Session) -> None:
             "treebank": None if path is None else path.name,
             "accepted": len(history),
             "history": [vars(each) for each in history[-500:]],
+            "heldout": None if session.heldout is None else [vars(each) for each in session.heldout.curve],
             "refit": _refit(session),
             "queue": len(waiting),
             "scored": sum(item.entropy is not None for item in waiting),
@@ -254,6 +257,24 @@ async def _score_queue(session: Session) -> None:
                 item.entropy = entropy
         for item in batch:
             item.version = version
+        await asyncio.sleep(0.01)
+
+
+async def _measure(session: Session) -> None:
+    """Measure every new version of the parser on the held-out trees, a few at a time, for ever."""
+    heldout = session.heldout
+    while heldout is not None:
+        version = session.version
+        part = heldout.part(version)
+        if part is None:
+            await asyncio.sleep(0.5)
+            continue
+        accepted = len(session.annotations.history)
+        try:
+            score = await session.workers.run(score_part, part, limit=PARSE_SECONDS)
+            heldout.add(version, score, len(part), accepted)
+        except LatentgramError:
+            await asyncio.sleep(5.0)
         await asyncio.sleep(0.01)
 
 

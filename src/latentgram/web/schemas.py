@@ -150,6 +150,14 @@ class Point(BaseModel):
     words: int
 
 
+class HeldOutPoint(BaseModel):
+    """Accuracy on the held-out trees, in percent (F1 or UAS), after so many acceptances."""
+
+    version: int
+    accepted: int
+    score: float
+
+
 class Status(BaseModel):
     """All that the page shows besides parses."""
 
@@ -162,6 +170,8 @@ class Status(BaseModel):
     treebank: str | None
     accepted: int
     history: list[Point]
+    heldout: list[HeldOutPoint] | None
+    """None where there are no held-out trees."""
     refit: Refit
     queue: int
     scored: int

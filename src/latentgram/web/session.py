@@ -26,6 +26,7 @@ from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.parser import Parser
 from latentgram.store import save
 from latentgram.web.annotations import Accepted, Annotations, AnyTree, warm
+from latentgram.web.heldout import HeldOut
 from latentgram.web.refit import Refit, learner_of
 from latentgram.web.tags import TagGuesser
 from latentgram.web.waiting import Queue
@@ -48,12 +49,14 @@ class Session:
         treebank: Path | None = None,
         train: Sequence[Path] = (),
         sentences: Sequence[Sentence] = (),
+        heldout: Path | None = None,
         workers: int = 2,
     ) -> None:
         self.instance = secrets.token_hex(8)
         self.kind = CONSTITUENCY if isinstance(parser.model, LPCFG | Ensemble) else DEPENDENCY
         self.annotations = Annotations(self.kind, treebank)
         self.model_path = model_path
+        self.heldout = None if heldout is None else HeldOut(_trees(heldout, self.kind, parser.model))
         self.saved = True
         self._lock = threading.RLock()
         self._train: Treebank[Any] | None = Treebank.read(train) if train else None
@@ -226,3 +229,14 @@ class Session:
         tags = sorted(set(tagger.tags)) if tagger is not None else []
         relations = getattr(getattr(model, "relations", None), "labels", ())
         return [], tags, sorted(relations)
+
+
+def _trees(path: Path, kind: str, model: Any) -> Treebank[Any]:
+    """The trees of a file, if they are of the kind that the model gives, and not those it was learned from."""
+    found = Treebank.read(path)
+    if found.kind != kind or not len(found):
+        what = f"these are {found.kind}" if len(found) else "there are none"
+        raise DataError(f"the held-out trees must be {kind} trees, and {what}", path=path)
+    if found.digest == model.provenance.data_digest:
+        raise DataError("the model was learned from these very trees: they are not held out", path=path)
+    return found

@@ -54,20 +54,33 @@ export function arcChart(parse, hover) {
 export function agreementChart(points) {
   const known = points.filter((point) => point.agreement !== null).slice(-60);
   if (known.length < 2) return null;
-  const wide = 300, high = 90, left = 28;
-  const x = (i) => left + (i * (wide - left - 6)) / (known.length - 1), y = (value) => 8 + ((100 - value) * (high - 22)) / 100;
   let mean = known[0].agreement;
-  const line = known.map((point, i) => {
-    mean = i ? 0.8 * mean + 0.2 * point.agreement : mean;
-    return `${i ? "L" : "M"}${x(i).toFixed(1)},${y(mean).toFixed(1)}`;
-  });
-  const grid = [0, 50, 100].flatMap((value) => [
+  const means = known.map((point, i) => (mean = i ? 0.8 * mean + 0.2 * point.agreement : mean));
+  const shown = known.map((point) => ({ value: point.agreement, title: `${percent(point.agreement / 100)} right, ${point.fixes} corrections` }));
+  return curve(shown, means, [0, 50, 100], `agreement before correction, last ${known.length} trees, now about ${Math.round(mean)} percent`);
+}
+
+/** Accuracy on held-out trees, version by version. */
+export function heldoutChart(points) {
+  const known = points.slice(-60);
+  if (!known.length) return null;
+  const values = known.map((point) => point.score);
+  const low = Math.max(0, Math.floor(Math.min(...values) / 5) * 5 - 5), high = Math.min(100, low + Math.max(10, Math.ceil((Math.max(...values) - low) / 5) * 5));
+  const shown = known.map((point) => ({ value: point.score, title: `${percent(point.score / 100)} after ${point.accepted} accepted trees` }));
+  return curve(shown, values, [low, high], `accuracy on held-out trees, now ${values.at(-1).toFixed(1)} percent`);
+}
+
+/** Dots and a line over them, between the first and the last mark of the scale. */
+function curve(points, line, marks, label) {
+  const wide = 300, high = 90, left = 28, low = marks[0], span = marks.at(-1) - low;
+  const x = (i) => left + (i * (wide - left - 6)) / Math.max(points.length - 1, 1), y = (value) => 8 + ((low + span - value) * (high - 22)) / span;
+  const grid = marks.flatMap((value) => [
     svg("line", { x1: left, x2: wide - 6, y1: y(value), y2: y(value), stroke: "var(--line)" }),
     svg("text", { x: left - 5, y: y(value) + 3, "text-anchor": "end", "font-size": 9, fill: "var(--soft)" }, String(value)),
   ]);
-  const dots = known.map((point, i) => svg("circle", { cx: x(i), cy: y(point.agreement), r: 2.4, fill: colour(point.agreement / 100) }, svg("title", {}, `${percent(point.agreement / 100)} right, ${point.fixes} corrections`)));
-  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `agreement before correction, last ${known.length} trees, now about ${Math.round(mean)} percent` },
-    ...grid, ...dots, svg("path", { d: line.join(" "), fill: "none", stroke: "var(--accent)", "stroke-width": 2 }));
+  const dots = points.map((point, i) => svg("circle", { cx: x(i), cy: y(point.value), r: 2.4, fill: colour(point.value / 100) }, svg("title", {}, point.title)));
+  const path = line.map((value, i) => `${i ? "L" : "M"}${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": label }, ...grid, ...dots, svg("path", { d: path, fill: "none", stroke: "var(--accent)", "stroke-width": 2 }));
 }
 
 /** Bars, for shares and singular values. */

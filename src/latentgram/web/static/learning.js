@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { refresh, sendAccepted } from "./asking.js";
-import { agreementChart } from "./chart.js";
+import { agreementChart, heldoutChart } from "./chart.js";
 import { sendAgain, showQueue } from "./queue.js";
 import { html } from "./svg.js";
 import { at, state, tell, view } from "./work.js";
@@ -54,7 +54,13 @@ function showStatus() {
   at("refit").disabled = refit.state === "impossible";
   at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn anew";
   at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
-  at("agreement").replaceChildren(...[agreementChart(view.status.history)].filter(Boolean), ...(view.status.history.length > 1 ? [html("p", { class: "soft", style: "margin:0 0 .5rem;font-size:.8rem" }, "Percent right before correction, tree by tree")] : []));
+  at("agreement").replaceChildren(...curves(view.status));
   at("labels").replaceChildren(...status.phrase_labels.map((label) => html("option", { value: label })));
   at("tags").replaceChildren(...status.tags.map((label) => html("option", { value: label })));
+}
+
+/** How the parser does: before correction, and on held-out trees if there are any. */
+function curves({ history, heldout }) {
+  const found = [[agreementChart(history), "Percent right before correction, tree by tree"], [heldoutChart(heldout ?? []), "Percent right on held-out trees, as it learns"]];
+  return found.filter(([chart]) => chart).flatMap(([chart, text]) => [chart, html("p", { class: "soft caption" }, text)]);
 }

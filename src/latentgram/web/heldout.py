@@ -1,0 +1,56 @@
+"""Accuracy on held-out trees, measured again whenever the parser has changed.
+
+A few trees are parsed at a time, so that nobody waits for it; scores add, so that of all is the sum of the parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from latentgram.data.treebank import Treebank
+from latentgram.parser.parser import Parser
+
+TOGETHER = 10
+"""Trees that are parsed in one go."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The score of a version of the parser, in percent, and how many trees had been accepted by then."""
+
+    version: int
+    accepted: int
+    score: float
+
+
+@dataclass
+class HeldOut:
+    """Trees that nothing is learned from, and how well each version of the parser did on them."""
+
+    trees: Treebank[Any]
+    curve: list[Measured] = field(default_factory=list)
+    _version: int = -1
+    _sum: Any = None
+    _done: int = 0
+
+    def part(self, version: int) -> Treebank[Any] | None:
+        """The trees to be parsed next by this version; None if all have been."""
+        if version != self._version:
+            self._version, self._sum, self._done = version, None, 0
+        part = self.trees[self._done : self._done + TOGETHER]
+        return part if len(part) else None
+
+    def add(self, version: int, score: Any, size: int, accepted: int) -> None:
+        """Take the score of a part; one of another version than the last asked for is forgotten."""
+        if version != self._version:
+            return
+        self._sum = score if self._sum is None else self._sum + score
+        self._done += size
+        if self._done >= len(self.trees):
+            self.curve.append(Measured(version, accepted, float(getattr(self._sum, self._sum.HEADLINE))))
+
+
+def score_part(parser: Parser, trees: Treebank[Any]) -> Any:
+    """The score of a parser on some trees: what a worker does."""
+    return parser.evaluate(trees)
