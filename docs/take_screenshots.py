@@ -1,7 +1,8 @@
 """Take the pictures of the page for the README and the guide: `python docs/take_screenshots.py`.
 
 Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes
-docs/_static/page.png and page-dark.png. Needs `playwright` and a Chromium (`CHROMIUM`, or `chromium` on the path).
+docs/_static/page.png, page-dark.png and page-model.png. Needs `playwright` and a Chromium (`CHROMIUM`, or `chromium`
+on the path).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def serve(folder: Path) -> tuple[uvicorn.Server, str]:
     """A server on a free port with a grammar of the demo treebank."""
     bank = lg.demo_treebank(1500, seed=0)
     bank.write(folder / "garden.mrg")
+    lg.demo_treebank(50, seed=11).write(folder / "heldout.mrg")
     parser = lg.Parser(lg.fit(lg.LPCFG, bank, by=lg.Clustering(states=4)))
     lg.save(parser, folder / "garden.lg")
     waiting = [lg.Sentence(tree.words) for tree in QUEUE]
@@ -40,6 +42,7 @@ def serve(folder: Path) -> tuple[uvicorn.Server, str]:
         model_path=folder / "garden.lg",
         treebank=folder / "garden.mrg",
         sentences=waiting,
+        heldout=folder / "heldout.mrg",
         workers=1,
     )
     server = uvicorn.Server(uvicorn.Config(create_app(session), port=0, log_level="error"))
@@ -94,6 +97,11 @@ def main() -> None:
             page.emulate_media(color_scheme=scheme)
             page.locator('.node[data-label="PP"][data-first="13"]').hover()
             page.screenshot(path=STATIC / name)
+        page.emulate_media(color_scheme="light")
+        page.click("#tab-model")
+        page.click('#symbols [data-name="NP"]')
+        wait(page, "document.querySelectorAll('#symbol figure').length > 3")
+        page.screenshot(path=STATIC / "page-model.png")
         browser.close()
         server.should_exit = True
 

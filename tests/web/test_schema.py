@@ -58,7 +58,7 @@ def test_answers_are_as_documented(served: Served, operation: str, mode: Generat
     document = schemathesis.openapi.from_dict(served.get("/api/openapi.json"))
 
     @settings(
-        max_examples=10,
+        max_examples=6,
         deadline=None,
         derandomize=True,
         database=None,
