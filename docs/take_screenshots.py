@@ -1,8 +1,8 @@
 """Take the pictures of the page for the README and the guide: `python docs/take_screenshots.py`.
 
 Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes
-docs/_static/page.png, page-dark.png and page-model.png. Needs `playwright` and a Chromium (`CHROMIUM`, or `chromium`
-on the path).
+docs/_static/page.png, page-dark.png and page-model.png. Needs `playwright` and a Chromium (`CHROMIUM`,
+or `chromium` on the path).
 """
 
 from __future__ import annotations
