@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Outcome
 
+import latentgram as lg
 from latentgram.data.demo import demo_treebank
 from latentgram.data.tagged import write_sentences
 
@@ -111,6 +112,19 @@ def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: P
     assert "perplexity of known words" in ours.err
     assert run("ngram", "export", automaton, "-o", tmp_path / "n.fst", "--to", "openfst").status == 0
     assert (tmp_path / "n.fst.syms").exists()
+
+
+@pytest.mark.parametrize("by", ["spectral", "clustering", "em"])
+def test_automata_from_text(run: Run, folder: Path, tmp_path: Path, by: str) -> None:
+    model = tmp_path / "automaton.lg"
+    options = ["--by", by, "--states", 3, "--dev", folder / "dev.txt", "-o", model]
+    assert run("train", "automaton", folder / "train.txt", *options).status == 0
+    assert "automaton with" in run("show", model).out
+    if by == "spectral":
+        counts, again = tmp_path / "counts.lg", tmp_path / "again.lg"
+        assert run("ngram", "count", folder / "train.txt", "-o", counts).status == 0
+        assert run("train", "automaton", counts, "--by", by, "--states", 3, "-o", again).status == 0
+        assert (lg.load(again).start == lg.load(model).start).all()
 
 
 def test_faults_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_em_learns_the_distribution_that_drew_the_text() -> None:
     truth = replace(truth, emit_prob=truth.emit_prob / mass[truth.emit_tag])
     drawn, fresh = list(truth.sample(4000, seed=1)), Text.of(s.words for s in truth.sample(2000, seed=7))
     text = Text.of([s.words for s in drawn])
-    model = lg.fit(lg.HMM, text, by=EM(dictionary=TagDictionary.of(drawn, 1), iterations=100, **ML))
+    model = lg.fit(lg.HMM, text, by=EM(dictionary=TagDictionary.of(drawn, 1), iterations=300, **ML))
     assert model.loglik(text) > truth.loglik(text)
     gap = (truth.loglik(fresh) - model.loglik(fresh)) / (fresh.size + len(fresh))
     assert -5e-4 < gap < 2e-3

@@ -9,8 +9,8 @@ from tests.models.test_hmm import random_hmm
 import latentgram as lg
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
-from latentgram.errors import DataError
-from latentgram.learn.learners import Spectral
+from latentgram.errors import DataError, UnsupportedPair
+from latentgram.learn.learners import Clustering, Spectral
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +106,23 @@ def test_longer_strings_and_what_is_refused(strings: list[list[str]]) -> None:
         lg.fit(lg.OperatorAutomaton, NGramCounts.of(text, order=3), by=Spectral(states=3, history=2))
     with pytest.raises(DataError, match="from text or from counts of order 3"):
         lg.fit(lg.OperatorAutomaton, NGramCounts.of(text, order=2), by=Spectral(states=3))
+
+
+def test_clusters_are_a_distribution_and_close_to_the_spectral_one(strings: list[list[str]]) -> None:
+    text = Text.of(strings)
+    clustered = lg.fit(lg.OperatorAutomaton, text, by=Clustering(states=8))
+    assert min(array.min() for array in (clustered.start, clustered.stop, clustered.step)) >= 0.0
+    assert clustered.total() == pytest.approx(1.0, rel=1e-9)
+    seen = [tuple(string) for string in strings]
+    for string in ("a", "d", "ad", "da", "dd"):
+        share = seen.count(tuple(string)) / len(seen)
+        assert clustered.probability(string) == pytest.approx(share, abs=0.03)
+    again = lg.fit(lg.OperatorAutomaton, text, by=Clustering(states=8))
+    np.testing.assert_array_equal(clustered.step, again.step)
+    one = lg.fit(lg.OperatorAutomaton, text, by=Clustering(states=1))
+    ends = len(strings) / sum(len(string) + 1 for string in strings)
+    assert one.stop == pytest.approx(ends)
+    with pytest.raises(DataError, match="prefixes of a text, not of NGramCounts"):
+        lg.fit(lg.OperatorAutomaton, NGramCounts.of(text, order=3), by=Clustering())
+    with pytest.raises(UnsupportedPair, match="is an OperatorAutomaton by Spectral"):
+        lg.fit(lg.HMM, text, by=Spectral())

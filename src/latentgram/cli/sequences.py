@@ -23,6 +23,28 @@ def read_for_hmm(files: list[Path], learner: Any) -> Any:
     return Text.read(files)
 
 
+def read_for_automaton(files: list[Path], learner: Any) -> Any:
+    """As for an HMM; and spectral learning needs no more than stored counts."""
+    if type(learner).__name__ == "Spectral" and all(file.suffix == ".lg" for file in files):
+        return read_counts(files[0])
+    return read_for_hmm(files, learner)
+
+
+def logprob_on_text(dev: Path) -> Any:
+    """The mean log-probability of held-out sentences; one of no positive probability counts as e⁻¹⁰⁰⁰."""
+    import numpy as np
+
+    from latentgram.data.text import Text
+
+    sentences = [sentence.words for sentence in Text.read(dev)]
+
+    def score(model: Any) -> float:
+        sign, logs = model.values(sentences)
+        return float(np.where(sign > 0, logs, -1000.0).mean())
+
+    return score
+
+
 def read_for_tagger(files: list[Path], learner: Any) -> Any:
     """Tagged sentences, of tagged text or of trees."""
     from latentgram.data.treebank import Treebank

@@ -73,6 +73,14 @@ KINDS = {
         reader="latentgram.cli.sequences:read_for_hmm",
         scorer="latentgram.cli.sequences:score_on_tagged",
     ),
+    "automaton": Kind(
+        "OperatorAutomaton",
+        "An operator automaton, the spectral form of a hidden Markov model, from text.",
+        "text (em, spectral, clustering), n-gram counts (spectral), or tagged text as FILE[:COLUMN] (counting)",
+        parses=False,
+        reader="latentgram.cli.sequences:read_for_automaton",
+        scorer="latentgram.cli.sequences:logprob_on_text",
+    ),
     "tagger": Kind(
         "Tagger",
         "A part-of-speech tagger.",

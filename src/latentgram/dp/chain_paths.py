@@ -121,3 +121,37 @@ def sample_paths(transition, emit_start, emit_tag, emit_prob, tokens, uniform):
             drawn[sample, i] = follower
             wanted = chosen // here
     return drawn, True
+
+
+@njit(cache=True)
+def sample_sentences(reach, first, word_of, mass, sentences, seed):
+    """Words and tags of sentences drawn from a model, a boundary (0) after each.
+
+    `reach` are the transitions summed along their rows; the words that tag t may emit are
+    `word_of[first[t] : first[t + 1]]`, and `mass`, one entry longer, their summed probabilities.
+    """
+    np.random.seed(seed)
+    tags = reach.shape[1]
+    words = np.empty(1 << 12, np.int32)
+    found = np.empty(1 << 12, np.int32)
+    size = 0
+    for _ in range(sentences):
+        state = 0
+        while True:
+            if size == words.size:
+                words = np.concatenate((words, np.empty_like(words)))
+                found = np.concatenate((found, np.empty_like(found)))
+            tag = np.searchsorted(reach[state], np.random.random() * reach[state, -1], side="right")
+            tag = min(tag, tags - 1)
+            found[size] = tag
+            words[size] = 0
+            if tag > 0:
+                low, high = first[tag], first[tag + 1]
+                aim = mass[low] + np.random.random() * (mass[high] - mass[low])
+                place = low + np.searchsorted(mass[low : high + 1], aim, side="right") - 1
+                words[size] = word_of[min(place, high - 1)]
+            size += 1
+            if tag == 0:
+                break
+            state = (state * tags + tag) % reach.shape[0]
+    return words[:size].copy(), found[:size].copy()

@@ -247,6 +247,9 @@ def em_hmm(data: Any, learner: Any, context: Context) -> HMM:
 
 def em_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
     """An HMM learned by EM, as an operator automaton."""
+    score = context.dev_score
+    if score is not None:
+        context = replace(context, dev_score=lambda hmm: score(hmm.automaton()))
     hmm = em_hmm(data, learner, context)
     return replace(hmm.automaton(), provenance=hmm.provenance)
 

@@ -99,6 +99,10 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         "latentgram.learn.spectral_automaton:spectral_automaton",
         {"states": 10, "history": 1, "future": 1, "power": 0.0, "ridge": 0.0},
     ),
+    ("OperatorAutomaton", "Clustering"): Recipe(
+        "latentgram.learn.spectral_automaton:clustered_automaton",
+        {"states": 10, "history": 2, "future": 2, "power": 0.25, "ridge": 3.0, "seed": 0},
+    ),
     ("LPCFG", "Counting"): Recipe("latentgram.learn.counting_lpcfg:count_pcfg", _TREES),
     ("LPCFG", "Spectral"): Recipe(
         "latentgram.learn.spectral_lpcfg:learn_spectral",
@@ -159,6 +163,16 @@ RECIPES: dict[tuple[str, str], Recipe] = {
 }
 
 
+_INSTEAD = {
+    (
+        "HMM",
+        learner,
+    ): "its states learned so are no tags: the same model in their space is an OperatorAutomaton by " + learner
+    for learner in ("Spectral", "Clustering")
+}
+"""What to ask for in place of a pair that cannot be."""
+
+
 def recipe_of(model: str, learner: str) -> Recipe:
     """The recipe of a pair, or an error that lists what there is.
 
@@ -171,4 +185,6 @@ def recipe_of(model: str, learner: str) -> Recipe:
     except KeyError:
         learners = [other for name, other in RECIPES if name == model]
         known = f"{model} can be learned by {', '.join(learners)}" if learners else f"nothing learns {model}"
+        if (model, learner) in _INSTEAD:
+            known += f"; {_INSTEAD[model, learner]}"
         raise UnsupportedPair(f"there is no recipe for {model} by {learner}; {known}") from None

@@ -8,6 +8,10 @@ P[b, a] = cnt(ab), rows and columns divided by a power of their sums, P ≈ U S 
 START being a history and STOP a future, never an operator: as printed in the paper's footnotes those would be
 zero, since a boundary is never in the middle of a trigram. Cost: counting, one small decomposition, and O(n²) a
 distinct trigram. Longer histories and futures go through all prefixes (`spectral.operators`).
+
+By clustering, the normalised state vectors of all prefixes are put into k hard states, and these are counted: with
+s(x) the state of prefix x, A_a[s(xa), s(x)] ∝ cnt(xa …). No number is negative, and all strings together have
+probability 1.
 """
 
 from __future__ import annotations
@@ -22,10 +26,12 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.provenance import Provenance
 from latentgram.data.text import BOUNDARY, Text
+from latentgram.dp.sequence_em import forward_vectors
 from latentgram.errors import DataError, RankError
 from latentgram.learn.recipes import Context
 from latentgram.models.automaton import OperatorAutomaton
-from latentgram.spectral.operators import spectral_operators
+from latentgram.spectral.kmeans import kmeans
+from latentgram.spectral.operators import Operators, spectral_operators
 from latentgram.spectral.svd import one_thread, truncated_svd
 from latentgram.stats.sequences import SequenceCounts
 
@@ -95,18 +101,49 @@ def _power(counts: NDArray[Any], power: float) -> Floats:
     return np.where(counts > 0, np.maximum(counts, 1.0) ** power, 0.0)
 
 
-def _from_prefixes(text: Text, learner: Any) -> OperatorAutomaton:
-    """Longer histories and futures."""
+def _prefixes(text: Text) -> SequenceCounts:
+    """All prefixes of all sentences, counted."""
     symbols = text.tokens[text.tokens != BOUNDARY] - 1
     lengths = np.diff(text.start) - 1
-    prefixes = SequenceCounts.of_flat(
+    return SequenceCounts.of_flat(
         np.zeros(len(text), np.int64), np.concatenate([[0], np.cumsum(lengths)]), symbols, np.ones(len(text)),
         n_sources=1, n_symbols=len(text.words) - 1,
     )  # fmt: skip
-    found = spectral_operators(
+
+
+def _operators_of(prefixes: SequenceCounts, learner: Any) -> Operators:
+    return spectral_operators(
         prefixes, learner.states, history=learner.history, future=learner.future, power=learner.power,
         ridge=learner.ridge,
     )  # fmt: skip
+
+
+def clustered_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+    """The recipe for hard states out of spectral ones."""
+    del context
+    if not isinstance(data, Text):
+        raise DataError(f"states are clustered by the prefixes of a text, not of {type(data).__name__}")
+    if len(data) == 0:
+        raise DataError("there is no sentence to learn from")
+    prefixes = _prefixes(data)
+    found = _operators_of(prefixes, learner)
+    parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
+    place = np.concatenate([[-1], np.searchsorted(found.pairs, symbol)])
+    vectors = forward_vectors(prefixes.parent, prefixes.source, place, found.start, found.operators)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    state = kmeans(vectors, prefixes.passes, learner.states, np.random.default_rng(learner.seed))
+    states = int(state.max()) + 1
+    visits = np.bincount(state, prefixes.passes, minlength=states)
+    step = np.zeros((len(data.words) - 1, states, states))
+    np.add.at(step, (symbol, state[1:], state[parent]), prefixes.passes[1:])
+    stop = np.bincount(state, prefixes.stops, minlength=states) / visits
+    start = np.eye(states)[state[0]]
+    return OperatorAutomaton(Alphabet(data.words.symbols[1:]), start, stop, step / visits, Provenance())
+
+
+def _from_prefixes(text: Text, learner: Any) -> OperatorAutomaton:
+    """Longer histories and futures."""
+    found = _operators_of(_prefixes(text), learner)
     step = np.zeros((len(text.words) - 1, learner.states, learner.states))
     step[found.pairs] = found.operators
     return OperatorAutomaton(Alphabet(text.words.symbols[1:]), found.start[0], found.stop[0], step, Provenance())

@@ -23,7 +23,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.dp.chain import expect
-from latentgram.dp.chain_paths import k_best, sample_paths
+from latentgram.dp.chain_paths import k_best, sample_paths, sample_sentences
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.tagging import Tagging
@@ -165,24 +165,25 @@ class HMM:
 
     def sample(self, sentences: int, seed: int = 0) -> Iterator[Sentence]:
         """Tagged sentences drawn from the model."""
-        rng = np.random.default_rng(seed)
-        reach = np.cumsum(self.transition, axis=1)
+        words, tags = self.sample_tokens(sentences, seed)
+        begin = 0
+        for end in np.flatnonzero(tags == BOUNDARY).tolist():
+            drawn = slice(begin, end)
+            yield Sentence(
+                tuple(self.words.decode(words[drawn].tolist())), tuple(self.tags.decode(tags[drawn].tolist()))
+            )
+            begin = end + 1
+
+    def sample_tokens(self, sentences: int, seed: int = 0) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The same as numbers of words and of tags, a boundary after each sentence."""
+        if sentences < 1:
+            raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
         by_tag = np.argsort(self.emit_tag, kind="stable")
         first = np.searchsorted(self.emit_tag[by_tag], np.arange(len(self.tags) + 1))
-        word_of = np.repeat(np.arange(len(self.words)), np.diff(self.emit_start))[by_tag]
+        word_of = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.emit_start))[by_tag]
         mass = np.concatenate([[0.0], np.cumsum(self.emit_prob[by_tag])])
-        for _ in range(sentences):
-            state, words, tags = 0, [], []
-            while True:
-                tag = int(np.searchsorted(reach[state], rng.random() * reach[state, -1], side="right"))
-                if tag == BOUNDARY:
-                    break
-                aim = mass[first[tag]] + rng.random() * (mass[first[tag + 1]] - mass[first[tag]])
-                place = int(np.searchsorted(mass, aim, side="right")) - 1
-                words.append(self.words[word_of[min(place, first[tag + 1] - 1)]])
-                tags.append(self.tags[tag])
-                state = (state * len(self.tags) + tag) % self.transition.shape[0]
-            yield Sentence(tuple(words), tuple(tags))
+        words, tags = sample_sentences(np.cumsum(self.transition, axis=1), first, word_of, mass, sentences, seed)
+        return words, tags
 
     def logprob(self, sentence: SentenceLike) -> float:
         """log p(words), summed over all tag sequences; -inf for an impossible sentence."""
