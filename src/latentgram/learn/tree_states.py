@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,7 +196,8 @@ def expect(
         grammar=grammar,
         threads=within(engine),
     )
-    counts = map_reduce(count, shards, across(engine))
+    # As many sums as shards in each: counts are large beside the trees they come from, where these have to travel.
+    counts = map_reduce(count, shards, across(engine), group=max(1, isqrt(len(shards))))
     return counts, counts.loglik
 
 

@@ -58,7 +58,7 @@ def _made_column(values: Sequence[Any], seen: dict[tuple[int, ...], Column]) -> 
         return _column_of_tuples(values, seen)
     if kind is np.ndarray and len({(value.dtype, value.ndim) for value in values}) == 1 and values[0].ndim == 1:
         return Runs(_lengths(values, seen), Arrays(np.concatenate(values)), False)
-    if dataclasses.is_dataclass(kind):
+    if dataclasses.is_dataclass(kind) and kind.__reduce__ is object.__reduce__:
         names = [field.name for field in dataclasses.fields(kind)]
         return Records(kind, tuple(column_of([getattr(value, name) for value in values], seen) for name in names))
     return Plain(list(values))
