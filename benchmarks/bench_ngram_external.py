@@ -4,9 +4,8 @@ Set-up: a text of 200 million tokens, one sentence a line, given as argument, or
 (2 million tokens, a try-out); orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on one core
 where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a table
 with 2G for its pieces. `lmplz`, where it is on the path or named by `--lmplz`, counts in 2G, too, and goes on to
-estimate a model (`--prune 0 0 2 2 2`: what is kept is the same, but for its counts, which are of distinct contexts
-below order 5); `count_ngrams` beside it, where there, counts only, without cut-offs. The text must not be one text
-repeated: that has few distinct n-grams.
+estimate a model from the counts (`--prune 0 0 2 2 2`), which is more work than counting. The text must not be one
+text repeated, which would have few distinct n-grams.
 
 Conclusion (results/ngram_external.csv): see the figures; memory stays below 4 GB and does not grow with the text.
 
@@ -50,6 +49,13 @@ def measured(command: list[str], source: Path | None = None) -> tuple[float, flo
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
 
 
+def write(rows: list[Row]) -> None:
+    with RESULTS.open("w", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["program", "tokens", "seconds", "processor", "tokens a second of processor", "memory GB"])
+        writer.writerows(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Counting more text than memory.")
     parser.add_argument("text", nargs="?", type=Path)
@@ -71,9 +77,6 @@ def main() -> None:
             estimate = [given.lmplz, "-o", "5", "-S", "2G", "-T", folder, "--prune", "0", "0", "2", "2", "2"]
             estimate += ["--discount_fallback", "--arpa", f"{folder}/arpa"]
             commands.append(("lmplz", estimate, text))
-            counter = Path(given.lmplz).with_name("count_ngrams")
-            if counter.exists():
-                commands.append(("count_ngrams", [str(counter), "-o", "5", "-S", "2G", "-T", folder], text))
         else:
             print("lmplz is not on the path; --lmplz names it")
         for name, command, source in commands:
@@ -82,10 +85,7 @@ def main() -> None:
                 (name, str(tokens), f"{wall:.0f}", f"{spent:.0f}", f"{tokens / spent:.0f}", f"{memory:.2f}")
             )
             print(*rows[-1], flush=True)
-    with RESULTS.open("w", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["program", "tokens", "seconds", "processor", "tokens a second of processor", "memory GB"])
-        writer.writerows(rows)
+            write(rows)
 
 
 if __name__ == "__main__":

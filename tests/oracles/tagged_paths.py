@@ -1,4 +1,4 @@
-"""Every path of a small acyclic n-gram automaton with every tagging: the definition of the bound of 002."""
+"""Every path of a small n-gram automaton with every tagging: the definition of the bound of 002."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -7,13 +7,18 @@ import numpy as np
 
 from latentgram.models.ngram import BackoffNGram
 
+TINY = 1e-17
+"""Paths of a smaller probability are left out, so that automata with loops have finitely many."""
+
 
 def paths(model: BackoffNGram) -> Iterator[tuple[float, list[int]]]:
-    """Probability and arcs of each way through the automaton from one boundary to the next."""
+    """Probability and arcs of each way through the automaton from one boundary to the next, but for tiny ones."""
 
     def walk(
         state: int, shut: frozenset[int], weight: float, arcs: list[int]
     ) -> Iterator[tuple[float, list[int]]]:
+        if weight < TINY:
+            return
         own = range(model.arc_start[state], model.arc_start[state + 1])
         for arc in own:
             if int(model.arc_word[arc]) in shut:
@@ -78,6 +83,19 @@ class Enumeration:
                     q *= choose(arc, tag, before)
                 if q > 0:
                     total += weight * q * (self.joint(words, tags, transition, emission) - np.log(q))
+        return total
+
+    def reached(self, choose: Callable[[int, int, int], float], arc: int, before: int) -> float:
+        """How often a sentence comes to an arc with the tag `before` chosen last."""
+        total = 0.0
+        for weight, arcs in self.paths:
+            for tags in self.taggings(arcs)[1]:
+                taken = self.choices(arcs, tags)
+                if any((a, s) == (arc, before) for a, _, s in taken):
+                    q = 1.0
+                    for step in taken:
+                        q *= choose(*step)
+                    total += weight * q
         return total
 
     def expected_logprob(self, transition: np.ndarray, emission: np.ndarray) -> float:

@@ -258,8 +258,6 @@ def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
         counts = _jittered(counts, learner.seed)
     start = maximise(_of_sentences(counts, model.sentences), corpus.shape, prior)
     if learner.optimiser == "gradient":
-        if learner.window != 1:
-            raise SettingError("the gradient is there for window 1 only; use rounds for window 2")
         parameters, trace = climb_gradient(corpus, start, prior, learner, context)
     else:
         parameters, trace = _climb_rounds(corpus, start, memory, prior, learner, context)
