@@ -11,9 +11,16 @@ There are three engines: `InProcess`, `LocalProcesses` (this machine) and `Clust
 work on what lies in memory goes to threads where the engine is local (`within`, `across`, `compiled`).
 """
 
-from latentgram.parallel.cluster import Cluster
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
-from latentgram.parallel.threads import Threads, across, compiled, pieces, run_pieces, within
+
+if TYPE_CHECKING:
+    from latentgram.parallel.cluster import Cluster
+    from latentgram.parallel.threads import Threads, across, compiled, pieces, run_pieces, within
 
 __all__ = [
     "Cluster",
@@ -30,3 +37,13 @@ __all__ = [
     "shards",
     "within",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs numpy on first use, so that the command line starts without it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'latentgram.parallel' has no attribute {name!r}")
+    module = "latentgram.parallel.cluster" if name == "Cluster" else "latentgram.parallel.threads"
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value

@@ -44,6 +44,8 @@ GLANCE_SECONDS = 1.0
 """How often one looks whether there still are workers while a result is awaited."""
 SILENCE_SECONDS = 30.0
 """How long a scheduler may take to say which workers it has."""
+TRANSFER_SECONDS = 600.0
+"""How long one result may take to come over the network."""
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
 
 
@@ -137,7 +139,7 @@ class Cluster:
                 raise ClusterError(f"the cluster at {self._address} has had no workers for {self._patience:.0f} s")
         if future.status != "error":
             with self._explained():
-                packed: bytes = future.result()
+                packed: bytes = future.result(timeout=TRANSFER_SECONDS)
                 return packed
         if isinstance(raised, KilledWorker):
             raise ClusterError(
@@ -158,8 +160,9 @@ class Cluster:
         try:
             yield
         except TimeoutError:
-            silent = f"the cluster at {self._address} has not answered for {SILENCE_SECONDS:.0f} s"
-            raise ClusterError(silent) from None
+            raise ClusterError(
+                f"the cluster at {self._address} has fallen silent; what was finished before is kept"
+            ) from None
         except (CancelledError, CommClosedError, OSError, RuntimeError):
             raise ClusterError(
                 f"the cluster at {self._address} has gone; what was finished before is kept"
