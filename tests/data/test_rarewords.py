@@ -63,10 +63,10 @@ def test_brackets_are_known_by_either_name() -> None:
 def test_rare_words_as_tags() -> None:
     forest = parse_forest("(S (NN cat) (NN cat) (NN dog) (, ,))")
     rule = RareWords.of_forest(forest, threshold=1, mode="tag")
-    assert rule.apply(forest)[0].words == ("cat", "cat", "‹NN›", "‹,›")
-    assert rule.symbols(["cat", "emu"], ["NN", "NNP"]) == ("cat", "‹NNP›")
+    assert rule.apply(forest)[0].words == ("cat", "cat", "‹=NN›", "‹=,›")
+    assert rule.symbols(["cat", "emu"], ["NN", "NNP"]) == ("cat", "‹=NNP›")
     renamed = forest.rename(lambda label: f"X+{label}")
-    assert rule.apply(renamed, [name[2:] for name in renamed.labels])[0].words[2] == "‹NN›"
+    assert rule.apply(renamed, [name[2:] for name in renamed.labels])[0].words[2] == "‹=NN›"
     with pytest.raises(DataError, match="tagged"):
         rule.symbols(["cat"])
 

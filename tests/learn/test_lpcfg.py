@@ -256,3 +256,15 @@ def test_an_ensemble_shares_one_chart(bank: Treebank) -> None:
     assert [grammar.nonnegative for grammar in ensemble.grammars] == [True, True, True, True, False]
     assert len({grammar.rule_tensor.tobytes() for grammar in ensemble.grammars}) == 5
     assert [grammar.provenance.learner for grammar in ensemble.grammars][3:] == ["Clustering", "Spectral"]
+
+
+def test_words_that_look_like_symbols_of_the_lexicon_are_told_from_them() -> None:
+    """The form of a word without letters is `‹.›`; a tag may be `.`, and a word may be anything."""
+    odd = ("‹.›", "‹=.›", "‹a›", "!", "?", "one", "two")
+    trees = [Tree("S", (Tree("N", word="word"), Tree(".", word=word))) for word in odd for _ in range(3)]
+    grammar = fit(LPCFG, Treebank.of(trees), by=Clustering(states=2))
+    assert len(np.unique(grammar.lexicon, axis=0)) == len(grammar.lexicon)
+    assert not {"‹.›", "‹=.›", "‹a›"} & set(grammar.rare_words.known)
+    assert {"‹.›", "‹=.›", "‹a›"} <= set(grammar.words)
+    symbol = grammar.rare_words.symbols(["word", "‹=.›"])[1]
+    assert symbol in grammar.rare_words.signatures

@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
 
+from latentgram.data.demo import demo_treebank
 from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.decode.goodman import Goodman
 from latentgram.decode.prune import Pruning
+from latentgram.learn.fit import fit
+from latentgram.learn.learners import Clustering, Spectral
 from latentgram.models.ensemble import Ensemble
+from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.cascade import Cascade
 from latentgram.parser.latent import LatentBackend
+from latentgram.parser.parser import Parser
 
 EXACT = Pruning(precision="float64", small_states=100).none()
 WORDS = ["the", "dog", "barks", "dog"]
@@ -108,3 +115,30 @@ def test_one_word_and_many_words():
     assert math.isfinite(long.logprob)
     assert not long.fallback
     assert ((long.confidence >= 0) & (long.confidence <= 1)).all()
+
+
+CYRILLIC = {first + i: to + i for first, to in ((ord("a"), ord("а")), (ord("A"), ord("А"))) for i in range(26)}
+"""Latin letters by Cyrillic ones, in their order and with their case."""
+
+
+def written(tree: Tree) -> Tree:
+    """A tree with words and labels in Cyrillic letters."""
+    label = tree.label.translate(CYRILLIC)
+    if tree.word is not None:
+        return Tree(label, word=tree.word.translate(CYRILLIC))
+    return Tree(label, tuple(map(written, tree.children)))
+
+
+@pytest.mark.parametrize("learner", [Spectral(states=4), Clustering(states=4, iterations=1)])
+def test_another_alphabet_and_other_labels_change_nothing(learner):
+    train, new = demo_treebank(100, seed=1), demo_treebank(30, seed=2)
+    latin = Parser(fit(LPCFG, train, by=learner))
+    other = Parser(fit(LPCFG, Treebank.of(map(written, train)), by=learner))
+    for given in (True, False):
+        for sentence in new.sentences():
+            words = tuple(word.translate(CYRILLIC) for word in sentence.words)
+            tags = tuple(tag.translate(CYRILLIC) for tag in sentence.tags)
+            parse = latin.parse(sentence if given else sentence.words)
+            same = other.parse(Sentence(words, tags) if given else words)
+            assert written(parse.tree) == same.tree
+            assert parse.logprob == pytest.approx(same.logprob)

@@ -114,7 +114,7 @@ class RareWords:
         mode: Literal["signature", "tag"],
     ) -> RareWords:
         known = Alphabet.of(
-            word for word, count in (first + later).items() if count > threshold and not word.startswith(_MARK)
+            word for word, count in (first + later).items() if count > threshold and not is_symbol(word)
         )
         if mode == "tag":
             return cls(known, threshold=threshold, mode=mode)
@@ -208,12 +208,21 @@ class RareWords:
 
 
 def tag_symbol(tag: str) -> str:
-    """The symbol of a rare word in mode `tag`.
+    """The symbol of a rare word of which only the tag is known. No signature begins so, whatever tags are called.
 
     >>> tag_symbol("NN")
-    '‹NN›'
+    '‹=NN›'
     """
-    return f"{_MARK}{tag}›"
+    return f"{_MARK}={tag}›"
+
+
+def is_symbol(name: str) -> bool:
+    """Whether this stands for words of a kind, and not for itself.
+
+    >>> is_symbol(tag_symbol("NN")), is_symbol("dog")
+    (True, False)
+    """
+    return name.startswith(_MARK)
 
 
 _LEVELS = 5

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from itertools import filterfalse
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.rarewords import RareWords, tag_symbol
+from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
 from latentgram.data.symbols import tag_of
 from latentgram.learn.grammar_data import GrammarData
 
@@ -140,7 +141,7 @@ def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
     total = np.bincount(pre, minlength=number).astype(np.float64)
     return Lexicon(
         alphabet,
-        dataclasses.replace(data.rare_words, known=data.vocabulary),
+        dataclasses.replace(data.rare_words, known=Alphabet.of(filterfalse(is_symbol, data.vocabulary))),
         np.column_stack((preterminal + len(d.interminals), word)).astype(np.int32)[order],
         weighted[order, 0],
         weighted[order, 1:] / total[preterminal[order]][:, None],
@@ -215,7 +216,9 @@ def _word_rows(
     coarser = np.where((its_form < 0)[:, None], all_words[preterminal], coarser)
     own = _Sums.of(data.word * number + pre, vectors).at(its_word * number + preterminal)
     vector = _pulled(own, seen[place], coarser, pull) * chance[place][:, None]
-    kept = (own[:, 0] > 0) | (vector[:, 0] >= NEGLIGIBLE)
+    # A word that looks like a form or a tag symbol is known by its form only: one name must not mean two things.
+    plain = np.array([not is_symbol(name) for name in data.vocabulary], bool)
+    kept = plain[its_word] & ((own[:, 0] > 0) | (vector[:, 0] >= NEGLIGIBLE))
     return _Rows(
         its_word[kept],
         preterminal[kept],

@@ -2,7 +2,7 @@
 
 A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that
 ends in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
-their tag get the leaves of the tag's symbol (`‹NN›`), or, if there is none, all preterminals of the tag; tags
+their tag get the leaves of the tag's symbol (`‹=NN›`), or, if there is none, all preterminals of the tag; tags
 never seen get all preterminals of the word, and failing both all there are: no sentence is left without leaves.
 """
 
