@@ -67,7 +67,7 @@ def uncut(seed, floor=0.0, keep=0.0, unseen=False):
         parent, left, right = rules[index.rule].T
         beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
     leaves = LEAF_BEGIN, LEAF_TAG + np.int32(3), weight
-    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, everything(4, 3))
+    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, 1.0, everything(4, 3))
     return items, index, probability, beyond, contexts, random.random(5)
 
 

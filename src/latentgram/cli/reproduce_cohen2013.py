@@ -32,6 +32,8 @@ from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
 from latentgram.view.plots import line_plot
 
+DECODER = Goodman()
+"""As in the paper."""
 UNSCALED = 1e12
 """A κ beside which counts do not matter: all features have one weight."""
 PAPER = {
@@ -40,6 +42,8 @@ PAPER = {
     **{("spectral", m): f1 for m, f1 in ((8, 85.60), (16, 87.77), (24, 88.53), (32, 88.82))},
 }
 """Table 2 as printed: section 22 of the Penn Treebank, tags by a tagger."""
+TREES: dict[str, Any] = {"horizontal": 0}
+"""As in the paper, intermediate nodes of binary trees remember no siblings."""
 EM_KINDS = {"EM": 0.0, "EM + back-off": None}
 """Back-off of each kind of EM; None is the default."""
 
@@ -66,10 +70,13 @@ class Cohen2013:
         self.dev = Treebank.read(folder / "dev.mrg")
         self.progress = progress or Silent()
         self.models: dict[Row, LPCFG] = {}
-        for learner in (Spectral(states=2), EM(states=2, iterations=1)):  # the first call of a kernel compiles it
+        for learner in (
+            Spectral(states=2, **TREES),
+            EM(states=2, iterations=1, **TREES),
+        ):  # the first call of a kernel compiles it
             Parser(fit(LPCFG, self.train[:50], by=learner)).evaluate(self.dev[:5], gold_tags=True)
 
-    def score(self, grammar: LPCFG, decoder: Any = None) -> float:
+    def score(self, grammar: LPCFG, decoder: Goodman = DECODER) -> float:
         """F1 on the development part."""
         f1: float = Parser(grammar, decoder).evaluate(self.dev, gold_tags=True).f1
         self.progress.step("cohen2013", len(self.models) + 1, None, f1=f1)
@@ -89,10 +96,11 @@ class Cohen2013:
         rows = []
         for name, backoff in EM_KINDS.items():
             for m in states:
-                one = self._seconds(EM(states=m, iterations=1, backoff=backoff))
-                each = max(self._seconds(EM(states=m, iterations=3, backoff=backoff)) - one, 0.0) / 2
+                one = self._seconds(EM(states=m, iterations=1, backoff=backoff, **TREES))
+                each = max(self._seconds(EM(states=m, iterations=3, backoff=backoff, **TREES)) - one, 0.0) / 2
                 watched = _Watch(self, every)
-                fit(LPCFG, self.train, by=EM(states=m, iterations=rounds, backoff=backoff), dev_score=watched)
+                learner = EM(states=m, iterations=rounds, backoff=backoff, **TREES)
+                fit(LPCFG, self.train, by=learner, dev_score=watched)
                 for done, (grammar, f1) in watched.seen.items():
                     row = Row(name, m, done, f1, one + (done - 1) * each)
                     self.models[row] = grammar
@@ -107,7 +115,7 @@ class Cohen2013:
     def table_3(self, states: int) -> dict[str, float]:
         """Seconds of each stage of spectral learning."""
         defaults = recipe_of("LPCFG", "Spectral").defaults
-        learner = Spectral(states=states).resolved(defaults, "LPCFG by Spectral")
+        learner = Spectral(states=states, **TREES).resolved(defaults, "LPCFG by Spectral")
         marks = [time.process_time()]
         data = GrammarData.of(self.train, learner)
         marks.append(time.process_time())
@@ -123,9 +131,9 @@ class Cohen2013:
         """§4.3: without smoothing, without scaling, with simple features, and a Markovised PCFG."""
         rows = [self.row("Markovised PCFG", Counting(horizontal=1, vertical=2))]
         for m in states:
-            rows.append(self.row("without smoothing", Spectral(states=m, backoff=0.0), m))
-            rows.append(self.row("without scaling", Spectral(states=m, scaling=UNSCALED), m))
-            rows.append(self.row("simple features", Spectral(states=m, features="simple"), m))
+            rows.append(self.row("without smoothing", Spectral(states=m, backoff=0.0, **TREES), m))
+            rows.append(self.row("without scaling", Spectral(states=m, scaling=UNSCALED, **TREES), m))
+            rows.append(self.row("simple features", Spectral(states=m, features="simple", **TREES), m))
         return rows
 
     def signs(self, spectral: Sequence[Row]) -> list[Row]:
@@ -146,7 +154,7 @@ class Cohen2013:
     def on_test(self, rows: Sequence[Row]) -> list[float]:
         """F1 of chosen grammars on the test part."""
         test = Treebank.read(self.folder / "test.mrg")
-        return [Parser(self.models[row]).evaluate(test, gold_tags=True).f1 for row in rows]
+        return [Parser(self.models[row], DECODER).evaluate(test, gold_tags=True).f1 for row in rows]
 
 
 class _Watch:
@@ -182,7 +190,7 @@ def reproduce(
     work = Cohen2013(folder, progress)
     pcfg = work.row("PCFG", Counting())
     em = work.table_1(states, rounds, min(every, rounds))
-    spectral = [work.row("spectral", Spectral(states=m), m) for m in states]
+    spectral = [work.row("spectral", Spectral(states=m, **TREES), m) for m in states]
     stages = {m: work.table_3(m) for m in states}
     other = [*work.ablations(states), *work.signs(spectral)]
     negative = {row.states: work.negative(row) for row in spectral}

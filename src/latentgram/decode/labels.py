@@ -5,12 +5,19 @@ be in many symbols. The posterior that the treebank tree has a node with label X
 
     μ(X,i,j) = Σ_{symbols a whose chain has X} μ(a,i,j).
 
+A chain may have a label more than once (`NP+NP`). Its second X is right if the tree has two of them there, so
+
+    μ(Xʳ,i,j) = Σ_{symbols a whose chain has X at least r times} μ(a,i,j)
+
+belongs to the r-th X from the top, and sums over nodes are expected numbers of right nodes as EVALB counts them.
+
 One pass over the items of a chart, and spans × labels numbers of memory. Spectral posteriors may leave [0, 1] by
 error; sizes are summed and cut at 1.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,9 +72,16 @@ class LabelTable:
         return np.concatenate(([0], np.cumsum(self.length)))
 
     @cached_property
-    def flat(self) -> NDArray[np.int32]:
-        """The labels of all symbols, one after the other."""
-        return self.labels.encode(label for chain in self.chains for label in chain)
+    def flat(self) -> Ints:
+        """The nodes of all symbols, one after the other: label + (r − 1) · labels for the r-th node of a label."""
+        repeat = [chain[:place].count(label) for chain in self.chains for place, label in enumerate(chain)]
+        label = self.labels.encode(label for chain in self.chains for label in chain)
+        return np.asarray(label + np.array(repeat, np.int64) * len(self.labels))
+
+    @cached_property
+    def columns(self) -> int:
+        """The number of labels, times the most that a chain has of one."""
+        return len(self.labels) * (1 + int(self.flat.max(initial=0)) // max(len(self.labels), 1))
 
     def places(self, symbol: NDArray[np.int32]) -> tuple[Ints, Ints]:
         """For the nodes that some symbols stand for: the number among the symbols, and the place in `flat`."""
@@ -77,13 +91,13 @@ class LabelTable:
         return owner, self.begin[symbol][owner] + step
 
     def posteriors(self, chart: PackedChart, item: Floats) -> Floats:
-        """[cells, labels] μ(X,i,j), from the posteriors of a chart's items."""
+        """[cells, columns] μ(Xʳ,i,j) from the posteriors of a chart's items; the first columns are of r = 1."""
         cells = len(chart.cell_begin) - 1
         cell = np.repeat(np.arange(cells), np.diff(chart.cell_begin))
         owner, place = self.places(chart.item_symbol)
-        key = cell[owner] * len(self.labels) + self.flat[place]
-        total = np.bincount(key, np.abs(item)[owner], cells * len(self.labels))
-        return np.minimum(total, 1.0).reshape(cells, len(self.labels))
+        key = cell[owner] * self.columns + self.flat[place]
+        total = np.bincount(key, np.abs(item)[owner], cells * self.columns)
+        return np.minimum(total, 1.0).reshape(cells, self.columns)
 
     def of_tree(
         self, posteriors: Floats, length: int, symbol: NDArray[np.int32], size: NDArray[np.int32]
@@ -94,10 +108,18 @@ class LabelTable:
 
     def of_spans(self, posteriors: Floats, tree: Tree) -> Floats:
         """The posteriors of the nodes of any treebank tree."""
-        label, first, end = (np.array(column) for column in zip(*tree.spans(), strict=True))
+        spans = list(tree.spans())
+        label, first, end = (np.array(column) for column in zip(*spans, strict=True))
+        seen: Counter[tuple[str, int, int]] = Counter()
+        repeat = np.zeros(len(spans), np.int64)
+        for place, span in enumerate(spans):
+            repeat[place] = seen[span]
+            seen[span] += 1
         number = self.labels.encode(label.tolist())
+        column = number + repeat * len(self.labels)
+        known = (number != ABSENT) & (column < self.columns)
         cell = _cell(int(end[0]), first, end - first)
-        return np.where(number == ABSENT, 0.0, posteriors[cell, np.maximum(number, 0)])
+        return np.where(known, posteriors[cell, np.where(known, column, 0)], 0.0)
 
 
 def cells_of(length: int, size: NDArray[np.int32]) -> Ints:

@@ -18,6 +18,8 @@ class Pruning:
     """Least estimated posterior of an item while the coarse chart grows."""
     beam: float = 3e-4
     """The same, relative to the best item over the same words."""
+    unseen_rigour: float = 10.0
+    """How much more is asked, while the chart grows, of items that come about by unseen rules only."""
     coarse_threshold: float = 3e-4
     """Least posterior of an item under the one-state projection of the grammar."""
     coarse_edge_threshold: float = 1e-4

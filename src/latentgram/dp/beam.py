@@ -103,7 +103,9 @@ def factor_sums(cell_begin, item_symbol, item_inside, unseen):
 
 
 @njit(cache=True)
-def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam, masks):
+def grow_items(
+    leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam, unseen_rigour, masks
+):
     """The items whose estimated posterior is at least `floor` and at least `beam` times that of their cell's best.
 
     `probability` follows the order of `index`. The whole sentence, and every span of which something is known,
@@ -161,6 +163,7 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                         count += 1
                     mass[symbol] += probability[entry] * pair_mass[pair]
                 pair_mass[pair] = 0.0
+            seen = count
             for symbol in range(interminals * smooth):
                 added = unseen.weight * unseen_mass[symbol]
                 unseen_mass[symbol] = 0.0
@@ -180,7 +183,7 @@ def grow_items(leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probab
                 item_symbol, item_inside = grown(item_symbol, items + count), grown(item_inside, items + count)
             for number in range(count):
                 symbol = reached[number]
-                if merit[symbol] >= limit and allowed[symbol]:
+                if merit[symbol] >= (limit if number < seen else unseen_rigour * limit) and allowed[symbol]:
                     item_symbol[items], item_inside[items] = symbol, mass[symbol]
                     items += 1
                 mass[symbol] = 0.0
@@ -255,6 +258,17 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                     joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
                 for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
                     row, left_inside, left_outside = item_symbol[left] * symbols, item_inside[left], 0.0
+                    left_unseen = with_unseen
+                    if with_unseen:
+                        unseen_mass = 0.0
+                        for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                            symbol = item_symbol[item]
+                            unseen_mass += (
+                                item_outside[item]
+                                * unseen.left[item_symbol[left], symbol]
+                                * right_sum[right_cell, symbol]
+                            )
+                        left_unseen = unseen.weight * left_inside * unseen_mass >= least
                     for right in range(right_from, right_to):
                         pair, above = pair_of[row + item_symbol[right]], 0.0
                         if pair >= 0:
@@ -266,11 +280,11 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                                 pair_outside[pair] = above
                                 met[pairs] = pair
                                 pairs += 1
-                        elif not with_unseen:
+                        elif not left_unseen:
                             continue
                         left_outside += above * item_inside[right]
                         item_outside[right] += above * left_inside
-                        if with_unseen:
+                        if left_unseen:
                             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                                 symbol = item_symbol[item]
                                 factors = (

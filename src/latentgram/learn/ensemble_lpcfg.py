@@ -36,14 +36,14 @@ class Member:
 
 
 MEMBERS = (
-    Member("paper", 1 / 3, 1.0),
-    Member("full", 1 / 3, 1.0),
-    Member("paper", 1 / 2, 5 / 6),
-    Member("full", 1 / 4, 4 / 3),
-    Member("paper", 2 / 3),
+    Member("paper", 1 / 2, 1.0),
     Member("full", 1 / 2, 1.0),
-    Member("paper", 1 / 4, 1.0),
-    Member("full", 1 / 3, 5 / 6),
+    Member("paper", 3 / 4, 5 / 4),
+    Member("full", 3 / 8, 3 / 2),
+    Member("paper", 1.0, 1.0),
+    Member("full", 3 / 4, 5 / 4),
+    Member("paper", 1.0),
+    Member("paper", 3 / 8, 3 / 2),
 )
 """In the order in which they are worth adding."""
 

@@ -53,7 +53,7 @@ _BASIS = {
 }
 
 _TREES = {"direction": "left", "horizontal": 0, "vertical": 1, "rare": 5}
-_LATENT = {**_TREES, "pull": 5.0, "features": "paper", "scaling": 5.0}
+_LATENT = {**_TREES, "horizontal": 1, "pull": 5.0, "features": "paper", "scaling": 5.0}
 _TAGS = {"dictionary": None, "transition_prior": 1.0, "emission_prior": 0.1, "tolerance": 0.0}
 _NODES = {"symbols": "joined", "valency": 3, "smoothing": 0.01}
 
@@ -114,15 +114,15 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ),
     ("LPCFG", "Clustering"): Recipe(
         "latentgram.learn.em_lpcfg:learn_clusters",
-        {**_LATENT, "states": 24, "backoff": 10.0, "iterations": 4, "seed": 0, "dimensions": 8},
+        {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 6, "seed": 0, "dimensions": 8},
     ),
     ("Ensemble", "Combining"): Recipe(
         "latentgram.learn.ensemble_lpcfg:learn_ensemble",
         {
             **{name: value for name, value in _LATENT.items() if name != "features"},
-            "states": 24,
+            "states": 16,
             "backoff": 10.0,
-            "iterations": 4,
+            "iterations": 6,
             "members": 5,
             "seed": 0,
         },

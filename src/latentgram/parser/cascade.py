@@ -190,6 +190,7 @@ class Cascade:
             self._probability,
             pruning.floor,
             pruning.beam,
+            pruning.unseen_rigour,
             masks,
         )
         return _Coarse(cell_begin, symbol, inside, scale)

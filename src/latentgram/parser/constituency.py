@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
+from latentgram.decode.goodman import Goodman
 from latentgram.decode.viterbi import Viterbi
 from latentgram.dp.span_masks import SpanMasks
 from latentgram.models.ensemble import Ensemble
@@ -36,6 +37,8 @@ def constituency_backend(model: LPCFG | Ensemble, decoder: Any) -> LatentBackend
 
 class PlainBackend(LatentBackend):
     """Parses with a grammar that has one state a symbol."""
+
+    default_decoder = Goodman()
 
     def __init__(self, model: LPCFG, decoder: Any = None) -> None:
         super().__init__(model, decoder)

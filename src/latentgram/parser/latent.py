@@ -24,7 +24,6 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
 from latentgram.decode.brackets import Brackets, expected_f1
-from latentgram.decode.goodman import Goodman
 from latentgram.decode.labels import LabelTable, tree_entropy
 from latentgram.decode.mbr import MBR
 from latentgram.decode.prune import Pruning
@@ -78,10 +77,13 @@ class Analyser(Protocol):
 class LatentBackend:
     """Parses with an L-PCFG, or with several that share their symbols and rules."""
 
+    default_decoder: Any = Brackets()
+    """Hidden states make posteriors that are worth taking at their word: the tree of the greatest expected F1."""
+
     def __init__(self, model: LPCFG | Ensemble, decoder: Any = None, pruning: Pruning | None = None) -> None:
         self.grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         self.grammar = self.grammars[0]
-        self.decoder = Goodman() if decoder is None else decoder
+        self.decoder = self.default_decoder if decoder is None else decoder
         if isinstance(self.decoder, MBR):
             raise SettingError(
                 "MBR is for dependency trees; phrases are decoded by Goodman, MaxRule, Viterbi or Brackets"
@@ -185,10 +187,7 @@ class LatentBackend:
         return Nodes(symbol, size, self.table.of_tree(labels, posterior.chart.length, symbol, size))
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
-        """The best trees by the decoder's objective, best first: with hidden states p(tree) cannot be searched.
-
-        `Brackets` lists trees by the expected number of right labelled nodes.
-        """
+        """The best trees by the decoder's objective, best first: with hidden states p(tree) cannot be searched."""
         leaves, posterior, _ = self._analyse(sentence, known)
         if posterior is None:
             return self.parse([sentence], [known])
@@ -221,9 +220,10 @@ class LatentBackend:
 
     def _gains(self, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What each item and each edge adds to the decoder's objective."""
-        decoder = Goodman() if isinstance(self.decoder, Brackets) else self.decoder
         chart = posterior.chart
-        gains: tuple[NDArray[np.float64], NDArray[np.float64]] = decoder.gains(
+        if isinstance(self.decoder, Brackets):
+            return self.decoder.item_gains(chart, posterior.item, self.table), np.zeros_like(posterior.edge)
+        gains: tuple[NDArray[np.float64], NDArray[np.float64]] = self.decoder.gains(
             posterior.item,
             posterior.edge,
             chart.cell_begin[chart.length],
@@ -296,9 +296,6 @@ class LatentBackend:
         masks: SpanMasks | None = None,
     ) -> Nodes:
         chart = posterior.chart
-        if isinstance(self.decoder, Brackets):
-            items, size = self.decoder.best(chart, posterior.item, self.table)
-            return self._nodes(posterior, chart.item_symbol[items], size)
         item_gain, edge_gain = self._gains(posterior)
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))

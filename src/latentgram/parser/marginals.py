@@ -29,7 +29,7 @@ class Marginals:
 
 def span_marginals(table: LabelTable, chart: PackedChart, item: NDArray[np.float64]) -> Marginals:
     """What the items of a chart say of labelled spans."""
-    posterior = table.posteriors(chart, item)
+    posterior = table.posteriors(chart, item)[:, : len(table.labels)]
     length = chart.length
     width = np.repeat(np.arange(1, length + 1), np.arange(length, 0, -1))
     first = np.concatenate([np.arange(length - size) for size in range(length)])
