@@ -15,7 +15,7 @@ from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.learners import EM, Clustering, Combining, Counting, Spectral
 from latentgram.learn.recipes import RECIPES, Context
 from latentgram.learn.spectral_lpcfg import ViewSettings, project, spectral_grammar
-from latentgram.learn.tree_states import expect, maximise, random_counts, shards_of
+from latentgram.learn.tree_states import expect, labelled_counts, maximise, random_counts, shards_of, shared_counts
 from latentgram.models.draw import draw_trees
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.layout import truncated
@@ -102,6 +102,26 @@ def test_clusters_and_a_few_rounds_find_the_truth(
     learned = fit(LPCFG, bank, by=Clustering(states=2, dimensions=2, iterations=40, **RAW))
     assert learned.nonnegative
     assert error(learned, common) < 0.15 < pcfg_error
+
+
+def test_em_from_spectral_coordinates_finds_the_truth(
+    bank: Treebank, common: list[tuple[object, float]], pcfg_error: float
+) -> None:
+    learned = fit(LPCFG, bank, by=EM(states=2, start="spectral", iterations=40, **RAW))
+    assert learned.nonnegative
+    assert error(learned, common) < 0.15 < pcfg_error
+
+
+def test_shares_of_one_state_are_labels(bank: Treebank) -> None:
+    data = GrammarData.of(bank[:200], resolved(Spectral()))
+    states = np.array([3, 2, 1, 2], np.int32)[: data.derivations.symbols]
+    label = np.random.default_rng(0).integers(0, states[data.derivations.symbol])
+    known, shared = (
+        labelled_counts(data.derivations, states, label),
+        shared_counts(data.derivations, states, np.eye(3)[label]),
+    )
+    for name in ("rule", "entry", "root"):
+        assert getattr(shared, name) == pytest.approx(getattr(known, name))
 
 
 @pytest.mark.parametrize(

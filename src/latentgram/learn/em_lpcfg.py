@@ -1,4 +1,9 @@
-"""Latent-variable PCFGs by EM over observed trees, from random states or from clusters of spectral views.
+"""Latent-variable PCFGs by EM over observed trees, from random states, spectral coordinates or clusters of views.
+
+Spectral coordinates: by Ω^a = Σᵢ σᵢ uᵢ vᵢᵀ a node with inside view Y and outside view Z is Σᵢ Yᵢ Zᵢ times as
+likely as its two halves by themselves. A coordinate may speak against a node, so numbers of a spectral grammar
+cannot be expected counts as they are; the node is shared among the coordinates by |Yᵢ Zᵢ|, which no signs
+change.
 
 Clusters: what a node looks like from inside and from outside, in the few coordinates in which both agree
 (spectral_lpcfg.py), each view scaled to length one; k-means makes hard states of them. Counted and smoothed
@@ -31,6 +36,7 @@ from latentgram.learn.tree_states import (
     maximise,
     random_counts,
     shards_of,
+    shared_counts,
 )
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parallel import Engine, InProcess, within
@@ -40,14 +46,19 @@ Floats = NDArray[np.float64]
 
 NODES_A_STATE = 8
 """A symbol gets at most one state for so many of its nodes."""
+_LEAST = 1e-6
+"""What a coordinate that says nothing of a node counts beside the others."""
 
 
 def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
     """The recipe of `EM`."""
     data = GrammarData.of(treebank, learner)
-    if learner.start == "clusters":
+    if learner.start in ("spectral", "clusters"):
         views = project(data, _view_settings(learner, learner.states), context)
-        states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
+        if learner.start == "spectral":
+            states, counts = views.states, share_out(data, views)
+        else:
+            states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
     else:
         states = states_by_count(data, learner.states or 1)
         counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
@@ -96,6 +107,14 @@ def climb(
 def states_by_count(data: GrammarData, states: int) -> NDArray[np.int32]:
     """How many states each symbol gets."""
     return np.clip(data.derivations.symbol_count // NODES_A_STATE, 1, states).astype(np.int32)
+
+
+def share_out(data: GrammarData, views: NodeViews) -> StateCounts:
+    """Counts in which every node is shared among its coordinates by |Yᵢ Zᵢ|."""
+    share = np.abs(views.inside * views.outside) + _LEAST * (
+        np.arange(views.inside.shape[1]) < views.states[data.derivations.symbol][:, None]
+    )
+    return shared_counts(data.derivations, views.states, share / share.sum(1, keepdims=True))
 
 
 def cluster(

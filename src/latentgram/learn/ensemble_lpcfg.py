@@ -1,9 +1,9 @@
 """Several grammars of one treebank at little more than the price of one: `fit(Ensemble, trees, by=Combining())`.
 
 Trees are prepared once and the views of their nodes are computed once for each set of features, at the most
-dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the learner
-(moments or clusters), the features, the number of states, the dimensions that are clustered, and the seed of the
-clusters. They share symbols, rules and lexicon, so one chart serves them all (models/ensemble.py).
+dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the
+features, the number of states, the dimensions that are clustered, the seed of the clusters and, in large
+ensembles, the learner. They share symbols, rules and lexicon, so one chart serves them all (models/ensemble.py).
 """
 
 from __future__ import annotations

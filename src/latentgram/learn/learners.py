@@ -140,8 +140,9 @@ class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
     states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
     iterations: int | None = setting("number of passes over the data", at_least=1)
     seed: int | None = setting("seed of the random start", at_least=0)
-    start: Literal["random", "clusters"] | None = setting(
-        "where to begin: at random states or at clusters of spectral vectors", choices=("random", "clusters")
+    start: Literal["random", "spectral", "clusters"] | None = setting(
+        "where to begin: at random states, at the coordinates of spectral vectors or at clusters of them",
+        choices=("random", "spectral", "clusters"),
     )
     segments: bool | None = setting("whether equal segments between words of one tag are worked out once (exact)")
 

@@ -82,6 +82,8 @@ def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG
 
 def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
     """Expectation–maximisation over the trie of sequences, from a random or a clustered start."""
+    if learner.start == "spectral":
+        raise SettingError("EM of head automata starts at random or at clusters of the spectral solution")
     sequences = Sequences.of(treebank, str(learner.symbols))
     counts = sequences.counts
     pairs, step = sequences.step

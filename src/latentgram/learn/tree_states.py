@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from latentgram.dp import rule_moments, tree_states
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_parts import assemble, back_off_weight, sums_by
+from latentgram.learn.grammar_parts import assemble, back_off_weight, nodes_by_rule, ragged, sums_by
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parallel import Engine, InProcess, across, map_reduce, run_pieces, within
+from latentgram.spectral.svd import one_thread
 from latentgram.stats.derivations import Derivations
 
 Floats = NDArray[np.float64]
@@ -292,6 +293,26 @@ def labelled_counts(derivations: Derivations, states: NDArray[np.int32], label: 
         np.bincount(offset[used] + place, minlength=offset[-1]).astype(np.float64),
         np.bincount(entry_offset[d.entry[leaf]] + label[leaf], minlength=entry_offset[-1]).astype(np.float64),
         root,
+    )
+
+
+def shared_counts(derivations: Derivations, states: NDArray[np.int32], share: Floats) -> StateCounts:
+    """The counts when every node is in each of its states by a share [nodes, m] of its own."""
+    d = derivations
+    order, group = nodes_by_rule(d)
+    offset, means = rule_layout(d.rules, states), np.zeros((d.symbols, share.shape[1]))
+    # Moments of shares are counts: one for every instance, nothing backed off.
+    with one_thread():
+        rule = rule_moments.view_moments(
+            order, group, d.left, d.right, d.rules, states, offset, np.ones(len(d.rules)),
+            share, share, means, means,
+        )  # fmt: skip
+    leaf = np.flatnonzero(d.rule < 0)
+    entry, root = np.zeros((len(d.lexicon), share.shape[1])), np.zeros((d.symbols, share.shape[1]))
+    np.add.at(entry, d.entry[leaf], share[leaf])
+    np.add.at(root, d.symbol[d.root], share[d.root])
+    return StateCounts(
+        rule * np.repeat(d.rule_count, np.diff(offset)), ragged(entry, states[d.lexicon[:, 0]]), root
     )
 
 
