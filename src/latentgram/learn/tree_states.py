@@ -301,11 +301,12 @@ def shared_counts(derivations: Derivations, states: NDArray[np.int32], share: Fl
     d = derivations
     order, group = nodes_by_rule(d)
     offset, means = rule_layout(d.rules, states), np.zeros((d.symbols, share.shape[1]))
+    rule = np.empty(offset[-1])
     # Moments of shares are counts: one for every instance, nothing backed off.
     with one_thread():
-        rule = rule_moments.view_moments(
-            order, group, d.left, d.right, d.rules, states, offset, np.ones(len(d.rules)),
-            share, share, means, means,
+        rule_moments.view_moments(
+            0, len(d.rules), order, group, d.left, d.right, d.rules, states, offset, np.ones(len(d.rules)),
+            share, share, means, means, rule,
         )  # fmt: skip
     leaf = np.flatnonzero(d.rule < 0)
     entry, root = np.zeros((len(d.lexicon), share.shape[1])), np.zeros((d.symbols, share.shape[1]))
