@@ -30,6 +30,7 @@ _PUBLIC = {
     "WordVectors": "latentgram.models.word_vectors",
     "Tokeniser": "latentgram.data.tokenise",
     "Treebank": "latentgram.data.treebank",
+    "TreebankStream": "latentgram.data.treebank_stream",
     "demo_treebank": "latentgram.data.demo",
     "demo_dependencies": "latentgram.data.demo",
     "ArcFactored": "latentgram.models.arcs",

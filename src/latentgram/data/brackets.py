@@ -10,8 +10,7 @@ Between two trees (never inside one, where `#` is a tag and a word) a line is a 
 `unescape` gives `(` for it, `escape` the other way. On writing, a bare bracket in a word or label becomes
 `-LRB-`/`-RRB-` and a blank a no-break space: whatever is written can be read again.
 
-**Cost.** O(bytes) in one compiled pass; memory is the text plus 12 bytes a node. `stream_forests` holds only a
-block of the file at a time.
+**Cost.** O(bytes) in one compiled pass; memory is 12 bytes a node and a block of the file at a time.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def read_brackets(paths: PathLike | Iterable[PathLike], *, bad: list[DataError] 
     reading goes on at the next line that has a bracket in its first column. A file without faults gives the same
     trees either way. A file that cannot be opened or unpacked is an error always.
     """
-    return Forest.concatenate(list(stream_forests(paths, bad=bad, block_bytes=-1)))
+    return Forest.concatenate(list(stream_forests(paths, bad=bad)))
 
 
 def stream_forests(

@@ -29,6 +29,8 @@ from latentgram.errors import DataError, SettingError
 
 Item = TypeVar("Item", bound=Tree | DependencyTree | Sentence)
 
+SHARD = 4096
+"""Items of a part that is worked on at a time."""
 CONSTITUENCY, DEPENDENCY, TAGGED = "constituency", "dependency", "tagged"
 _KIND_OF_ITEM: dict[type, str] = {Tree: CONSTITUENCY, DependencyTree: DEPENDENCY, Sentence: TAGGED}
 _KIND_OF_FORMAT = {formats.CONLLU: DEPENDENCY, formats.TAGGED: TAGGED, formats.TEXT: TAGGED}
@@ -224,8 +226,7 @@ class Treebank(Sequence[Item], Generic[Item]):
             return self.items.digest
         content = hashlib.sha256()
         for item in self:
-            written = to_conllu(item) if isinstance(item, DependencyTree) else to_tagged(cast(Sentence, item))
-            content.update(written.encode("utf-8", "surrogatepass"))
+            content.update(content_of(item))
         return content.hexdigest()
 
     def select(self, numbers: Iterable[int] | NDArray[np.integer]) -> Treebank[Item]:
@@ -262,6 +263,14 @@ class Treebank(Sequence[Item], Generic[Item]):
         order = np.arange(len(self)) if seed is None else np.random.default_rng(seed).permutation(len(self))
         return tuple(self.select(np.sort(part)) for part in np.split(order, bounds[:-1]))
 
+    def shards(self, size: int = SHARD) -> Iterator[Treebank[Item]]:
+        """Consecutive parts of so many items, the last perhaps smaller."""
+        return (self[first : first + size] for first in range(0, len(self), size))
+
+    def compact(self) -> Treebank[Item]:
+        """The same without symbols that no tree of it has, so that a part of a treebank is small on its way."""
+        return Treebank(self.items.compact(), self.kind) if isinstance(self.items, Forest) else self
+
     def __add__(self, other: Treebank[Item]) -> Treebank[Item]:
         if self.kind != other.kind:
             raise DataError(f"a {self.kind} and a {other.kind} treebank cannot be joined")
@@ -294,6 +303,15 @@ class Treebank(Sequence[Item], Generic[Item]):
     def __repr__(self) -> str:
         noun = "sentences" if self.kind == TAGGED else "trees"
         return f"Treebank({len(self)} {self.kind} {noun}, {int(self.lengths.sum())} words)"
+
+
+def content_of(item: Tree | DependencyTree | Sentence) -> bytes:
+    """An item as it goes into a digest."""
+    if isinstance(item, Sentence):
+        written = to_tagged(item)
+    else:
+        written = to_conllu(item) if isinstance(item, DependencyTree) else f"{item}\n"
+    return written.encode("utf-8", "surrogatepass")
 
 
 def _stream(

@@ -59,19 +59,24 @@ class WordSymbols:
         cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100
     ) -> tuple[WordSymbols, NDArray[np.int32]]:
         """The symbols of sentences, and the number of every word's symbol, end to end."""
-        if kind not in KINDS:
-            raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
         given = list(sentences)
-        seen: Counter[str] = Counter()
-        if kind == "words":
-            seen = Counter(word.lower() for sentence in given for word in sentence.words)
-        frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
-        rule = cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
+        rule = cls.rule(kind, given, threshold)
         names = [name for sentence in given for name in rule.names(sentence)]
         alphabet = Alphabet.of(names)
         numbers = alphabet.encode(names)
         counts = np.bincount(numbers, minlength=len(alphabet)).astype(np.int64)
-        return cls(kind, alphabet, counts, frequent), numbers
+        return cls(kind, alphabet, counts, rule.frequent), numbers
+
+    @classmethod
+    def rule(cls, kind: str, sentences: Iterable[Sentence], threshold: int = 100) -> WordSymbols:
+        """The rule without its symbols; the sentences are looked at for the kind `words` only."""
+        if kind not in KINDS:
+            raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
+        seen: Counter[str] = Counter()
+        if kind == "words":
+            seen = Counter(word.lower() for sentence in sentences for word in sentence.words)
+        frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
+        return cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
 
     @property
     def frequency(self) -> NDArray[np.float64]:

@@ -132,9 +132,9 @@ def cluster(
         nodes, rank = order[begin[symbol] : begin[symbol + 1]], int(views.states[symbol])
         points = np.column_stack(
             (
-                _unit(views.inside[nodes, :rank]),
+                _unit(np.take(views.inside, nodes, axis=0)[:, :rank]),
                 # Z = Σ⁻¹Vᵀψ magnifies the weakest directions; the distance is taken on Vᵀψ.
-                _unit(views.outside[nodes, :rank] * views.spectra[symbol]),
+                _unit(np.take(views.outside, nodes, axis=0)[:, :rank] * views.spectra[symbol]),
             )
         )
         label[nodes] = kmeans(

@@ -107,7 +107,8 @@ def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
     d = data.derivations
     tags = _Tags.read(d.preterminals)
     pre = d.symbol[data.leaf].astype(np.int64) - len(d.interminals)
-    vectors = np.column_stack((np.ones(len(pre)), view))
+    vectors = np.ones((len(pre), view.shape[1] + 1))
+    vectors[:, 1:] = view
     rare = data.form >= 0
     number = len(d.preterminals)
     everyone = np.arange(number)

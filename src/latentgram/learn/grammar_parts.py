@@ -31,9 +31,8 @@ def nodes_by_rule(derivations: Derivations) -> tuple[Ints, Ints]:
 
 def symbol_means(derivations: Derivations, values: Floats) -> Floats:
     """The mean of the nodes' rows for each symbol: [symbols, m]."""
-    order = np.argsort(derivations.symbol, kind="stable")
-    begin = np.searchsorted(derivations.symbol[order], np.arange(derivations.symbols))
-    return np.asarray(np.add.reduceat(values[order], begin) / derivations.symbol_count[:, None], np.float64)
+    totals = sums_by(derivations.symbol, values, derivations.symbols)
+    return np.asarray(totals / derivations.symbol_count[:, None], np.float64)
 
 
 def sums_by(group: NDArray[np.integer], rows: Floats, groups: int) -> Floats:

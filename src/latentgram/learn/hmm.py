@@ -30,7 +30,7 @@ from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.hmm import HMM
 from latentgram.parallel import compiled
 
-SHARD = 1 << 17
+SHARD = 1 << 16
 """Tokens in a shard: fixed, so that sums do not depend on the number of workers."""
 SINGLE = 1 << 17
 """From so many tokens on, a shard without dictionary is worked out in single precision."""

@@ -36,6 +36,9 @@ from latentgram.spectral.operators import spectral_operators
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+PREFIXES = 4096
+"""Prefixes that are worth a thread's while."""
+
 
 def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
     """DET (memory none) and DET+F (memory first): relative frequencies."""
@@ -142,7 +145,7 @@ def _parts_of_trie(sequences: Sequences, pairs: Ints, step: Ints) -> list[_PartO
     order = np.argsort(counts.source, kind="stable")
     ends = np.concatenate(([0], np.cumsum(size)))
     parts = []
-    for first, last in pieces(size):
+    for first, last in pieces(size, least=PREFIXES):
         nodes = order[ends[first] : ends[last]]
         nodes = nodes[np.argsort(nodes)]  # parents stand before their children again
         low, high = np.searchsorted(pairs, np.array([first, last]) * counts.n_symbols)

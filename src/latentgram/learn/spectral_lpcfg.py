@@ -19,8 +19,8 @@ iteration, no local optima.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.dp.rule_moments import view_moments
+from latentgram.dp.tree_states import scatter_rows
 from latentgram.errors import SettingError
 from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.grammar_parts import (
@@ -42,7 +43,7 @@ from latentgram.learn.recipes import Context
 from latentgram.learn.state_search import search_states
 from latentgram.models.layout import rule_layout
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, InProcess, compiled, run_pieces, within
+from latentgram.parallel import Engine, InProcess, for_each, run_pieces, within
 from latentgram.spectral.scaling import scale_columns, whitening
 from latentgram.spectral.views import join_views
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, view
@@ -118,31 +119,34 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
     if settings.features not in FEATURE_SETS:
         raise SettingError(f"there is no feature set {settings.features!r}; there are {', '.join(FEATURE_SETS)}")
     inside_names, outside_names = FEATURE_SETS[settings.features]
-    inside, outside = view(data.nodes, inside_names, INSIDE), view(data.nodes, outside_names, OUTSIDE)
+    wanted = ((inside_names, INSIDE), (outside_names, OUTSIDE))
+    inside, outside = within(context.engine).map(lambda one: view(data.nodes, *one), wanted)
     order = np.argsort(d.symbol, kind="stable")
     begin = np.searchsorted(d.symbol[order], np.arange(d.symbols + 1))
 
-    def symbols() -> Iterator[_Job]:
-        for symbol in range(d.symbols):
-            nodes = order[begin[symbol] : begin[symbol + 1]]
-            job = _Job(
-                inside.matrix(symbol, nodes),
-                outside.matrix(symbol, nodes),
-                rank=max(1, min(settings.states, int(len(nodes) / settings.growth))),
-                cutoff=settings.cutoff,
-                examples=len(d) + 1,
-                scaling=settings.scaling,
-            )
-            yield job
+    def job(symbol: int) -> _Job:
+        nodes = order[begin[symbol] : begin[symbol + 1]]
+        return _Job(
+            inside.matrix(symbol, nodes),
+            outside.matrix(symbol, nodes),
+            rank=max(1, min(settings.states, int(len(nodes) / settings.growth))),
+            cutoff=settings.cutoff,
+            examples=len(d) + 1,
+            scaling=settings.scaling,
+        )
 
     y, z = np.zeros((len(d.symbol), settings.states)), np.zeros((len(d.symbol), settings.states))
-    spectra = []
-    for symbol, (inner, outer, spectrum) in enumerate(compiled(context.engine).map(_views_of_symbol, symbols())):
-        nodes = order[begin[symbol] : begin[symbol + 1]]
-        y[nodes, : len(spectrum)] = inner
-        z[nodes, : len(spectrum)] = outer
-        spectra.append(spectrum)
-        context.progress.step("views", symbol + 1, d.symbols)
+    spectra = [np.zeros(0)] * d.symbols
+
+    def keep(symbol: int, found: tuple[Floats, Floats, Floats]) -> None:
+        nodes, (inner, outer, spectra[symbol]) = order[begin[symbol] : begin[symbol + 1]], found
+        scatter_rows(y, nodes, np.ascontiguousarray(inner))
+        scatter_rows(z, nodes, np.ascontiguousarray(outer))
+
+    # The largest first, so that no worker is left alone with one at the end.
+    largest_first = np.argsort(-np.diff(begin), kind="stable").tolist()
+    for done, _ in enumerate(for_each(context.engine, job, _views_of_symbol, keep, largest_first), 1):
+        context.progress.step("views", done, d.symbols)
     states = np.array([len(spectrum) for spectrum in spectra], np.int32)
     return NodeViews(y, z, states, tuple(spectra))
 
@@ -166,21 +170,22 @@ def spectral_grammar(
     """The grammar of the moments of the views."""
     d, states = data.derivations, views.states
     order, group = nodes_by_rule(d)
-    mean_outside_view = symbol_means(d, views.outside)
-    mean_inside_view = symbol_means(d, views.inside)
+    threads = within(engine or InProcess())
+    mean_outside_view, mean_inside_view = threads.map(partial(symbol_means, d), (views.outside, views.inside))
     offset = rule_layout(d.rules, states)
     tensor, weight = np.empty(offset[-1]), back_off_weight(d.rule_count, backoff)
+    share = d.rule_count / d.symbol_count[d.rules[:, 0]]
 
     def moments(first: int, last: int) -> None:
         view_moments(
             first, last, order, group, d.left, d.right, d.rules, states, offset, weight,
             views.outside, views.inside, mean_outside_view, mean_inside_view, tensor,
         )  # fmt: skip
+        tensor[offset[first] : offset[last]] *= np.repeat(share[first:last], np.diff(offset[first : last + 1]))
 
-    run_pieces(within(engine or InProcess()), moments, np.diff(offset) * (1 + np.diff(group)))
-    tensor *= np.repeat(d.rule_count / d.symbol_count[d.rules[:, 0]], np.diff(offset))
+    run_pieces(threads, moments, np.diff(offset) * (1 + np.diff(group)))
     root = np.zeros((d.symbols, views.inside.shape[1]))
-    np.add.at(root, d.symbol[d.root], views.inside[d.root] / len(d))
+    np.add.at(root, d.symbol[d.root], np.take(views.inside, d.root, axis=0) / len(d))
     grammar = assemble(
         data,
         states,
@@ -188,7 +193,7 @@ def spectral_grammar(
         root,
         mean_outside_view,
         mean_inside_view,
-        views.outside[data.leaf],
+        np.take(views.outside, data.leaf, axis=0),
         pull=pull,
         nonnegative=False,
     )

@@ -337,8 +337,8 @@ def finished(
     posterior = posteriors(d, shards, grammar, engine)
     distribution = _means(d, posterior)
     # An outside view of probabilities: Z_h = p(h | node) / p(h | symbol).
-    seen = distribution[d.symbol[data.leaf]]
-    view = np.divide(posterior[data.leaf], seen, out=np.zeros_like(seen), where=seen > 0)
+    seen = np.take(distribution, d.symbol[data.leaf], axis=0)
+    view = np.divide(np.take(posterior, data.leaf, axis=0), seen, out=np.zeros_like(seen), where=seen > 0)
     ones = (np.arange(view.shape[1]) < states[:, None]).astype(np.float64)
     return assemble(
         data, states, grammar.rule, grammar.root, ones, distribution, view, pull=pull, nonnegative=True

@@ -20,7 +20,7 @@ from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_
 
 if TYPE_CHECKING:
     from latentgram.parallel.cluster import Cluster
-    from latentgram.parallel.threads import Threads, across, compiled, pieces, run_pieces, within
+    from latentgram.parallel.threads import Threads, across, compiled, for_each, pieces, run_pieces, within
 
 __all__ = [
     "Cluster",
@@ -31,6 +31,7 @@ __all__ = [
     "across",
     "compiled",
     "engine_for",
+    "for_each",
     "map_reduce",
     "pieces",
     "run_pieces",

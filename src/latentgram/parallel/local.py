@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import operator
 import os
 import signal
 import sys
 import tempfile
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -209,24 +209,33 @@ def _libraries(modules: int) -> Any:
 
 @contextmanager
 def _published(function: Callable[..., object]) -> Iterator[tuple[str, str]]:
-    """The function as a file that workers read once: a model inside it is not sent with every item."""
+    """The function as a file that workers read once: a model inside it is not sent with every item.
+
+    Its name is a digest, so that workers who have the same function from an earlier `map` need not read it again.
+    """
     import cloudpickle
 
+    content = cloudpickle.dumps(function)
     with tempfile.TemporaryDirectory(prefix="latentgram-") as folder:
         path = os.path.join(folder, "function")
         with open(path, "wb") as file:
-            cloudpickle.dump(function, file)
-        yield uuid.uuid4().hex, path
+            file.write(content)
+        yield hashlib.sha256(content).hexdigest(), path
 
 
-@functools.lru_cache(maxsize=1)
+_HELD: dict[str, Callable[[Any], Any]] = {}
+"""In a worker: the function that was published last, by its digest."""
+
+
 def _function(token: str, path: str) -> Callable[[Any], Any]:
     """In a worker: the published function, read when first needed."""
     import pickle
 
-    with open(path, "rb") as file:
-        function: Callable[[Any], Any] = pickle.load(file)
-        return function
+    if token not in _HELD:
+        _HELD.clear()
+        with open(path, "rb") as file:
+            _HELD[token] = pickle.load(file)
+    return _HELD[token]
 
 
 def _call(token: str, path: str, item: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,9 +38,13 @@ class Threads:
         """Apply the function to each item, keeping the order."""
         waiting: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
         finished: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
-        total = 0
-        for total, item in enumerate(items, 1):
-            waiting.put((total - 1, item))
+        given = list(items)
+        total = len(given)
+        if total == 1:
+            yield from InProcess().map(function, given)
+            return
+        for number, item in enumerate(given):
+            waiting.put((number, item))
 
         def work() -> None:
             while True:
@@ -80,6 +84,30 @@ def within(engine: Engine) -> Engine:
     return Threads(engine.n_jobs) if _is_local(engine) and engine.n_jobs > 1 else InProcess()
 
 
+def for_each(
+    engine: Engine,
+    make: Callable[[int], Item],
+    function: Callable[[Item], Result],
+    use: Callable[[int, Result], object],
+    keys: Sequence[int],
+) -> Iterator[int]:
+    """Make an item of every key, apply the function, and use the result; yields the keys as they are done.
+
+    Threads do all three; to a cluster the items travel from here, and the results are used here.
+    """
+
+    def work(key: int) -> int:
+        use(key, function(make(key)))
+        return key
+
+    if _is_local(engine):
+        yield from within(engine).map(work, keys)
+        return
+    for key, result in zip(keys, engine.map(function, map(make, keys)), strict=True):
+        use(key, result)
+        yield key
+
+
 def compiled(engine: Engine) -> Engine:
     """Where compiled work goes whose items can travel: to the workers of a cluster, else to threads."""
     return within(engine) if _is_local(engine) else engine
@@ -89,18 +117,19 @@ def _is_local(engine: Engine) -> bool:
     return isinstance(engine, InProcess | LocalProcesses | Threads)
 
 
-def pieces(cost: NDArray[Any]) -> list[tuple[int, int]]:
-    """Ranges [first, last) over items with these costs, of about equal cost each.
+def pieces(cost: NDArray[Any], least: float = 0.0) -> list[tuple[int, int]]:
+    """Ranges [first, last) over items with these costs, of about equal cost each, not less than `least`.
 
-    >>> pieces(np.ones(100))[:3]
-    [(0, 4), (4, 7), (7, 10)]
+    >>> pieces(np.ones(100))[:3], pieces(np.ones(100), least=50)
+    ([(0, 4), (4, 7), (7, 10)], [(0, 50), (50, 100)])
     >>> pieces(np.array([]))
     []
     """
     ends = np.cumsum(np.asarray(cost, np.float64) + 1e-9)
     if not len(ends):
         return []
-    cuts = np.searchsorted(ends, np.arange(1, PIECES) * (ends[-1] / PIECES)) + 1
+    number = PIECES if least <= 0 else int(np.clip(ends[-1] / least, 1, PIECES))
+    cuts = np.searchsorted(ends, np.arange(1, number) * (ends[-1] / number)) + 1
     bounds = np.unique(np.concatenate(([0], np.minimum(cuts, len(ends)), [len(ends)])))
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 

@@ -26,7 +26,7 @@ from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
 from latentgram.models.tagger import Tagger
-from latentgram.parallel import Engine, engine_for, shards
+from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.calibrator import Calibrator
 from latentgram.parser.marginals import Marginals
 from latentgram.parser.result import Parse
@@ -250,9 +250,24 @@ class Parser:
     def evaluate(
         self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
     ) -> Any:
-        """Parse the sentences of a treebank, with or without its tags, and score the result against it."""
-        questions = (self.question(tree, gold_tags) for tree in treebank)
-        return self.backend.compare(treebank, list(self.parse_many(questions, n_jobs=n_jobs, engine=engine)))
+        """Parse the sentences of a treebank, with or without its tags, and score the result against it.
+
+        Workers are sent parts of the treebank and send back scores, which add.
+        """
+        parts = (part.compact() for part in treebank.shards(BATCH))
+        return map_reduce(_BatchScorer(self, gold_tags), parts, engine or engine_for(n_jobs))
+
+
+@dataclass(frozen=True)
+class _BatchScorer:
+    """Parses part of a treebank and scores the result; a class, so that worker processes can be sent it."""
+
+    parser: Parser
+    gold_tags: bool
+
+    def __call__(self, part: Any) -> Any:
+        batch = [(self.parser.question(tree, self.gold_tags), None) for tree in part]
+        return self.parser.backend.compare(part, self.parser._parse_batch(batch))
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,9 @@ def kmeans(
             sums = chosen @ points
             used = mass > 0
             centres[used] = sums[used] / mass[used, None]
-            worst = np.argsort(-distance[np.arange(len(points)), labels] * weights, kind="stable")
-            centres[~used] = points[worst[: int((~used).sum())]]
+            if not used.all():
+                worst = np.argsort(-distance[np.arange(len(points)), labels] * weights, kind="stable")
+                centres[~used] = points[worst[: int((~used).sum())]]
     # Clusters are numbered by their first points, so that the numbers say nothing.
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]

@@ -201,7 +201,7 @@ class View:
 
     def matrix(self, symbol: int, nodes: Values) -> scipy.sparse.csr_matrix:
         """The indicators of nodes of one symbol, in rows."""
-        column = self.column[nodes]
+        column = np.take(self.column, nodes, axis=0)
         rows, features = column.shape
         shape = (rows, int(self.width[symbol]))
         pointers = np.arange(0, rows * features + 1, features)
