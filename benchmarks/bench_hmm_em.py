@@ -5,7 +5,7 @@ drawn from a Zipf law; one core, processor time, the best of five rounds after o
 same run. With the dictionary (17 classes; words seen five times or more have only their tags), plain and with
 distinct segments. Without it, 17 and 45 states, every tag for every word. The peers do the same sums: one round
 of `fit` from the same start by hmmlearn's CategoricalHMM with scaling (17 states on a fifth of the text, 45 on a
-twentieth) and by pomegranate's DenseHMM (10,000 tokens, which favours it, since its cost grows with the
+twentieth) and by pomegranate's DenseHMM (3,000 tokens, which favours it, since its cost grows with the
 vocabulary). `--install-peers` makes a throw-away environment for them, `--peers PYTHON` names one.
 
 Conclusion (results/hmm_em.csv): the dictionary makes plain EM run at more than 7 million tokens a second, distinct
@@ -121,7 +121,7 @@ def measure(python: str) -> list[tuple[str, float]]:
     for states, share in ((17, 5), (45, 20)):
         ours = our_rate(text, open_dictionary(states))
         rows.append((f"{states} states, no dictionary", ours))
-        parts = {"hmmlearn": text.upto(text.size // share), "pomegranate": text.upto(10_000)}
+        parts = {"hmmlearn": text.upto(text.size // share), "pomegranate": text.upto(3_000)}
         for name, part in parts.items():
             peer = peer_rate(name, python, part, states)
             if peer is not None:

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "ngram_external.csv"
-Row = tuple[str, str, str, str, str, str]
+Row = tuple[str, ...]
 
 
 def generated(path: Path) -> None:
@@ -50,6 +50,11 @@ def measured(command: list[str], source: Path | None = None) -> tuple[float, flo
 
 
 def write(rows: list[Row]) -> None:
+    """What was measured before on texts of other sizes is kept."""
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            old = [tuple(row) for row in list(csv.reader(file))[1:]]
+        rows = [row for row in old if row[1] != rows[0][1]] + rows
     with RESULTS.open("w", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["program", "tokens", "seconds", "processor", "tokens a second of processor", "memory GB"])
