@@ -79,3 +79,12 @@ def test_outputs_of_dependencies_and_tags() -> None:
     assert compare_treebanks(*tagged, draws=200).first == score_treebanks(*tagged[:2]).headline == 75
     with pytest.raises(DataError, match="the gold treebank is dependency, the output is tagged"):
         score_treebanks(banks[0], tagged[0])
+
+
+def test_outputs_that_differ_in_relations_only_differ_labelled() -> None:
+    gold = [DependencyTree(("a", "b"), heads=(2, 0), deprels=("nsubj", "root"))] * 20
+    wrong = [tree.replace(deprels=("obj", "root")) for tree in gold]
+    banks = [Treebank.of(trees) for trees in (gold, wrong, gold)]
+    assert compare_treebanks(*banks, draws=200).difference == 0
+    found = compare_treebanks(*banks, labelled=True, draws=200)
+    assert (found.first, found.second) == (50, 100)

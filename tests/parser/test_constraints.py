@@ -270,7 +270,15 @@ def test_what_cannot_be_obeyed_is_said(dependencies: lg.Treebank) -> None:
         parser.parse(SENTENCE, lg.Constraints(), spans=[(0, 2)])
     arcs = lg.Parser(_fitted("SHAG", dependencies))
     sentence = dependencies[0].sentence
-    with pytest.raises(SettingError, match="label NP"):
+    with pytest.raises(DataError, match="label NP"):
         arcs.parse(sentence, spans=[(0, 2, "NP")])
+    for parser in (arcs, lg.Parser(_fitted("ArcFactored", dependencies))):
+        for impossible in ((0, 1), (0, len(sentence))):  # a word, or a sentence, is always a unit
+            with pytest.raises(NoParse, match="no projective tree obeys: forbidden spans"):
+                parser.parse(sentence, forbidden_spans=[impossible])
+            with pytest.raises(NoParse, match="no projective tree obeys: forbidden spans"):
+                parser.nbest(sentence, 3, forbidden_spans=[impossible])
+    with pytest.raises(DataError, match="more than 500 ways"):
+        arcs.parse([("a", "NN")] * 40, forbidden_spans=[(0, 35)])
     with pytest.raises(NoParse, match="no projective tree obeys"):
         arcs.parse(sentence, forbidden_heads=[(1, head) for head in range(len(sentence) + 1) if head != 1])

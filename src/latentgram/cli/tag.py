@@ -83,7 +83,8 @@ def tag(
     stored = latentgram.load(model)
     tagger = getattr(stored, "tagger", None) if isinstance(stored, latentgram.Parser) else stored
     if not isinstance(tagger, latentgram.HMM | latentgram.Tagger):
-        raise ModelFileError(f"{model} holds no tagger but a {type(stored).__name__}")
+        what = "a parser without one" if isinstance(stored, latentgram.Parser) else f"a {type(stored).__name__}"
+        raise ModelFileError(f"{model} holds no tagger but {what}")
     if isinstance(tagger, latentgram.Tagger) and (named_by or fast):
         raise SettingError("--named-by and --fast are for hidden Markov models")
     if named_by is not None:

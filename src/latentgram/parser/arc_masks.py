@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
-from latentgram.errors import NoParse, SettingError
+from latentgram.errors import DataError, NoParse
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
     """The cases into which constraints split the trees of a sentence."""
     labelled = [span for span in (*known.spans, *known.forbidden_spans) if span[2] is not None]
     if labelled:
-        raise SettingError(f"nothing in a dependency tree has the label {labelled[0][2]}; leave it out for a unit")
+        raise DataError(f"nothing in a dependency tree has the label {labelled[0][2]}; leave it out for a unit")
     arcs, roots = ~np.eye(length, dtype=bool), np.ones(length, bool)
     for word, head in known.heads:
         arcs[np.arange(length) != head - 1, word - 1] = False
@@ -86,7 +86,7 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
     choices = [_unit(range(first, end)) for first, end, _ in known.spans if end - first > 1]
     choices += [_no_unit(range(first, end)) for first, end, _ in known.forbidden_spans]
     if math.prod(map(len, choices)) > MOST_CASES:
-        raise SettingError(
+        raise DataError(
             f"these units can be put together in more than {MOST_CASES} ways; ask for fewer or shorter ones"
         )
     masks = []

@@ -76,6 +76,8 @@ class ArcBackend(AttachmentBackend):
             else:
                 trees, merits = scores.k_best(count)
             found += zip(merits.tolist(), trees, strict=True)
+        if not found:
+            raise NoParse(f"no projective tree obeys: {analysis.known}")
         found.sort(key=itemgetter(0), reverse=True)
         return found[:count]
 
@@ -134,7 +136,12 @@ class _Analysis:
     @cached_property
     def masks(self) -> list[ArcMask]:
         """The masks of the cases; none without constraints."""
-        return arc_masks(self.known, len(self.sentence)) if self.known else []
+        if not self.known:
+            return []
+        found = arc_masks(self.known, len(self.sentence))
+        if not found:
+            raise NoParse(f"no projective tree obeys: {self.known}")
+        return found
 
     @cached_property
     def cases(self) -> list[ArcScores]:
