@@ -19,7 +19,9 @@ def bench(
     ] = None,
     own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
     repeats: Annotated[int, typer.Option(min=1, help="How often all sentences are parsed or tagged.")] = 3,
-    batch: Annotated[int, typer.Option(min=1, help="Sentences that are timed together.")] = 64,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Sentences that are timed together; by default at most 64.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Measure the speed of a model on one core, after a warm-up, with an interval, and the memory it takes."""

@@ -62,9 +62,9 @@ class Speed:
 
 
 def measure_speed(
-    model: Parser | Tagger | HMM, sentences: Iterable[Sentence], *, repeats: int = 3, batch: int = BATCH
+    model: Parser | Tagger | HMM, sentences: Iterable[Sentence], *, repeats: int = 3, batch: int | None = None
 ) -> Speed:
-    """Time a parser or tagger on sentences.
+    """Time a parser or tagger on sentences, `batch` of them together (at most 64, and at least ten batches).
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
@@ -72,9 +72,10 @@ def measure_speed(
     >>> found.sentences, found.low <= found.rate <= found.high
     (5, True)
     """
-    if repeats < 1 or batch < 1:
+    if repeats < 1 or (batch is not None and batch < 1):
         raise SettingError(f"a measurement has 1 or more repeats and sentences a batch, not {repeats} and {batch}")
     given = list(sentences)
+    batch = batch or max(min(BATCH, len(given) // 10), 1)
     if not given:
         raise DataError("there are no sentences to measure the speed on")
     run = _runner(model)
