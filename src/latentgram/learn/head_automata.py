@@ -106,6 +106,22 @@ def counted(sequences: Sequences, state: Ints, unseen: float) -> Automata:
     )
 
 
+def pooled(expected: Automata, n_symbols: int, backoff: float) -> Automata:
+    """Expected counts to which every state adds `backoff` departures as they are over all states of its source.
+
+    E[A_a]_qp += C · Σ_p' E[A_a]_qp' / V and E[stop]_p += C · Σ_p' E[stop]_p' / V, V the departures of the source:
+    a state of which little was seen does as the others do.
+    """
+    source = expected.pairs // n_symbols
+    departures = (expected.stop + expected.summed(n_symbols).sum(1)).sum(1)
+    share = backoff / np.maximum(departures, 1e-300)
+    average = share[source][:, None] * expected.operators.sum(2)
+    ending = share * expected.stop.sum(1)
+    return Automata(
+        expected.start, expected.stop + ending[:, None], expected.pairs, expected.operators + average[:, :, None]
+    )
+
+
 def normalised(expected: Automata, n_symbols: int) -> Automata:
     """The M-step: all that can happen in a state sums to 1."""
     leaving = expected.stop + expected.summed(n_symbols).sum(1)

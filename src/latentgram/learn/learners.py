@@ -26,7 +26,9 @@ class GrammarSettings(Settings):
 class LatentGrammarSettings(GrammarSettings):
     """What learners of latent-variable grammars share: smoothing, and the features of spectral views."""
 
-    backoff: float | None = setting("constant C of the back-off of rules; 0 for none", at_least=0)
+    backoff: float | None = setting(
+        "constant C of the back-off to estimates without states; 0 for none", at_least=0
+    )
     pull: float | None = setting("weight of coarser estimates in the lexicon, in observations", at_least=0)
     features: str | None = setting("set of features of inside and outside trees: simple, paper or full")
     scaling: float | None = setting("constant kappa in the scaling of features", at_least=0)

@@ -130,12 +130,14 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("SHAG", "Counting"): Recipe("latentgram.learn.shag:count_shag", {"symbols": "joined", "memory": "first"}),
     ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}),
     ("SHAG", "EM"): Recipe(
-        "latentgram.learn.shag:learn_em", {**_BASIS, "iterations": 25, "seed": 0, "start": "random"}
+        "latentgram.learn.shag:learn_em",
+        {**_BASIS, "states": 20, "iterations": 15, "seed": 0, "start": "clusters", "backoff": 10.0},
     ),
     ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "states": 20, "seed": 0}),
     ("ProductSHAG", "Spectral"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "least": 0.0}),
     ("ProductSHAG", "EM"): Recipe(
-        "latentgram.learn.lexical:learn_product", {**_PRODUCT, "iterations": 25, "seed": 0, "start": "random"}
+        "latentgram.learn.lexical:learn_product",
+        {**_PRODUCT, "states": 20, "iterations": 15, "seed": 0, "start": "clusters", "backoff": 10.0},
     ),
     ("ProductSHAG", "Clustering"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "seed": 0}),
     ("LexicalSHAG", "Counting"): Recipe(

@@ -22,6 +22,7 @@ from latentgram.learn.head_automata import (
     grammar_of,
     mixed,
     normalised,
+    pooled,
     restricted,
     smoothed,
     visits,
@@ -84,15 +85,19 @@ def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG
 
 
 def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
-    """Expectation–maximisation over the trie of sequences, from a random or a clustered start."""
-    if learner.start == "spectral":
-        raise SettingError("EM of head automata starts at random or at clusters of the spectral solution")
+    """Expectation–maximisation over the trie of sequences, with expected counts backed off to those of all states.
+
+    It starts at random, at clusters of the spectral vectors, or at the spectral operators without their signs.
+    """
     sequences = Sequences.of(treebank, str(learner.symbols))
     counts = sequences.counts
     pairs, step = sequences.step
     begin = _random_automata(sequences, _whole(learner.states), np.random.default_rng(learner.seed), pairs)
     if learner.start == "clusters":
         begin = mixed(counted(sequences, _clusters(sequences, learner, context.engine), 0.0), begin)
+    elif learner.start == "spectral":
+        signed, _ = _spectral(sequences, learner, context.engine)
+        begin = mixed(normalised(_unsigned(signed), counts.n_symbols), begin)
 
     parts = _parts_of_trie(sequences, pairs, step)
 
@@ -107,7 +112,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         return Automata(begin, end, pairs, middle), float(sum(bounds))
 
     def maximise(expected: Automata) -> Automata:
-        return normalised(expected, counts.n_symbols)
+        return normalised(pooled(expected, counts.n_symbols, _number(learner.backoff)), counts.n_symbols)
 
     def grammar(automata: Automata) -> SHAG:
         return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
@@ -166,6 +171,10 @@ def _spectral(
     given = {name: value for name, value in basis.items() if value is not None}
     found = spectral_operators(sequences.counts, _whole(learner.states), each=within(engine).map, **given)
     return Automata(found.start, found.stop, found.pairs, found.operators), found.values
+
+
+def _unsigned(automata: Automata) -> Automata:
+    return Automata(abs(automata.start), abs(automata.stop), automata.pairs, abs(automata.operators))
 
 
 def _whole(value: int | None) -> int:
