@@ -51,7 +51,9 @@ def main() -> None:
     rows = []
     for states in (5, 10, 15, 20):
         spectral, shag = quickest(lambda n=states: lg.fit(lg.SHAG, train, by=lg.Spectral(states=n)))
-        em, _ = quickest(lambda n=states: lg.fit(lg.SHAG, train, by=lg.EM(states=n, iterations=25)))
+        em, _ = quickest(
+            lambda n=states: lg.fit(lg.SHAG, train, by=lg.EM(states=n, iterations=25, start="random", backoff=0.0))
+        )
         row = {"states": states, "spectral seconds": f"{spectral:.3f}", "EM (25) seconds": f"{em:.3f}"}
         row["EM : spectral"] = f"{em / spectral:.1f}"
         for name, model in (("shag", shag), ("whole", shag * lex**0.7 * distance**0.5)):

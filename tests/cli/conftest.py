@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from latentgram.cli.main import main
-from latentgram.data.demo import demo_treebank
+from latentgram.data.demo import demo_dependencies, demo_treebank
 
 
 @dataclass(frozen=True)
@@ -45,4 +45,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     demo_treebank(300, 0).write(folder / "train.mrg")
     demo_treebank(20, 1).write(folder / "test.mrg")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def dependencies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small dependency treebank in three parts, as under LATENTGRAM_DATA."""
+    folder = tmp_path_factory.mktemp("data") / "dependency" / "demo"
+    folder.mkdir(parents=True)
+    for seed, (part, size) in enumerate((("train", 200), ("dev", 30), ("test", 30))):
+        demo_dependencies(size, seed).write(folder / f"{part}.conllu")
     return folder

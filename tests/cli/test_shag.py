@@ -10,37 +10,27 @@ from xml.etree import ElementTree
 import pytest
 
 from latentgram.cli import reproduce_luque2012
-from latentgram.data.demo import demo_dependencies
 from latentgram.data.treebank import Treebank
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data") / "dependency" / "demo"
-    folder.mkdir(parents=True)
-    for seed, (part, size) in enumerate((("train", 200), ("dev", 30), ("test", 30))):
-        demo_dependencies(size, seed).write(folder / f"{part}.conllu")
-    return folder
-
-
-def test_train_parse_and_score(run: Callable, folder: Path, tmp_path: Path) -> None:
+def test_train_parse_and_score(run: Callable, dependencies: Path, tmp_path: Path) -> None:
     model, output = tmp_path / "m.lg", tmp_path / "out.conllu"
     options = ("--by", "spectral", "--states", 4, "-o", model)
-    assert run("train", "product-shag", folder / "train.conllu", *options).status == 0
-    parsed = run("parse", model, folder / "test.conllu", "--probabilities")
+    assert run("train", "product-shag", dependencies / "train.conllu", *options).status == 0
+    parsed = run("parse", model, dependencies / "test.conllu", "--probabilities")
     assert parsed.status == 0
     output.write_text(parsed.out, "utf-8")
-    gold, guess = Treebank.read(folder / "test.conllu"), Treebank.read(output)
+    gold, guess = Treebank.read(dependencies / "test.conllu"), Treebank.read(output)
     assert [tree.words for tree in guess] == [tree.words for tree in gold]
     assert all("HeadProb=" in value for value in guess[0].misc)
-    score = json.loads(run("eval", folder / "test.conllu", output, "--json", "--punctuation", "upos").out)
+    score = json.loads(run("eval", dependencies / "test.conllu", output, "--json", "--punctuation", "upos").out)
     assert score["uas"] > 75
     assert score["las"] > 65
 
 
-def test_automata_can_be_looked_at(run: Callable, folder: Path, tmp_path: Path) -> None:
+def test_automata_can_be_looked_at(run: Callable, dependencies: Path, tmp_path: Path) -> None:
     model, picture = tmp_path / "m.lg", tmp_path / "nn.svg"
-    run("train", "shag", folder / "train.conllu", "--by", "spectral", "--states", 4, "-o", model)
+    run("train", "shag", dependencies / "train.conllu", "--by", "spectral", "--states", 4, "-o", model)
     shown = run("show", model, "--automaton", "NN", "--direction", "left")
     assert shown.out.startswith("start: visits 1.000")
     for more in ((), ("--spectrum",)):
@@ -54,11 +44,11 @@ def test_automata_can_be_looked_at(run: Callable, folder: Path, tmp_path: Path) 
 
 
 def test_the_experiments_of_the_paper(
-    run: Callable, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable, dependencies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"STATES": (2, 3), "COMBINED": (2,), "ROUNDS": (2, 4), "STARTS": 2}.items():
         monkeypatch.setattr(reproduce_luque2012, name, value)
-    options = ("--data", folder.parents[1], "--output", tmp_path, "--treebank", "demo")
+    options = ("--data", dependencies.parents[1], "--output", tmp_path, "--treebank", "demo")
     assert run("reproduce", "luque2012", *options, "--test").status == 0
     results = json.loads((tmp_path / "results.json").read_text("utf-8"))
     chosen = {row["name"]: row for row in results["chosen"]}

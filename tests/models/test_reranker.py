@@ -47,6 +47,14 @@ def test_ratings_are_always_numbers(base, bank):
     np.testing.assert_array_equal(candidates.rated_by(lambda tree: np.nan), np.zeros(4))
 
 
+def test_several_models_rate_by_their_average(base, bank):
+    candidates = nbest_lists(base, bank[:1], 4)[0]
+    spectral = lg.fit(lg.SHAG, bank, by=lg.Spectral(states=2))
+    counted = lg.fit(lg.SHAG, bank, by=lg.Counting())
+    average = candidates.rated_by((spectral, counted))
+    np.testing.assert_allclose(2 * average, candidates.rated_by(spectral) + candidates.rated_by(counted))
+
+
 def test_a_rating_that_knows_the_truth_gets_all_the_weight(base, bank, learner):
     lists = nbest_lists(base, bank[60:], 8)
     truth = {tree.words: tree.heads for tree in bank}

@@ -37,7 +37,7 @@ from latentgram.view.plots import line_plot
 
 Rows = NDArray[np.int64]
 
-ALL = ("shag", "shag-spectral", "shag-words", "lexical", "latent-tree", "latent-tree-words")
+ALL = ("shag-spectral", "shag-words", "shag-words-random", "lexical", "latent-tree", "latent-tree-words")
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "base features": (),
     "+ log p̂ as printed": ("latent-tree-printed",),

@@ -73,7 +73,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
             "order": 2,
             "count": 50,
             "folds": 3,
-            "raters": "templates,shag,shag-spectral,shag-words,lexical,latent-tree,latent-tree-words",
+            "raters": "templates,shag-spectral,shag-words,shag-words-random,lexical,latent-tree,latent-tree-words",
         },
     ),
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),

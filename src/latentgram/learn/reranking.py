@@ -28,18 +28,21 @@ from latentgram.models.reranker import BASE, Reranker, template_room
 Floats = NDArray[np.float64]
 
 TEMPLATES = "templates"
-GENERATIVE: dict[str, tuple[str, Settings]] = {
-    "shag": ("SHAG", EM()),
-    "shag-spectral": ("SHAG", Spectral()),
-    "shag-words": ("SHAG", EM(symbols="words")),
-    "lexical": ("LexicalSHAG", Counting()),
-    "latent-tree": ("LatentTree", EM()),
-    "latent-tree-words": ("LatentTree", EM(symbols="words")),
-    "latent-tree-spectral": ("LatentTree", Spectral()),
-    "latent-tree-tags": ("LatentTree", Spectral(valency=0)),
-    "latent-tree-printed": ("LatentTree", Spectral(valency=0, form="printed")),
+MEMBERS = 4
+"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
+GENERATIVE: dict[str, tuple[str, tuple[Settings, ...]]] = {
+    "shag": ("SHAG", (EM(),)),
+    "shag-spectral": ("SHAG", (Spectral(),)),
+    "shag-words": ("SHAG", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
+    "shag-words-random": ("SHAG", (EM(symbols="words", start="random", iterations=40),)),
+    "lexical": ("LexicalSHAG", (Counting(),)),
+    "latent-tree": ("LatentTree", tuple(EM(seed=seed) for seed in range(MEMBERS))),
+    "latent-tree-words": ("LatentTree", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
+    "latent-tree-spectral": ("LatentTree", (Spectral(),)),
+    "latent-tree-tags": ("LatentTree", (Spectral(valency=0),)),
+    "latent-tree-printed": ("LatentTree", (Spectral(valency=0, form="printed"),)),
 }
-"""The generative models that a reranker can learn by itself: features by name."""
+"""The generative models that a reranker can learn by itself, by the names of their features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +76,11 @@ def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Con
     """The generative models of these names, learned from a treebank."""
     found: dict[str, Scorer] = {}
     for name in names:
-        model, learner = GENERATIVE[name]
-        recipe = recipe_of(model, type(learner).__name__)
-        found[name] = recipe.load()(treebank, learner.resolved(recipe.defaults, name), context)
+        model, learners = GENERATIVE[name]
+        recipe = recipe_of(model, type(learners[0]).__name__)
+        found[name] = tuple(
+            recipe.load()(treebank, learner.resolved(recipe.defaults, name), context) for learner in learners
+        )
     return found
 
 

@@ -18,8 +18,10 @@ from latentgram.models.head_grammar import HeadGrammar
 from latentgram.models.latent_tree import LatentTree
 
 Floats = NDArray[np.float64]
-Scorer = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
+Rater = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
 """What can rate a tree: a grammar, a latent tree model, or any function of a tree."""
+Scorer = Rater | tuple[Rater, ...]
+"""One of them, or several whose ratings are averaged: the product of models of different starts (Petrov 2010)."""
 
 WORST = 50.0
 """How far below the best of its list a log-probability may lie; what is less, or no number, is set there."""
@@ -71,6 +73,9 @@ class NBestList:
 
     def rated_by(self, scorer: Scorer) -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan."""
+        if isinstance(scorer, tuple):
+            average: Floats = np.mean([self.rated_by(rater) for rater in scorer], axis=0)
+            return average
         ratings = np.asarray(self._ratings(scorer), np.float64)
         ratings[np.isnan(ratings)] = -np.inf
         if ratings.max() == -np.inf:
@@ -78,7 +83,7 @@ class NBestList:
         raised: Floats = np.maximum(ratings - ratings.max(), -WORST)
         return raised
 
-    def _ratings(self, scorer: Scorer) -> Floats:
+    def _ratings(self, scorer: Rater) -> Floats:
         if isinstance(scorer, HeadGrammar):
             weights, _ = scorer.weights(self.sentence)
             pairs = [tree_weight(*weights, heads) for heads in self.heads - 1]

@@ -45,7 +45,7 @@ class Reranker:
     weights: Floats
     """[features]"""
     scorers: tuple[Any, ...]
-    """Grammars, latent tree models, or functions of a tree (which cannot be stored)."""
+    """Grammars, latent tree models, functions of a tree (which cannot be stored), or tuples of such to average."""
     templates: HashedWeights
     """Weights of the templates over tags; of size 0 if they are not used."""
     provenance: Provenance = field(default_factory=Provenance)
