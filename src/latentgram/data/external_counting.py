@@ -47,8 +47,8 @@ ROW_BYTES = 60
 def memory_size(size: int | str) -> int:
     """Bytes of a size as people write it.
 
-    >>> memory_size("2G"), memory_size("1.5M"), memory_size(100_000_000)
-    (2147483648, 1572864, 100000000)
+    >>> memory_size("2G"), memory_size("1.5G"), memory_size(100_000_000)
+    (2147483648, 1610612736, 100000000)
     """
     number = str(size).strip().upper().removesuffix("IB").removesuffix("B")
     shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(number[-1:], 0)
