@@ -67,7 +67,8 @@ class PlainBackend(LatentBackend):
             unknown = [Nodes(symbol, size, np.zeros(self.table.length[symbol].sum())) for symbol, size in trees]
             found = [Found(nodes, -np.inf, -np.inf) for nodes in unknown]
         else:
-            found = [self._found(leaves, posterior, self._nodes(posterior, *tree)) for tree in trees]
+            labels, length = self._labels(posterior), posterior.chart.length
+            found = [self._found(leaves, posterior, self._nodes(labels, length, *tree)) for tree in trees]
         return self._assemble([sentence] * len(trees), found)
 
     def _tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints) -> float:
@@ -83,4 +84,5 @@ class PlainBackend(LatentBackend):
     ) -> Nodes:
         if not isinstance(self.decoder, Viterbi):
             return super()._decode(leaves, posterior, anywhere=anywhere, masks=masks)
-        return self._nodes(posterior, *self.exact.best(leaves, 1, anywhere=anywhere, masks=masks)[0])
+        best = self.exact.best(leaves, 1, anywhere=anywhere, masks=masks)[0]
+        return self._nodes(self._labels(posterior), posterior.chart.length, *best)

@@ -181,17 +181,20 @@ class LatentBackend:
     def _weights(self) -> tuple[TreeWeights, ...]:
         return tuple(TreeWeights(grammar, unseen_rules(grammar)) for grammar in self.grammars)
 
-    def _nodes(self, posterior: Posterior, symbol: Ints, size: Ints) -> Nodes:
+    def _labels(self, posterior: Posterior) -> NDArray[np.float64]:
+        """The posteriors of treebank nodes, from those of grammar symbols."""
+        return self.table.posteriors(posterior.chart, posterior.item)
+
+    def _nodes(self, labels: NDArray[np.float64], length: int, symbol: Ints, size: Ints) -> Nodes:
         """A tree with the posteriors of its treebank nodes."""
-        labels = self.table.posteriors(posterior.chart, posterior.item)
-        return Nodes(symbol, size, self.table.of_tree(labels, posterior.chart.length, symbol, size))
+        return Nodes(symbol, size, self.table.of_tree(labels, length, symbol, size))
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The best trees by the decoder's objective, best first: with hidden states p(tree) cannot be searched."""
         leaves, posterior, _ = self._analyse(sentence, known)
         if posterior is None:
             return self.parse([sentence], [known])
-        items, sizes = k_best_trees(posterior.chart, *self._gains(posterior), count)
+        items, sizes = k_best_trees(posterior.chart, *self._gains(posterior, self._labels(posterior)), count)
         return self._trees(sentence, leaves, posterior, items, sizes)
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
@@ -215,14 +218,19 @@ class LatentBackend:
     ) -> list[Parse]:
         """The parses of trees given by their items, one a row."""
         symbols = posterior.chart.item_symbol[items]
-        nodes = [self._nodes(posterior, *tree) for tree in zip(symbols, sizes, strict=True)]
+        labels, length = self._labels(posterior), posterior.chart.length
+        nodes = [self._nodes(labels, length, *tree) for tree in zip(symbols, sizes, strict=True)]
         return self._assemble([sentence] * len(nodes), [self._found(leaves, posterior, each) for each in nodes])
 
-    def _gains(self, posterior: Posterior) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _gains(
+        self, posterior: Posterior, labels: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What each item and each edge adds to the decoder's objective."""
         chart = posterior.chart
         if isinstance(self.decoder, Brackets):
-            return self.decoder.item_gains(chart, posterior.item, self.table), np.zeros_like(posterior.edge)
+            return self.decoder.item_gains(chart, posterior.item, labels, self.table), np.zeros_like(
+                posterior.edge
+            )
         gains: tuple[NDArray[np.float64], NDArray[np.float64]] = self.decoder.gains(
             posterior.item,
             posterior.edge,
@@ -240,8 +248,7 @@ class LatentBackend:
         spans = list(tree.spans())
         confidence = np.zeros(len(spans))
         if posterior is not None:
-            labels = self.table.posteriors(posterior.chart, posterior.item)
-            confidence = self.table.of_spans(labels, tree)
+            confidence = self.table.of_spans(self._labels(posterior), tree)
             confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
         binary = self.grammar.binarisation.binarise(Forest.of([tree]))
         symbol = self._numbers(binary)
@@ -296,10 +303,11 @@ class LatentBackend:
         masks: SpanMasks | None = None,
     ) -> Nodes:
         chart = posterior.chart
-        item_gain, edge_gain = self._gains(posterior)
+        labels = self._labels(posterior)
+        item_gain, edge_gain = self._gains(posterior, labels)
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
-        return self._nodes(posterior, chart.item_symbol[items], size)
+        return self._nodes(labels, chart.length, chart.item_symbol[items], size)
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse."""
