@@ -53,7 +53,7 @@ def test_context_scores_sum_over_the_words_beside():
     np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
 
 
-def uncut(seed, floor=0.0, keep=0.0, unseen=False):
+def uncut(seed, floor=0.0, keep=0.0, unseen=False, rigour=1.0):
     """A random PCFG's items over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
     random, _, weight = sentence(seed)
     rules = np.argwhere(random.random((3, 5, 5)) < 0.4).astype(np.int32)
@@ -67,7 +67,7 @@ def uncut(seed, floor=0.0, keep=0.0, unseen=False):
         parent, left, right = rules[index.rule].T
         beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
     leaves = LEAF_BEGIN, LEAF_TAG + np.int32(3), weight
-    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, 1.0, everything(4, 3))
+    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, rigour, everything(4, 3))
     return items, index, probability, beyond, contexts, random.random(5)
 
 
@@ -114,6 +114,23 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen):
         assert found == {
             pair for pair, value in expected.items() if value > 0 and value >= threshold * (1 - 1e-12)
         }
+
+
+def test_items_that_only_unseen_rules_make_need_more_to_stay():
+    (free_begin, free_symbol, _), index, *_ = uncut(4, floor=1e-9, unseen=True)
+    (cell_begin, symbol, _), *_ = uncut(4, floor=1e-9, unseen=True, rigour=1e30)
+    for cell, word in zip(range(4, 7), range(3), strict=True):
+        before, after = (LEAF_TAG[LEAF_BEGIN[w] : LEAF_BEGIN[w + 1]] + 3 for w in (word, word + 1))
+        pairs = [index.pair_of[left, right] for left in before for right in after]
+        made = {
+            int(parent)
+            for pair in pairs
+            if pair >= 0
+            for parent in index.parent[index.pair_begin[pair] : index.pair_begin[pair + 1]]
+        }
+        assert set(symbol[cell_begin[cell] : cell_begin[cell + 1]].tolist()) == made
+        assert free_begin[cell + 1] - free_begin[cell] == 3
+    assert len(symbol) < len(free_symbol)
 
 
 def test_floor_and_beam_cut_by_estimated_posteriors():
