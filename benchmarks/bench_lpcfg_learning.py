@@ -13,7 +13,7 @@ and need no iteration.
     python benchmarks/bench_lpcfg_learning.py table [PACK] [ROW…]   # learners on one treebank, all rows or some
     python benchmarks/bench_lpcfg_learning.py ratio [PACK]          # EM against spectral, 32 states, in one run
     python benchmarks/bench_lpcfg_learning.py curve                 # 100, 300 and 1,000 trees of wsj-sample
-    python benchmarks/bench_lpcfg_learning.py final [PACK]          # the defaults on dev and test
+    python benchmarks/bench_lpcfg_learning.py final [PACK] [ROW…]   # the defaults on dev and test
 """
 
 from __future__ import annotations
@@ -107,17 +107,23 @@ def curve() -> Iterable[dict[str, Any]]:
 
 
 def write(name: str, found: Iterable[dict[str, Any]]) -> None:
-    """Write rows as they come, so that a long run leaves what it has."""
+    """Write rows as they come, each in place of the one of the same learner, part and number of trees."""
     path = RESULTS / name
     path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = None
-        for row in found:
-            writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
-            if file.tell() == 0:
-                writer.writeheader()
-            writer.writerow(row)
-            file.flush()
+    table: dict[tuple[str, ...], dict[str, Any]] = {}
+    if path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            table = {_key(row): row for row in csv.DictReader(file)}
+    for row in found:
+        table = {key: kept for key, kept in table.items() if kept.keys() == row.keys()} | {_key(row): row}
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(table.values())
+
+
+def _key(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row.get(name, "")) for name in ("learner", "part", "trees"))
 
 
 if __name__ == "__main__":
@@ -127,8 +133,8 @@ if __name__ == "__main__":
         write("lpcfg_curve.csv", curve())
     elif what == "ratio":
         write(f"lpcfg_ratio_{pack}.csv", rows(pack, RATIO))
-    elif what == "final":
-        write(f"lpcfg_final_{pack}.csv", rows(pack, FINAL, ("dev", "test")))
     else:
-        some = {name: learner for name, learner in TABLE.items() if not chosen or name in chosen}
-        write(f"lpcfg_learning_{pack}.csv", rows(pack, some))
+        some = FINAL if what == "final" else TABLE
+        some = {name: learner for name, learner in some.items() if not chosen or name in chosen}
+        kind, parts = ("final", ("dev", "test")) if what == "final" else ("learning", ("dev",))
+        write(f"lpcfg_{kind}_{pack}.csv", rows(pack, some, parts))
