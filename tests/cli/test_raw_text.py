@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import latentgram as lg
@@ -53,3 +54,16 @@ def test_word_vectors_are_learned_and_shown(run: Callable, treebank: Path, tmp_p
     missing = run("show", tmp_path / "v.lg", "--word", "nosuchword")
     assert missing.status == 1
     assert "no vector" in missing.err
+
+
+def test_word_vectors_of_text_are_those_of_its_bigrams(run: Callable, tmp_path: Path) -> None:
+    """The command reads the text as a stream; nothing but the reading differs."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(" ".join(tree.words) + "\n" for tree in lg.demo_dependencies(60, seed=1)), "utf-8")
+    assert run("train", "vectors", text, "--states", 5, "-o", tmp_path / "v.lg").status == 0
+    stored, direct = (
+        lg.load(tmp_path / "v.lg"),
+        lg.fit(lg.WordVectors, lg.Text.read(text), by=lg.Spectral(states=5)),
+    )
+    assert list(stored.words) == list(direct.words)
+    np.testing.assert_allclose(stored.vectors, direct.vectors)

@@ -8,6 +8,9 @@ from typing import Any
 
 from latentgram.errors import DataError, ModelFileError, SettingError
 
+VECTOR_MEMORY = "2G"
+"""For counting the bigrams that word vectors are made of."""
+
 
 def read_for_hmm(files: list[Path], learner: Any) -> Any:
     """The data that a learner of HMMs wants: tagged sentences, text, or an n-gram automaton."""
@@ -56,16 +59,16 @@ def read_for_tagger(files: list[Path], learner: Any) -> Any:
 
 
 def read_for_vectors(files: list[Path], learner: Any) -> Any:
-    """Trees for vectors by the tree, n-gram counts as they are, and text otherwise."""
+    """Trees for vectors by the tree, n-gram counts as they are, otherwise counts of text read as a stream."""
     from latentgram.data.formats import TEXT, format_of
-    from latentgram.data.text import Text
+    from latentgram.data.ngram_counts import NGramCounts
     from latentgram.data.treebank import Treebank
 
     if all(file.suffix == ".lg" for file in files):
         return read_counts(files[0])
     if learner.view == "tree" or format_of(files[0]) != TEXT:
         return Treebank.read(files)
-    return Text.read(files)
+    return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
 
 
 def is_tagged(file: str) -> bool:
