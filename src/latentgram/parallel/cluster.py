@@ -14,6 +14,7 @@ The client has at most `2 · n_jobs` items under way, and takes results in the o
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import functools
 import itertools
 import logging
@@ -46,6 +47,8 @@ SILENCE_SECONDS = 30.0
 """How long a scheduler may take to say which workers it has."""
 TRANSFER_SECONDS = 600.0
 """How long one result may take to come over the network."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Names of settings in malloc.h of the GNU C library."""
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
 
 
@@ -272,6 +275,7 @@ class Published:
 
     def __call__(self, item: bytes) -> bytes:
         """One item."""
+        _keep_memory()
         function, value = self.function, unpack(item)
         _pin_threads(len(sys.modules))
         return pack(function(value))
@@ -279,6 +283,19 @@ class Published:
     def __getstate__(self) -> dict[str, bytes]:
         """Travel to the next worker packed."""
         return {"packed": self.packed}
+
+
+@functools.lru_cache(maxsize=1)
+def _keep_memory() -> None:
+    """In a worker: let the C library keep what is freed for the next array.
+
+    Dask starts workers with MALLOC_TRIM_THRESHOLD_ set so low that memory goes back to the system with every array
+    that ends; to get it again for the next sentence, page by page, is dear.
+    """
+    with suppress(OSError, AttributeError):  # other systems and C libraries have no such knob
+        library = ctypes.CDLL("libc.so.6")
+        library.mallopt(_MMAP_THRESHOLD, 32 << 20)
+        library.mallopt(_TRIM_THRESHOLD, 256 << 20)
 
 
 @functools.lru_cache(maxsize=1)
