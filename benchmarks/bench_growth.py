@@ -7,9 +7,14 @@ states at 2,000 sentences; parsing is of sentences of about 8 to 128 words (stat
 the time of 200, or of 200 mixed ones by models of 4 to 32 states. Learners that iterate do few rounds. The
 exponent of a series is the e of c + a·x^e, fitted on logarithmic scales; c is what does not grow.
 
-Conclusion (results/growth.csv, growth_exponents.csv, growth.svg): CONCLUSION
+Conclusion (results/growth.csv, growth_exponents.csv, growth.svg): training time is about linear in the sentences
+for every model. In the states it stays below theory up to 32 of them (L-PCFG by EM 2.2 for m³, SHAG by EM 1.8 and
+HMM by EM 1.4 for m²): probably because larger matrix products are quicker a number, and few symbols have
+enough nodes to get all states. Parsing time grows with the length by n^1.5 to n^1.7 for pruned L-PCFGs, n^2.4 for
+arcs, n^2.6 for head automata, and linearly or less for HMMs and taggers.
+Above theory are only counting a PCFG and training a tagger, at 1.3 for 1 in the sentences, not yet explained.
 
-    python benchmarks/bench_growth.py
+    python benchmarks/bench_growth.py [MODEL…]      (models that are not named keep their rows)
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import csv
 import os
 import pickle
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -145,7 +151,7 @@ def measure(family: Family, data: Data, rows: list[dict[str, Any]]) -> None:
     """All series of one family."""
 
     def note(task: str, against: str, size: float, work: Callable[[], object], share: float = 1.0) -> None:
-        seconds, megabytes = measured(work)
+        seconds, megabytes = min(measured(work) for _ in range(2))  # a first one may compile
         rows.append(
             {
                 "model": family.name,
@@ -241,8 +247,12 @@ def main() -> None:
     """Measure, fit, draw."""
     data = Data(max(SENTENCES))
     rows: list[dict[str, Any]] = []
+    named = sys.argv[1:] or [family.name for family in FAMILIES]
+    known = list(csv.DictReader((FOLDER / "growth.csv").open())) if sys.argv[1:] else []
     for family in FAMILIES:
-        measure(family, data, rows)
+        if family.name in named:
+            measure(family, data, rows)
+        rows += [row for row in known if row["model"] == family.name and family.name not in named]
     lines = summary(rows)
     for name, table in (("growth.csv", rows), ("growth_exponents.csv", lines)):
         with (FOLDER / name).open("w", newline="") as file:

@@ -5,7 +5,9 @@ PCFG of the demo treebank, written to a file, by one and by two workers. Every t
 other has, so that whatever remembers words is found out. Peak resident memory, of the process and of the largest
 of its workers, is what the system (Linux) says when the work is done; order is checked by the words of the output.
 
-Conclusion (results/stream_memory.csv): CONCLUSION
+Conclusion (results/stream_memory.csv): a file a hundred times as long takes 18 MB more with one worker (214 and
+232 MB) and 9 MB more in each process with two; the tables of words seen, which have a fixed size and fill up, are
+the probable reason. Holding the text alone would take 29 MB, its trees many times that. Order is kept.
 
     python benchmarks/bench_stream_memory.py [SENTENCES…]
 """

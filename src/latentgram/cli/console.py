@@ -138,7 +138,8 @@ class Expected:
             for number, item in enumerate(items, 1):
                 if meter.done != before:
                     # A new block of a file: the items so far were in the bytes before it.
-                    self.total = round((number - 1) * meter.total / before) if before else None
+                    if before:
+                        self.total = round((number - 1) * meter.total / before)
                     before = meter.done
                 yield item
         self.total = number

@@ -36,6 +36,8 @@ from latentgram.data.brackets import escape
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError, SettingError
 
+REMEMBERED = 1 << 15
+"""Words of which the symbols are kept to be looked up."""
 _MARK = "‹"
 """What every symbol begins with that is not a word; words that begin so are rare however often they come."""
 
@@ -150,6 +152,8 @@ class RareWords:
         key = (word, first)
         found = self._cache.get(key)
         if found is None:
+            if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
+                self._cache.clear()
             found = self._cache[key] = self._look(word, first)
         return found
 
