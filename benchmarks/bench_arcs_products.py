@@ -12,21 +12,17 @@ discriminative parser; lexicalised ones add to that.
 
 from __future__ import annotations
 
-import csv
-import os
-import sys
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "arcs_products.csv"
 POWERS = (1.0, 2.0, 4.0)
 
 
 def main() -> None:
-    root = os.environ.get("LATENTGRAM_DATA")
-    if not root:
-        sys.exit("LATENTGRAM_DATA does not point to the real corpora")
+    root = corpora()
     folder = Path(root, "dependency", "wsj-sample")
     train, dev = (lg.Treebank.read(folder / f"{part}.conllu") for part in ("train", "dev"))
 
@@ -44,11 +40,7 @@ def main() -> None:
         for title, product in ((name, grammar), (f"{name} × lexical^½", grammar * lexical**0.5)):
             for power in POWERS:
                 rows.append({"grammar": title, "power": power, "uas": uas(product * factor**power)})
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
     print(RESULTS.read_text("utf-8"), end="")
 
 

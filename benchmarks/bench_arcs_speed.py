@@ -14,8 +14,6 @@ second, and lists of 50 come at hundreds a second.
 
 from __future__ import annotations
 
-import csv
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
+from harness import corpora, write_rows
 from latentgram.models.nbest import nbest_lists
 
 RESULTS = Path(__file__).parent / "results" / "arcs_speed.csv"
@@ -72,17 +71,11 @@ def measure(name: str, order: int, train: Any, dev: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    root = os.environ.get("LATENTGRAM_DATA")
-    if not root:
-        sys.exit("LATENTGRAM_DATA does not point to the real corpora")
+    root = corpora()
     name = sys.argv[1] if len(sys.argv) > 1 else "wsj-sample"
     train, dev = (lg.Treebank.read(Path(root, "dependency", name, f"{part}.conllu")) for part in ("train", "dev"))
     rows = [measure(name, order, train, dev) for order in (1, 2)]
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
     print(RESULTS.read_text("utf-8"), end="")
 
 

@@ -12,11 +12,10 @@ sentences raises F1 and UAS by 4 to 5 points.
 
 from __future__ import annotations
 
-import csv
-import os
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 MODELS = [
@@ -31,7 +30,7 @@ MODELS = [
 
 
 def main() -> None:
-    data = Path(os.environ["LATENTGRAM_DATA"])
+    data = corpora()
     rows = []
     for folder, suffix, kind, learner in MODELS:
         train, dev, test = (
@@ -55,11 +54,7 @@ def main() -> None:
             }
         )
         print(rows[-1], flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

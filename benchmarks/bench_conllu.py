@@ -13,15 +13,13 @@ comes out as it went in.
 
 from __future__ import annotations
 
-import csv
-import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness import corpora, write_rows
 from latentgram.data.conllu import read_conllu, write_conllu
 from latentgram.data.dependencies import DependencyArrays, projectivise
 
@@ -61,15 +59,9 @@ def measure(path: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    root = os.environ.get("LATENTGRAM_DATA")
-    if not root:
-        sys.exit("LATENTGRAM_DATA does not point to the real corpora")
+    root = corpora()
     rows = [measure(path) for path in sorted(Path(root, "dependency").glob("*/train.conllu"))]
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
     print(RESULTS.read_text("utf-8"), end="")
 
 

@@ -11,12 +11,11 @@ Conclusion: the more is told, the quicker and the better; the spans of noun phra
 
 from __future__ import annotations
 
-import csv
-import os
 import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora, write_rows
 from latentgram.errors import NoParse
 
 RESULTS = Path(__file__).parent / "results" / "constraints.csv"
@@ -34,7 +33,7 @@ TOLD = {
 
 
 def main() -> None:
-    folder = Path(os.environ["LATENTGRAM_DATA"]) / "constituency" / "wsj-sample"
+    folder = corpora() / "constituency" / "wsj-sample"
     train, dev = (lg.Treebank.read(folder / f"{part}.mrg") for part in ("train", "dev"))
     trees = [tree for tree in dev if len(tree) <= 40]
     rows = []
@@ -63,10 +62,7 @@ def main() -> None:
                 }
             )
             print(rows[-1], flush=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

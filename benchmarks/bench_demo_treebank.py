@@ -14,11 +14,11 @@ by the thousands a second.
 
 from __future__ import annotations
 
-import csv
 import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import write_rows
 from latentgram.data.demo import draw_demo
 from latentgram.data.feature_grammar import label_of
 
@@ -53,11 +53,7 @@ def main() -> None:
             }
         )
         print(name, score)
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
     print(RESULTS.read_text("utf-8"), end="")
 
 

@@ -19,7 +19,6 @@ Above theory are only counting a PCFG and training a tagger, at 1.3 for 1 in the
 
 from __future__ import annotations
 
-import csv
 import os
 import pickle
 import sys
@@ -32,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
+from harness import write_rows
 from latentgram.data.text import Text
 
 FOLDER = Path(__file__).parent / "results"
@@ -255,10 +255,7 @@ def main() -> None:
         rows += [row for row in known if row["model"] == family.name and family.name not in named]
     lines = summary(rows)
     for name, table in (("growth.csv", rows), ("growth_exponents.csv", lines)):
-        with (FOLDER / name).open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(table[0]))
-            writer.writeheader()
-            writer.writerows(table)
+        write_rows(FOLDER / name, table)
     for line in lines:
         print(*line.values(), sep="\t")
     draw(rows)

@@ -15,12 +15,11 @@ far from a table: use them where there is none.
 from __future__ import annotations
 
 import csv
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
+from harness import corpora
 from latentgram.data.brackets import read_brackets
 from latentgram.data.conllu import read_conllu
 from latentgram.data.heads import ENGLISH, PENN_PUNCTUATION, HeadRules, dependency_heads
@@ -29,10 +28,8 @@ RESULTS = Path(__file__).parent / "results" / "heads.csv"
 
 
 def main() -> None:
-    folder = os.environ.get("LATENTGRAM_DATA")
-    if not folder:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    train = read_brackets(Path(folder) / "constituency/wsj-sample/train.mrg")
+    folder = corpora()
+    train = read_brackets(folder / "constituency/wsj-sample/train.mrg")
     rules = {
         "English table": ENGLISH,
         "learned": HeadRules.learn(train),
@@ -41,8 +38,8 @@ def main() -> None:
     }
     rows = []
     for part in ("train", "dev"):
-        forest = read_brackets(Path(folder) / f"constituency/wsj-sample/{part}.mrg")
-        gold = list(read_conllu(Path(folder) / f"dependency/wsj-sample/{part}.conllu"))
+        forest = read_brackets(folder / f"constituency/wsj-sample/{part}.mrg")
+        gold = list(read_conllu(folder / f"dependency/wsj-sample/{part}.conllu"))
         heads = np.array([head for tree in gold for head in tree.heads])
         spoken = ~np.isin([tag for tree in gold for tag in tree.xpos], PENN_PUNCTUATION)
         for name, rule in rules.items():

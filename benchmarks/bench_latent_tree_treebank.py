@@ -13,12 +13,11 @@ them are not; pulled towards independence they hold. EM explains real trees much
 from __future__ import annotations
 
 import csv
-import os
-import sys
 import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora
 
 RESULTS = Path(__file__).parent / "results" / "latent_tree_treebank.csv"
 LEARNERS = {
@@ -33,9 +32,7 @@ LEARNERS = {
 
 
 def main() -> None:
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    folder = Path(os.environ["LATENTGRAM_DATA"]) / "dependency/wsj-sample"
+    folder = corpora() / "dependency/wsj-sample"
     train, dev = (lg.Treebank.read(folder / f"{part}.conllu") for part in ("train", "dev"))
     rows = []
     for valency in (3, 0):

@@ -14,12 +14,13 @@ at what its missing states cost.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+
+from harness import write_rows
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -52,11 +53,7 @@ def main() -> None:
                 errors.append(np.abs(found - expected).sum() / expected.sum())
             rows.append({"learner": name, "trees": number, "error": round(float(np.mean(errors)), 4)})
             print(rows[-1], flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "lpcfg_consistency.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS / "lpcfg_consistency.csv", rows)
     plot(rows)
 
 

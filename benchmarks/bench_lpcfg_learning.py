@@ -19,7 +19,6 @@ and need no iteration.
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import time
 from collections.abc import Iterable
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
+from harness import corpora
 from latentgram.data.cleaning import collapse_repeats
 from latentgram.data.treebank import Treebank
 
@@ -58,9 +58,7 @@ RATIO: dict[str, Any] = {
 
 def treebank(pack: str, part: str) -> Treebank[Any]:
     """A part of a pack, X over X collapsed in GENIA."""
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    read = Treebank.read(Path(os.environ["LATENTGRAM_DATA"]) / "constituency" / pack / f"{part}.mrg")
+    read = Treebank.read(corpora() / "constituency" / pack / f"{part}.mrg")
     return Treebank.of(collapse_repeats(read.forest)[0]) if pack == "genia" else read
 
 

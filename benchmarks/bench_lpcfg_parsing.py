@@ -17,7 +17,6 @@ and gains 0.4 F1; leaving the stage of four states out costs a third more and ga
 
 from __future__ import annotations
 
-import csv
 import os
 import resource
 import subprocess
@@ -31,6 +30,7 @@ from typing import Any
 
 import latentgram as lg
 import latentgram.parser.cascade as cascade
+from harness import write_rows
 from latentgram.decode.prune import Pruning
 from latentgram.dp import beam
 from latentgram.parser.latent import LatentBackend
@@ -173,10 +173,7 @@ def main(packs: list[str], names: list[str]) -> None:
             long_rows.append({"treebank": pack, "grammar": name, "seconds": seconds, "megabytes": megabytes})
             print(*long_rows[-1].values(), flush=True)
     for name, table in (("lpcfg_parsing.csv", rows), ("lpcfg_long.csv", long_rows)):
-        with open(FOLDER / name, "w", newline="", encoding="utf-8") as out:
-            writer = csv.DictWriter(out, table[0])
-            writer.writeheader()
-            writer.writerows(table)
+        write_rows(FOLDER / name, table)
     plot = line_plot(curves, title="Parsing with spectral grammars", x_label="states", y_label="ms a sentence")
     (FOLDER / "lpcfg_parsing.svg").write_text(plot, encoding="utf-8")
 

@@ -17,7 +17,6 @@ all sentences get a tree. Sentences of up to 40 words are parsed at twice the 15
 from __future__ import annotations
 
 import csv
-import os
 import resource
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora
 
 RESULTS = Path(__file__).parent / "results" / "pcfg_parsing.csv"
 COLUMNS = [
@@ -103,9 +103,7 @@ def parse_one(model: str, dev: str, words: int) -> None:
 def main() -> None:
     if len(sys.argv) == 4:
         return parse_one(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("LATENTGRAM_DATA must point to the corpora")
-    folder = Path(os.environ["LATENTGRAM_DATA"]) / "constituency" / "wsj-sample"
+    folder = corpora() / "constituency" / "wsj-sample"
     grammar = lg.fit(lg.LPCFG, lg.Treebank.read(folder / "train.mrg"), by=lg.Counting())
     print(grammar.summary())
     parsing = accuracy(grammar, folder)

@@ -11,26 +11,23 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
-import sys
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora
 from latentgram.parser.pipeline import fit_parser
 
 RESULTS = Path(__file__).parent / "results" / "raw_text.csv"
 
 
 def main() -> None:
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
     options = argparse.ArgumentParser()
     options.add_argument("--treebank", default="en_ewt")
     options.add_argument("--jackknife", type=int, default=0)
     options.add_argument("--order", type=int, default=2)
     options.add_argument("--test", action="store_true")
     chosen = options.parse_args()
-    folder = Path(os.environ["LATENTGRAM_DATA"]) / "dependency" / chosen.treebank
+    folder = corpora() / "dependency" / chosen.treebank
     train = lg.Treebank.read(folder / "train.conllu")
     learner = lg.MIRA(order=chosen.order)
     parser = fit_parser(lg.ArcFactored, train, by=learner, tagger=lg.Perceptron(), jackknife=chosen.jackknife)

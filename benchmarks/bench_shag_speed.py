@@ -14,13 +14,11 @@ sentence of 250 words takes about a second.
 
 from __future__ import annotations
 
-import csv
-import os
-import sys
 import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "shag_speed.csv"
 RUNS = 5
@@ -38,10 +36,8 @@ def quickest(run):
 
 
 def main() -> None:
-    folder = os.environ.get("LATENTGRAM_DATA")
-    if not folder:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    pack = Path(folder) / "dependency" / "wsj-sample"
+    folder = corpora()
+    pack = folder / "dependency" / "wsj-sample"
     train, dev = (lg.Treebank.read(pack / f"{part}.conllu") for part in ("train", "dev"))
     sentences = dev.sentences()
     longest = max(sentences, key=len)
@@ -64,10 +60,7 @@ def main() -> None:
             row[f"{name} 250 words, seconds"] = f"{seconds:.2f}"
         rows.append(row)
         print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-    with RESULTS.open("w", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ in English, French and Turkish; EM and clusters are within 0.6 of spectral learn
 
 from __future__ import annotations
 
-import csv
-import os
 import sys
 import time
 from pathlib import Path
 
 import latentgram as lg
+from harness import corpora, write_rows
 
 PACKS = ("wsj-sample", "en_ewt", "gum", "fr_sequoia", "tr_imst")
 RESULTS = Path(__file__).parent / "results" / "shag_treebanks.csv"
@@ -47,13 +46,11 @@ def learned(train: lg.Treebank) -> dict[str, tuple[object, float]]:
 
 
 def main() -> None:
-    folder = os.environ.get("LATENTGRAM_DATA")
-    if not folder:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
+    folder = corpora()
     parts = ("dev", "test") if "--test" in sys.argv else ("dev",)
     rows = []
     for pack in PACKS:
-        base = Path(folder) / "dependency" / pack
+        base = folder / "dependency" / pack
         train = lg.Treebank.read(base / "train.conllu")
         lg.fit(lg.ProductSHAG, train[:20], by=lg.Spectral(states=2))  # compile
         scored = {part: lg.Treebank.read(base / f"{part}.conllu") for part in parts}
@@ -71,10 +68,7 @@ def main() -> None:
             row["lifted words"] = int(model.provenance.trace[0]["lifted"]) if model.provenance.trace else ""
             rows.append(row)
             print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-    with RESULTS.open("w", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ programs used the same two cores, which costs two workers more than one.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import time
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
+from harness import write_rows
 from latentgram.data.forest import Forest
 from latentgram.data.text import Text
 from latentgram.parallel import engine_for
@@ -108,10 +108,7 @@ def main() -> None:
             }
         )
         print(rows[-1], flush=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[-1]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 def _first_work(number: int) -> int:

@@ -14,7 +14,6 @@ the probable reason. Holding the text alone would take 29 MB, its trees many tim
 
 from __future__ import annotations
 
-import csv
 import random
 import subprocess
 import sys
@@ -22,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 import latentgram as lg
+from harness import write_rows
 
 RESULTS = Path(__file__).parent / "results" / "stream_memory.csv"
 SIZES = (10_000, 100_000, 1_000_000)
@@ -102,10 +102,7 @@ def main() -> None:
                 )
                 output.unlink()
                 print(rows[-1], flush=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[-1]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS, rows)
 
 
 def in_order(text: Path, output: Path) -> bool:

@@ -13,7 +13,6 @@ text; posteriors are about one percent too sure. Pairs of coarse and fine tags c
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
+from harness import corpora
 
 RESULTS = Path(__file__).parent / "results"
 PACKS = {"wsj-sample": "tagged/wsj-sample/{}.tsv", "en_ewt": "dependency/en_ewt/{}.conllu"}
@@ -85,9 +85,7 @@ def write(name: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> No
 
 
 def main() -> None:
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    folder = Path(os.environ["LATENTGRAM_DATA"])
+    folder = corpora()
     parts = ("dev", "test") if "--test" in sys.argv else ("dev",)
     header = ("treebank", "part", "XPOS", "UPOS", "known", "new", "ECE", "words/s", "training s")
     write("tagger.csv", header, tagging(folder, parts))

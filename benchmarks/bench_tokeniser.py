@@ -13,13 +13,12 @@ French; what is left in French and Turkish are words that stand for two.
 from __future__ import annotations
 
 import csv
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
 import latentgram as lg
+from harness import corpora
 from latentgram.data.dependencies import DependencyTree
 
 RESULTS = Path(__file__).parent / "results" / "tokeniser.csv"
@@ -74,9 +73,7 @@ def spans(tree: DependencyTree, text: str) -> list[tuple[int, ...]]:
 
 
 def main() -> None:
-    if "LATENTGRAM_DATA" not in os.environ:
-        sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
-    rows = tokenising(Path(os.environ["LATENTGRAM_DATA"]))
+    rows = tokenising(corpora())
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("treebank", "rules", "F1 of words"), *rows])

@@ -34,7 +34,6 @@ the model foretells 63 % and 78 %: its times are lower bounds.
 
 from __future__ import annotations
 
-import csv
 import os
 import statistics
 import time
@@ -50,6 +49,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 import latentgram as lg
+from harness import write_rows
 from latentgram.learn import tree_states
 from latentgram.learn.em_lpcfg import states_by_count
 from latentgram.learn.grammar_data import GrammarData
@@ -355,10 +355,7 @@ def draw(rows: list[dict[str, object]], what: str, path: Path) -> None:
 
 
 def write(name: str, rows: list[dict[str, object]]) -> None:
-    with open(RESULTS / name, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(RESULTS / name, rows)
 
 
 def flat(costs: Costs) -> dict[str, str]:

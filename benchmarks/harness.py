@@ -1,0 +1,26 @@
+"""What benchmarks share: where the corpora are, and a table as a file."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def corpora() -> Path:
+    """The folder of the real corpora; the benchmark ends with a word where it is not known."""
+    if folder := os.environ.get("LATENTGRAM_DATA"):
+        return Path(folder)
+    sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows that have the same columns as CSV."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
