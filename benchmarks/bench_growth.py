@@ -19,6 +19,7 @@ Above theory are only counting a PCFG and training a tagger, at 1.3 for 1 in the
 
 from __future__ import annotations
 
+import csv
 import os
 import pickle
 import sys
