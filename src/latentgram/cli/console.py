@@ -67,7 +67,10 @@ class Bars:
         """Move the bar of a stage."""
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, figures="")
-        self._bars.update(self._tasks[stage], completed=done, total=total, figures=_shown(figures))
+        task = self._tasks[stage]
+        if done < self._bars.tasks[self._bars.task_ids.index(task)].completed:
+            self._bars.reset(task)  # the stage begins anew, and its time with it
+        self._bars.update(task, completed=done, total=total, figures=_shown(figures))
 
 
 class Lines:
@@ -77,14 +80,18 @@ class Lines:
         self._interval = interval
         self._first: dict[str, tuple[float, int]] = {}
         self._last: dict[str, float] = {}
+        self._done: dict[str, int] = {}
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
         """Print a line if the last one of this stage is old enough."""
         now = time.monotonic()
+        if done < self._done.get(stage, 0):
+            del self._first[stage]  # the stage begins anew, and its time with it
+        self._done[stage] = done
+        since, before = self._first.setdefault(stage, (now, done))
         if done != total and now - self._last.get(stage, now - self._interval) < self._interval:
             return
         self._last[stage] = now
-        since, before = self._first.setdefault(stage, (now, done))
         pace = ""
         if done > before and now > since:
             speed = (done - before) / (now - since)
