@@ -67,7 +67,11 @@ class LocalProcesses:
         self.n_jobs = n_jobs
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken.
+
+        Work under way is not cancelled when the results are no longer wanted: loky's manager fails if it finds a
+        cancelled item while it ends the workers, and they then live on.
+        """
         from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -100,9 +104,6 @@ class LocalProcesses:
         except (KeyboardInterrupt, SystemExit):
             executor.shutdown(kill_workers=True)
             raise
-        finally:
-            for future in pending:
-                future.cancel()
 
 
 @functools.cache

@@ -129,7 +129,8 @@ def pieces(cost: NDArray[Any], least: float = 0.0) -> list[tuple[int, int]]:
     if not len(ends):
         return []
     number = PIECES if least <= 0 else int(np.clip(ends[-1] / least, 1, PIECES))
-    cuts = np.searchsorted(ends, np.arange(1, number) * (ends[-1] / number)) + 1
+    shares = np.arange(1, number) * (ends[-1] / number)
+    cuts = np.searchsorted(ends, shares * (1 - 1e-9)) + 1  # what ends at a share but for rounding belongs to it
     bounds = np.unique(np.concatenate(([0], np.minimum(cuts, len(ends)), [len(ends)])))
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
