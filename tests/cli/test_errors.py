@@ -156,3 +156,21 @@ def test_bench_measures_and_refuses_what_has_no_speed(run: Callable, grammar: Pa
     assert "sentences a second" in run("bench", grammar, corpus / "test.mrg", "--repeats", 1).out
     (corpus / "none.txt").write_text("\n")
     assert "no sentences" in run("bench", grammar, corpus / "none.txt").err
+
+
+def test_nothing_to_judge_by(
+    run: Callable, grammar: Path, corpus: Path, dependencies: Path, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.mrg"
+    empty.write_text("", "utf-8")
+    for command in (("eval", grammar, empty), ("calibrate", grammar, empty, "-o", tmp_path / "c.lg")):
+        result = run(*command)
+        assert result.status == 1
+        assert "there are no" in result.err
+    assert not (tmp_path / "c.lg").exists()
+    for dev in (empty, dependencies / "dev.conllu"):
+        output = tmp_path / "m.lg"
+        result = run("train", "lpcfg", corpus / "train.mrg", "--by", "spectral", "--dev", dev, "-o", output)
+        assert result.status == 1
+        assert f"{dev}: held-out trees must be constituency trees" in result.err.replace("\n", "")
+        assert not output.exists()

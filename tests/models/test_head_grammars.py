@@ -143,3 +143,10 @@ def test_a_deterministic_automaton_is_its_own_approximation():
         assert dfa.probability(string) == pytest.approx(truth.probability(string), rel=1e-2)
     assert dfa.probability(["det", "adj"]) == 0
     assert dfa.states == 3
+
+
+@pytest.mark.parametrize("exponent", [-1, float("inf"), float("nan")])
+def test_powers_are_finite_and_not_negative(exponent):
+    distance = lg.fit(lg.ArcDistance, lg.demo_dependencies(5, seed=0), by=lg.Counting())
+    with pytest.raises(lg.LatentgramError, match="the power of a factor must be"):
+        distance**exponent

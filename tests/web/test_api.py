@@ -65,6 +65,18 @@ def test_corrections_are_obeyed_and_clashes_named(serve: Any) -> None:
     assert "cross" in clash.json()["detail"]
 
 
+def test_what_is_no_text_and_what_phrases_have_not(serve: Any) -> None:
+    served = serve()
+    half = served.client.post(
+        "/api/parse", content=rb'{"text": "a \ud800 b"}', headers={"content-type": "application/json"}
+    )
+    assert half.status_code == 422
+    assert "half a character" in half.json()["detail"]
+    heads = served.post("/api/parse", text="the old man", fixes={"heads": [[1, 2]]})
+    assert heads.status_code == 422
+    assert "dependency trees" in heads.json()["detail"]
+
+
 def test_heads_can_be_set_and_tags_are_guessed(serve: Any) -> None:
     served = serve("arcs")
     free = served.post("/api/parse", text="The teacher saw the dog in the garden .").json()
@@ -95,6 +107,12 @@ def test_acceptance_is_kept_counted_once_and_learned(serve: Any) -> None:
     asked = {"id": "abc-12345", "tree": tree, "proposed": first["trees"][0]["plain"], "fixes": 2}
     answers = [served.post("/api/accept", **asked).json() for _ in range(2)]
     assert [answer["accepted"] for answer in answers] == [1, 1]
+    other = served.post("/api/accept", id="abc-12345", tree="(TOP (S (NNP Zyx)))")
+    assert other.status_code == 422
+    assert "another tree" in other.json()["detail"]
+    chain = served.post("/api/accept", id="abc-12346", tree="(A " * 5000 + "x" + ")" * 5000)
+    assert chain.status_code == 422
+    assert "5000 levels over 1 words" in chain.json()["detail"]
     assert answers[0]["absorbed"]
     after = lg.Treebank.read(bank)
     assert len(after) == len(before) + 1
@@ -157,8 +175,9 @@ def test_a_damaged_history_or_a_foreign_treebank(serve: Any, tmp_path: Path) -> 
     (tmp_path / "other.conllu").write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n")
     with pytest.raises(lg.LatentgramError, match="unpack"):
         serve(treebank=tmp_path / "bank.mrg.gz")
-    with pytest.raises(lg.LatentgramError, match="the model is for constituency trees"):
-        serve(treebank=tmp_path / "other.conllu")
+    for name in ("other.conllu", "new.conllu"):
+        with pytest.raises(lg.LatentgramError, match="the model is for constituency trees"):
+            serve(treebank=tmp_path / name)
 
 
 def test_a_treebank_of_ones_own_is_absorbed_and_training_data_let_it_learn_anew(

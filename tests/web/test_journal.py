@@ -51,7 +51,7 @@ def test_a_crash_at_any_moment_and_the_same_request_again(
         with pytest.raises(Crash):
             running.add("id-1", parse_tree(NEW), None, 0)
     again = Annotations("constituency", bank)
-    if again.seen("id-1") is None:
+    if again.seen("id-1", parse_tree(NEW)) is None:
         again.add("id-1", parse_tree(NEW), None, 0)
     assert bank.read_text() == OLD + NEW
     lines = (tmp_path / "bank.mrg.history.jsonl").read_text().splitlines()
@@ -99,7 +99,7 @@ def test_what_another_program_appended_meanwhile_stays(tmp_path: Path, monkeypat
         with pytest.raises(Crash):
             Annotations("constituency", bank).add("id-1", parse_tree(NEW), None, 0)
     bank.write_text(OLD + "(S (NN c))\n")
-    assert Annotations("constituency", bank).seen("id-1") is not None
+    assert Annotations("constituency", bank).seen("id-1", parse_tree(NEW)) is not None
     assert bank.read_text() == OLD + "(S (NN c))\n" + NEW
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+from latentgram.errors import DataError
 
 if TYPE_CHECKING:
     from latentgram.data.treebank import Treebank
@@ -73,6 +74,8 @@ def evaluate(
             output, fallback = _parsed(first, gold, gold_tags, engine)
     else:
         gold, output = latentgram.Treebank.read(first), read_output(second)
+    if not len(gold):
+        raise DataError("there are no sentences to score", path=second if first.suffix == ".lg" else first)
     if rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
     score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)

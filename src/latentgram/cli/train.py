@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.learn import learners
 from latentgram.learn.recipes import RECIPES
 from latentgram.learn.settings import Settings
@@ -244,6 +244,10 @@ def train(
         say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
+    if dev is not None and isinstance(data, latentgram.Treebank):
+        held = latentgram.Treebank.read(dev)
+        if not len(held) or held.kind != data.kind:
+            raise DataError(f"held-out trees must be {data.kind} trees, as those to learn from are", path=dev)
     score = None if dev is None else _named(kind.scorer)(dev)
     options: dict[str, Any] = {"by": learner, "dev_score": score, "engine": engine}
     with progress() as shown:

@@ -8,6 +8,7 @@ nothing is ever ignored silently. The command line makes its flags from the same
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -34,8 +35,8 @@ def setting(
     return dataclasses.field(default=default, metadata={"help": help, **limits, "reader": reader, "word": word})
 
 
-def _complaint(value: Any, limits: Mapping[str, Any]) -> str | None:
-    """What is wrong with a value, or None."""
+def _complaint(value: Any, limits: Mapping[str, Any], whole: bool) -> str | None:
+    """What is wrong with a value, or None; `whole` numbers have no fraction."""
     word = limits.get("word")
     if word is not None and value == word:
         return None
@@ -47,6 +48,10 @@ def _complaint(value: Any, limits: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "a number" if word is None else f"a number or {word!r}"
+    if not math.isfinite(value):
+        return "a finite number"
+    if whole and not isinstance(value, int):
+        return "a whole number"
     holds = {
         "at_least": lambda bound: value >= bound,
         "above": lambda bound: value > bound,
@@ -64,7 +69,8 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            wrong = None if value is None else _complaint(value, field.metadata)
+            whole = str(field.type).startswith("int")
+            wrong = None if value is None else _complaint(value, field.metadata, whole)
             if wrong is not None:
                 raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
 

@@ -114,6 +114,8 @@ def multiply(first: Any, second: Any) -> ProductSHAG:
 
 def power(factor: Any, exponent: float) -> ProductSHAG:
     """A deterministic grammar, factor or product raised to a power."""
+    if not 0 <= exponent < np.inf:
+        raise SettingError(f"the power of a factor must be at least 0 and finite, got {exponent}")
     factors, powers = _parts(factor)
     return ProductSHAG(factors, tuple(old * float(exponent) for old in powers))
 

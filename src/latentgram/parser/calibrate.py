@@ -86,6 +86,8 @@ def outcomes(
     parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
 ) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
+    if not len(treebank):
+        raise DataError("there are no trees to compare parses with")
     questions = [parser.question(tree, gold_tags) for tree in treebank]
     parses = list(parser.parse_many(questions, n_jobs=n_jobs, engine=engine))
     given = [question.tags is not None for question in questions]

@@ -8,7 +8,7 @@ from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.decode.labels import LabelTable
 from latentgram.dp.span_masks import CLOSED, OPEN, SpanMasks
-from latentgram.errors import NoParse
+from latentgram.errors import DataError, NoParse
 from latentgram.models.leaves import LeafTable, Leaves
 
 
@@ -17,6 +17,8 @@ def span_masks(known: Constraints, length: int, table: LabelTable, root: str | N
 
     Binarisation took the label `root` off the whole sentence: to require it asks nothing, to forbid it all.
     """
+    if known.heads or known.forbidden_heads:
+        raise DataError("heads can be asked of dependency trees; this grammar makes phrases")
     of_cell = np.full(length * (length + 1) // 2, OPEN, np.int32)
     width = np.repeat(np.arange(1, length + 1), np.arange(length, 0, -1))
     first = np.concatenate([np.arange(length - wide + 1) for wide in range(1, length + 1)])

@@ -8,10 +8,11 @@ files grow together, through a journal (journal.py), so that nothing is ever los
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from latentgram.data.append import PACKED
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import read_lines
+from latentgram.data.files import plain_suffix, read_lines
+from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
@@ -28,6 +30,9 @@ from latentgram.evaluate.bracketing import score_brackets
 from latentgram.web.journal import Journal
 
 AnyTree = Tree | DependencyTree
+
+LEVELS = 50
+"""Levels that a tree may have beyond two for each word."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Accepted:
     agreement: float | None
     fixes: int
     words: int
+    digest: str = ""
+    """Of the tree; histories of older versions lack it."""
 
 
 @dataclass
@@ -53,6 +60,8 @@ class Annotations:
             return
         if self.path.name.lower().endswith(PACKED):
             raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
+        if plain_suffix(self.path) in SUFFIXES[CONLLU if self.kind == CONSTITUENCY else BRACKETS]:
+            raise DataError(f"the model is for {self.kind} trees, this name is for others", path=self.path)
         self._journal.recover()
         if self.path.exists():
             found = self.read()
@@ -80,13 +89,16 @@ class Annotations:
             return empty if self.kind == DEPENDENCY else Treebank.of(_no_forest())
         return Treebank.read(self.path)
 
-    def seen(self, id: str) -> Accepted | None:
-        """What became of a request with this id, if there was one."""
-        return next((each for each in reversed(self.history) if each.id == id), None)
+    def seen(self, id: str, tree: AnyTree) -> Accepted | None:
+        """What became of a request with this id, if there was one; with another tree it is refused."""
+        found = next((each for each in reversed(self.history) if each.id == id), None)
+        if found is not None and found.digest not in ("", _digest(tree)):
+            raise DataError(f"the id {id} was given to another tree: a new tree needs a new id")
+        return found
 
     def add(self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int) -> Accepted:
         """Put a tree at the end of the file."""
-        entry = Accepted(id, agreement(tree, proposed), fixes, len(tree))
+        entry = Accepted(id, agreement(tree, proposed), fixes, len(tree), _digest(tree))
         if self.path is not None:
             text, after = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
             self._journal.append(text, json.dumps(vars(entry)) + "\n", after=after)
@@ -95,8 +107,18 @@ class Annotations:
 
     def parse(self, text: str) -> AnyTree:
         """One tree from its text: brackets or CoNLL-U."""
-        read: Callable[[str], AnyTree] = parse_tree if self.kind == CONSTITUENCY else _one_conllu
-        return read(text)
+        if self.kind == DEPENDENCY:
+            return _one_conllu(text)
+        tree = parse_tree(text)
+        depth = max(accumulate((char == "(") - (char == ")") for char in text))
+        if depth > LEVELS + 2 * len(tree):
+            raise DataError(f"the tree has {depth} levels over {len(tree)} words: chains so long are no phrases")
+        return tree
+
+
+def _digest(tree: AnyTree) -> str:
+    text = to_conllu(tree) if isinstance(tree, DependencyTree) else str(tree)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _one_conllu(text: str) -> DependencyTree:

@@ -140,6 +140,8 @@ class Session:
         if (text is None) == (words is None):
             raise DataError("give a sentence either as text or as words")
         given = tuple(words) if words is not None else tuple((text or "").split())
+        if any("\ud800" <= char <= "\udfff" for word in given for char in word):
+            raise DataError("the text holds half a character, which is no text")
         sentence = Sentence(given, xpos and tuple(xpos), upos and tuple(upos))
         if self.kind == CONSTITUENCY or sentence.tags is not None:
             return sentence, False
@@ -157,7 +159,7 @@ class Session:
     ) -> tuple[Accepted, bool]:
         """Append a tree to the treebank and learn from it; also whether it was absorbed at once."""
         with self._lock:
-            before = self.annotations.seen(id)
+            before = self.annotations.seen(id, tree)
             if before is not None:
                 return before, self._absorbs
             if isinstance(tree, DependencyTree) and tree.fault is not None:
