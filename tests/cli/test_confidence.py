@@ -57,6 +57,10 @@ def test_constraints(run: Callable, model: Path, tmp_path: Path) -> None:
     clash = run("parse", model, "--constraints", file, given=SENTENCE)
     assert clash.status == 1
     assert "known.jsonl:1: the required spans (0, 3) and (2, 4) cross" in clash.err
+    file.write_text('{}\n{"tags": {"1": "NN"}}\n')
+    many = run("parse", model, "--constraints", file, given=SENTENCE)
+    assert many.status == 1
+    assert "known.jsonl:2: there is no sentence for these constraints" in many.err
     never = run("parse", model, "--partial", given="the old [NOSUCH man saw ] the boat .")
     assert never.status == 1
     assert "obeys: spans (2, 4, NOSUCH)" in never.err

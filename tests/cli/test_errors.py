@@ -15,7 +15,7 @@ import latentgram
 from latentgram import LPCFG, Counting, Treebank
 
 BAD_TREES = {
-    "empty": (b"", "no trees"),
+    "empty": (b"", "bad.mrg: there are no trees"),
     "truncated": (b"(S (NP (NN a)", "1:1: the tree that begins here is never closed"),
     "encoding": (b"(S (NN a))\n(S (NN \xff\xfe))\n", "2:8"),
     "unbalanced": (b"(S (NN a)))\n", "1:11"),

@@ -242,6 +242,8 @@ def train(
     data = latentgram.Treebank.read(files, skip_bad=True) if skip_bad else _named(kind.reader)(files, learner)
     if skip_bad and data.skipped:
         say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
+    if not len(data):
+        raise DataError("there are no trees, sentences or counts to learn from", path=files[0])
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
     if dev is not None and isinstance(data, latentgram.Treebank):

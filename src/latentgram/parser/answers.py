@@ -152,12 +152,16 @@ def with_constraints(
 ) -> Iterator[Question]:
     """Sentences with the constraints on the lines of a file; those beyond its end are free.
 
-    A faulty line raises, or, with `bad`, takes its sentence with it.
+    A faulty line raises, or, with `bad`, takes its sentence with it. Constraints without a sentence raise.
     """
-    lines = chain(enumerate(read_constraints(path, bad=bad), 1), repeat((None, Constraints())))
+    numbered = enumerate(read_constraints(path, bad=bad), 1)
+    lines = chain(numbered, repeat((None, Constraints())))
     for sentence, (line, known) in zip(sentences, lines, strict=False):
         if known is not None:
             yield Question(sentence, known, str(path), line)
+    for line, known in numbered:
+        if known:
+            raise DataError("there is no sentence for these constraints", path=path, line=line)
 
 
 def read_partial(

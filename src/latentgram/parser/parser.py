@@ -211,6 +211,8 @@ class Parser:
         **parts: Any,
     ) -> list[Parse]:
         """At most `count` different structures among some draws, the one drawn most often first."""
+        if count < 1:
+            raise SettingError(f"the number of different structures must be at least 1, got {count}")
         drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
         first = {str(parse.tree): parse for parse in reversed(drawn)}
