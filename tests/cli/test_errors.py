@@ -69,6 +69,14 @@ def test_a_file_that_is_no_model(run: Callable, corpus: Path) -> None:
     assert "not a latentgram model file" in result.err
 
 
+def test_what_does_not_fit_into_memory_is_one_sentence(run: Callable, dependencies: Path, tmp_path: Path) -> None:
+    many = ("--by", "clustering", "--states", 10_000_000)
+    result = run("train", "shag", dependencies / "train.conllu", "--no-tagger", *many, "-o", tmp_path / "m.lg")
+    assert result.status == 1
+    assert result.err.splitlines()[-1].startswith("latentgram: out of memory: ")
+    assert not (tmp_path / "m.lg").exists()
+
+
 def test_usage_errors_exit_with_2(run: Callable) -> None:
     assert run("nosuch").status == 2
     assert run("train", "lpcfg", "--by", "magic", "x", "-o", "y").status == 2

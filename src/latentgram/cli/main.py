@@ -91,5 +91,7 @@ def main() -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):  # what compiled code makes of Ctrl-C
             raise
         _fail("interrupted", 130)
+    except MemoryError as error:
+        _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}")
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
