@@ -62,3 +62,17 @@ def test_the_experiments_of_the_paper(
     lost = run("reproduce", "luque2012", "--data", tmp_path, "--output", tmp_path)
     assert lost.status == 1
     assert "train.conllu" in lost.err
+
+
+def test_lifted_words_are_reported(run: Callable, dependencies: Path, tmp_path: Path) -> None:
+    """In the one tree that is added, the arc from 1 to 3 crosses the one from the root to 2: 3 is lifted once."""
+    crossing = "".join(
+        f"{number}\tw\t_\tNOUN\tNN\t_\t{head}\tdep\t_\t_\n" for number, head in ((1, 2), (2, 0), (3, 1))
+    )
+    bank = tmp_path / "crossing.conllu"
+    bank.write_text((dependencies / "train.conllu").read_text("utf-8") + crossing + "\n", "utf-8")
+    result = run("train", "shag", bank, "--no-tagger", "-o", tmp_path / "m.lg")
+    assert result.status == 0
+    assert "lifted to make trees projective: 1\n" in result.err
+    plain = run("train", "shag", dependencies / "train.conllu", "--no-tagger", "-o", tmp_path / "m.lg")
+    assert "projective" not in plain.err

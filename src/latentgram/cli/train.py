@@ -268,6 +268,8 @@ def train(
         say(f"{found.tagger.summary()}; learned in {found.tagger.provenance.seconds:.1f} s")
     if vars(learner).get("rare") == "auto":
         say(f"rare words are those seen at most so often: {model.provenance.fields['rare']}, as the data say")
+    if lifted := sum(int(record.get("lifted", 0)) for record in model.provenance.trace):
+        say(f"words whose heads were lifted to make trees projective: {lifted:,}")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
 
