@@ -18,9 +18,9 @@ def corpora() -> Path:
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write rows that have the same columns as CSV."""
+    """Write rows as CSV; the columns are those of the fullest row."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, list(max(rows, key=len)), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
