@@ -9,7 +9,7 @@ and processes stay for a minute after their last work. Threads, which do the com
 nothing to start. "same" compares all arrays of the models, or the texts, bit by bit.
 
 Conclusion (results/speedup.csv): all results are the same. Parsing gains 1.85 and EM 1.8 to 1.9 from treebank to
-model; spectral learning 1.3. What is serial in learning is the preparation of the trees and the lexicon at the end:
+model; spectral learning 1.3. Serial in learning are the preparation of the trees and the lexicon at the end:
 EM has less of it the more rounds and states there are; spectral learning has much of it, and many small
 decompositions between which Python holds its lock. Beside other work two workers lose more than one.
 
