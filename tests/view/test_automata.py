@@ -1,10 +1,13 @@
 """Pictures are well-formed and show what they should."""
 
 import xml.etree.ElementTree as ET
+from itertools import combinations
+from xml.etree import ElementTree
 
 import numpy as np
 
 import latentgram as lg
+from latentgram.view.automata import draw_dfa
 from latentgram.view.plots import line_plot
 
 
@@ -26,3 +29,19 @@ def test_a_plot_has_a_line_for_each_series():
     drawing = line_plot({"a & b": [(1, 2.0), (2, 3.0)], "level": [(1, 2.5)]}, title="t", x_label="x", y_label="y")
     root = ET.fromstring(drawing)
     assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 2
+
+
+def test_labels_do_not_cover_each_other():
+    shag = lg.fit(lg.SHAG, lg.demo_dependencies(300, seed=0), by=lg.Spectral(states=6))
+    seen = 0
+    for head in shag.symbols.alphabet:
+        picture = draw_dfa(shag[head, lg.LEFT].to_dfa(clusters=6))
+        boxes = [
+            tuple(float(each.attrib[name]) for name in ("x", "y", "width", "height"))
+            for each in ElementTree.fromstring(picture).iter()
+            if each.tag.endswith("rect") and each.get("height") == "18"
+        ]
+        seen += len(boxes)
+        for (x, y, width, height), (left, top, wide, high) in combinations(boxes, 2):
+            assert x + width <= left + 1 or left + wide <= x + 1 or y + height <= top + 1 or top + high <= y + 1
+    assert seen > 10

@@ -25,6 +25,8 @@ LABELS = 6
 """Symbols named on an arrow, at most."""
 
 Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
 def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
@@ -35,7 +37,8 @@ def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
     places = _places(n_states, arrows)
     right = max(x for x, _ in places)
     bottom = max(y for _, y in places)
-    drawn = [_arrow(dfa, places, source, target, symbols) for (source, target), symbols in arrows.items()]
+    taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
+    drawn = [_arrow(dfa, places, source, target, symbols, taken) for (source, target), symbols in arrows.items()]
     # Labels stand above all lines.
     parts = [_marker(), *(line for line, _ in drawn), *(label for _, label in drawn)]
     parts += [_state(dfa, place, number) for number, place in enumerate(places)]
@@ -120,9 +123,9 @@ def _marker() -> str:
 
 
 def _arrow(
-    dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]]
+    dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]], taken: list[Box]
 ) -> tuple[str, str]:
-    """The line of an arrow, and its label."""
+    """The line of an arrow, and its label, which is added to the places taken."""
     share = sum(part for part, _ in symbols)
     names = short_names([dfa.symbols[symbol] for part, symbol in symbols if part >= share / 50][:LABELS])
     label = " ".join(names) + (" …" if len(symbols) > len(names) else "")
@@ -136,7 +139,7 @@ def _arrow(
     else:
         bend, middle = _bend(places[source], places[target])
     line = element("path", d=bend, style=width, marker_end="url(#head)")
-    return line, _label(middle, label, full, share)
+    return line, _label(middle, label, full, share, taken)
 
 
 def _bend(begin: Point, end: Point) -> tuple[str, Point]:
@@ -156,10 +159,22 @@ def _towards(begin: Point, end: Point, length: float) -> Point:
     return begin[0] + (end[0] - begin[0]) * length / distance, begin[1] + (end[1] - begin[1]) * length / distance
 
 
-def _label(middle: Point, label: str, full: str, share: float) -> str:
-    """Text on a ground of its own, so that lines do not cross it."""
-    x, y = middle
+def _box(x: float, y: float, width: float) -> Box:
+    return x - width / 2, y - 10, x + width / 2, y + 8
+
+
+def _is_free(box: Box, taken: list[Box]) -> bool:
+    left, top, right, bottom = box
+    return all(right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top for other in taken)
+
+
+def _label(middle: Point, label: str, full: str, share: float, taken: list[Box]) -> str:
+    """Text on a ground of its own, so that lines do not cross it, as near to the middle as nothing else stands."""
+    x = middle[0]
     width = 0.8 * text_width(label) + 8
+    shifts = (step * sign for step in range(0, 200, 5) for sign in (1, -1))
+    y = next((y for y in (middle[1] + shift for shift in shifts) if _is_free(_box(x, y, width), taken)), middle[1])
+    taken.append(_box(x, y, width))
     ground = element(
         "rect", x=x - width / 2, y=y - 10, width=width, height=18, rx=4, style="fill:#fff;opacity:.85;stroke:none"
     )
