@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ET
 from itertools import combinations
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -38,7 +37,7 @@ def test_labels_do_not_cover_each_other():
         picture = draw_dfa(shag[head, lg.LEFT].to_dfa(clusters=6))
         boxes = [
             tuple(float(each.attrib[name]) for name in ("x", "y", "width", "height"))
-            for each in ElementTree.fromstring(picture).iter()
+            for each in ET.fromstring(picture).iter()
             if each.tag.endswith("rect") and each.get("height") == "18"
         ]
         seen += len(boxes)
