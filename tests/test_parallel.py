@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.parallel import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
+from laws import engines
 
 
 @pytest.fixture(scope="module")
@@ -23,50 +23,17 @@ def two() -> Engine:
     return engine_for(2)
 
 
-def gram(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """A sum whose last bits depend on its order, through BLAS."""
-    block = np.array(rows)
-    product: NDArray[np.float64] = block.T @ block
-    return product / 3.0
-
-
-def sample(count: int) -> list[NDArray[np.float64]]:
-    random = np.random.default_rng(5)
-    return [random.normal(size=40) * 10.0 ** random.integers(-6, 6) for _ in range(count)]
-
-
 def test_sums_are_equal_to_the_last_bit(two: Engine) -> None:
-    rows = sample(523)
-    alone = map_reduce(gram, shards(rows, 50))
-    together = map_reduce(gram, shards(rows, 50), two)
-    three = map_reduce(gram, shards(rows, 50), engine_for(3))
-    assert alone.tobytes() == together.tobytes() == three.tobytes()
-    assert alone.tobytes() != map_reduce(gram, list(shards(rows, 50))[::-1]).tobytes()
+    engines.sums_are_equal_to_the_last_bit(two, engine_for(3))
 
 
 def test_order_is_kept_when_early_items_take_long(two: Engine) -> None:
-    def slow_first(number: int) -> int:
-        time.sleep(0.2 if number == 0 else 0.0)
-        return number
-
-    assert list(two.map(slow_first, range(12))) == list(range(12))
+    engines.order_is_kept_when_early_items_take_long(two)
 
 
 @pytest.mark.parametrize("engine", [InProcess(), LocalProcesses(2)], ids=["alone", "two"])
 def test_items_are_taken_a_few_ahead_only(engine: Engine) -> None:
-    taken = 0
-
-    def stream() -> Iterator[int]:
-        nonlocal taken
-        for number in range(1000):
-            taken += 1
-            yield number
-
-    results = engine.map(abs, stream())
-    for wanted in range(5):
-        assert next(results) == wanted
-        assert taken <= wanted + 1 + 2 * engine.n_jobs
-    results.close()  # type: ignore[attr-defined]
+    engines.items_are_taken_a_few_ahead_only(engine)
 
 
 def test_errors_come_back_as_themselves(two: Engine) -> None:

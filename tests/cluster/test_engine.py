@@ -8,67 +8,42 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from latentgram.errors import ClusterError, DataError, SettingError
-from latentgram.parallel import Cluster, InProcess, map_reduce, shards
+from latentgram.parallel import Cluster, InProcess
 from latentgram.parallel import cluster as module
+from laws import engines
 
 SOURCE = Path(__file__).parents[2] / "src"
 
 
-def gram(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """A sum whose last bits depend on its order, through BLAS."""
-    block = np.array(rows)
-    product: NDArray[np.float64] = block.T @ block
-    return product / 3.0
+@pytest.fixture
+def slowly() -> Callable[[int], int]:
+    """A function that travels by value: workers cannot find this file."""
 
+    def square(number: int) -> int:
+        time.sleep(0.05)
+        return number * number
 
-def sample(count: int) -> list[NDArray[np.float64]]:
-    random = np.random.default_rng(5)
-    return [random.normal(size=40) * 10.0 ** random.integers(-6, 6) for _ in range(count)]
-
-
-def slowly(number: int) -> int:
-    time.sleep(0.05)
-    return number * number
+    return square
 
 
 def test_sums_are_equal_to_the_last_bit(cluster: Cluster) -> None:
-    rows = sample(523)
-    alone = map_reduce(gram, shards(rows, 50))
-    assert alone.tobytes() == map_reduce(gram, shards(rows, 50), cluster).tobytes()
+    engines.sums_are_equal_to_the_last_bit(cluster)
 
 
 def test_order_is_kept_when_early_items_take_long(cluster: Cluster) -> None:
-    def slow_first(number: int) -> int:
-        time.sleep(0.2 if number == 0 else 0.0)
-        return number
-
-    assert list(cluster.map(slow_first, range(12))) == list(range(12))
-    assert list(cluster.map(abs, [])) == []
+    engines.order_is_kept_when_early_items_take_long(cluster)
 
 
 def test_items_are_taken_a_few_ahead_only(cluster: Cluster) -> None:
-    taken = 0
-
-    def stream() -> Iterator[int]:
-        nonlocal taken
-        for number in range(1000):
-            taken += 1
-            yield number
-
-    results = cluster.map(abs, stream())
-    for wanted in range(5):
-        assert next(results) == wanted
-        assert taken <= wanted + 1 + 2 * cluster.n_jobs
-    results.close()  # type: ignore[attr-defined]
+    engines.items_are_taken_a_few_ahead_only(cluster)
 
 
 def test_errors_come_back_as_themselves(cluster: Cluster) -> None:
@@ -115,7 +90,9 @@ def test_a_client_will_do(processes: Any, cluster: Cluster) -> None:
         assert client.status == "running"
 
 
-def test_a_killed_worker_changes_nothing_but_the_time(processes: Any, cluster: Cluster) -> None:
+def test_a_killed_worker_changes_nothing_but_the_time(
+    processes: Any, cluster: Cluster, slowly: Callable[[int], int]
+) -> None:
     results = cluster.map(slowly, range(40))
     found = [next(results) for _ in range(5)]
     processes.kill_worker()
@@ -128,7 +105,9 @@ def test_work_that_kills_its_workers_is_given_up(start: Callable[..., Any]) -> N
         list(engine.map(lambda number: os.kill(os.getpid(), signal.SIGKILL), range(1)))
 
 
-def test_a_cluster_without_workers_is_waited_for_only_so_long(start: Callable[..., Any]) -> None:
+def test_a_cluster_without_workers_is_waited_for_only_so_long(
+    start: Callable[..., Any], slowly: Callable[[int], int]
+) -> None:
     own = start(workers=0)
     with Cluster(own.address, patience=1.0) as engine:
         with pytest.raises(ClusterError, match="has had no workers for 1 s"):

@@ -62,14 +62,16 @@ class Bars:
     def __init__(self, bars: RichBars) -> None:
         self._bars = bars
         self._tasks: dict[str, TaskID] = {}
+        self._done: dict[str, int] = {}
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
         """Move the bar of a stage."""
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, figures="")
         task = self._tasks[stage]
-        if done < self._bars.tasks[self._bars.task_ids.index(task)].completed:
+        if done < self._done.get(stage, 0):
             self._bars.reset(task)  # the stage begins anew, and its time with it
+        self._done[stage] = done
         self._bars.update(task, completed=done, total=total, figures=_shown(figures))
 
 

@@ -33,7 +33,7 @@ def read_for_automaton(files: list[Path], learner: Any) -> Any:
     return read_for_hmm(files, learner)
 
 
-def logprob_on_text(dev: Path) -> Any:
+def logprob_on_text(dev: Path, _: Any) -> Any:
     """The mean log-probability of held-out sentences; one of no positive probability counts as e⁻¹⁰⁰⁰."""
     import numpy as np
 
@@ -122,7 +122,7 @@ def read_automaton(files: list[Path], reading: str = "exclusive") -> Any:
     raise ModelFileError(f"{first} holds neither n-gram counts nor an automaton but a {type(stored).__name__}")
 
 
-def score_on_tagged(file: Path) -> Callable[[Any], float]:
+def score_on_tagged(file: Path, _: Any) -> Callable[[Any], float]:
     """Tagging accuracy on held-out sentences; clusters without names count many-to-one."""
     from latentgram.evaluate.tagging import score_tags
 

@@ -215,12 +215,22 @@ def read_treebank(files: list[Path], learner: Settings) -> Any:
     return Treebank.read(files)
 
 
-def score_on_treebank(file: Path) -> Callable[[Any], float]:
+def score_on_treebank(file: Path, data: Any) -> Callable[[Any], float]:
     """Accuracy on held-out trees."""
     import latentgram
 
-    score: Callable[[Any], float] = latentgram.accuracy_on(latentgram.Treebank.read(file))
+    score: Callable[[Any], float] = latentgram.accuracy_on(_held_out(file, data))
     return score
+
+
+def _held_out(file: Path, data: Any) -> Any:
+    """Trees of the kind of those to learn from."""
+    import latentgram
+
+    held = latentgram.Treebank.read(file)
+    if not len(held) or held.kind != data.kind:
+        raise DataError(f"held-out trees must be {data.kind} trees, as those to learn from are", path=file)
+    return held
 
 
 def train(
@@ -246,11 +256,7 @@ def train(
         raise DataError("there are no trees, sentences or counts to learn from", path=files[0])
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
-    if dev is not None and isinstance(data, latentgram.Treebank):
-        held = latentgram.Treebank.read(dev)
-        if not len(held) or held.kind != data.kind:
-            raise DataError(f"held-out trees must be {data.kind} trees, as those to learn from are", path=dev)
-    score = None if dev is None else _named(kind.scorer)(dev)
+    score = None if dev is None else _named(kind.scorer)(dev, data)
     options: dict[str, Any] = {"by": learner, "dev_score": score, "engine": engine}
     with progress() as shown:
         if kind.parses:
@@ -274,11 +280,9 @@ def train(
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
 
 
-def logprob_on_treebank(file: Path) -> Callable[[Any], float]:
+def logprob_on_treebank(file: Path, data: Any) -> Callable[[Any], float]:
     """log p of held-out trees under a model that rates them."""
-    import latentgram
-
-    trees = list(latentgram.Treebank.read(file))
+    trees = list(_held_out(file, data))
     return lambda model: float(model.logprobs(trees).sum())
 
 

@@ -12,6 +12,8 @@ estimation make a share negative, it counts as nothing.
 import numpy as np
 from numba import njit
 
+from latentgram.dp.drawing import draw_place
+
 LEFT, RIGHT = 0, 1
 ROOT = -1
 
@@ -103,23 +105,6 @@ def best_path(start, stop, operators, step, arc, halt, memory, root):
 
 
 @njit(cache=True)
-def _choose(shares, count, uniform):
-    """One of the first `count` places, by its share; negative shares count as nothing."""
-    total = 0.0
-    for place in range(count):
-        total += max(shares[place], 0.0)
-    left = uniform * total
-    chosen = 0
-    for place in range(count):
-        if shares[place] > 0.0:
-            chosen = place
-            left -= shares[place]
-            if left < 0.0:
-                break
-    return chosen
-
-
-@njit(cache=True)
 def draw_tree(start, stop, operators, step, arc, halt, memory, root, triangle, trapezoid, closed, uniforms):
     """The heads of a tree drawn from the posterior, given inside charts and 2N uniform numbers."""
     n_words, n_classes = step.shape[0], arc.shape[2] - 1
@@ -131,7 +116,7 @@ def draw_tree(start, stop, operators, step, arc, halt, memory, root, triangle, t
     # Only quotients matter, and Z itself may be negative.
     if np.sum(shares[:n_words]) < 0.0:
         shares[:n_words] *= -1.0
-    top = _choose(shares, n_words, uniforms[drawn])
+    top = draw_place(shares[:n_words], uniforms[drawn])
     stack = [(LEFT, top, 0), (RIGHT, top, n_words - 1)]
     ahead = np.empty((n_classes, start.shape[2]))
     while len(stack) > 0:
@@ -147,7 +132,7 @@ def draw_tree(start, stop, operators, step, arc, halt, memory, root, triangle, t
                 value = np.sum(ahead[memory[last]] * trapezoid[d, head, last])
                 shares[k] = value * closed[d, last, end]
             drawn += 1
-            last = head + (_choose(shares, length, uniforms[drawn]) + 1) * towards
+            last = head + (draw_place(shares[:length], uniforms[drawn]) + 1) * towards
             heads[last] = head
             stack.append((d, last, end))
             before = operators[step[head, last]].T @ ahead[memory[last]]
@@ -160,7 +145,7 @@ def draw_tree(start, stop, operators, step, arc, halt, memory, root, triangle, t
                     value = np.sum(before * triangle[d, head, split, c]) * arc[head, last, 1 + c] * weight
                     shares[1 + (k - 1) * n_classes + c] = value
             drawn += 1
-            place = _choose(shares, 1 + (length - 1) * n_classes, uniforms[drawn])
+            place = draw_place(shares[: 1 + (length - 1) * n_classes], uniforms[drawn])
             end = head if place == 0 else head + ((place - 1) // n_classes + 1) * towards
             stack.append((1 - d, last, end + towards))
             ahead[:] = 0.0

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from latentgram.dp.drawing import draw_place
 from latentgram.dp.latent_cky import inside, mean_of, start_vectors, vector_places
 from latentgram.dp.packed_trees import sizes_of
 
@@ -114,14 +115,7 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
     functional, of_left = np.empty((length + 1, largest)), np.empty((length + 1, largest))
     matrix, result = np.empty(largest * largest), np.empty(largest)
     for tree in range(trees):
-        rest, root = uniforms[tree, 0] * at_root.sum(), 0
-        for place in range(at_root.shape[0]):
-            if at_root[place] > 0.0:
-                root = place
-                rest -= at_root[place]
-                if rest < 0.0:
-                    break
-        item = chart.cell_begin[cells - 1] + root
+        item = chart.cell_begin[cells - 1] + draw_place(at_root, uniforms[tree, 0])
         frame[0, 0], frame[0, 1] = item, 0
         functional[0, : begin[item + 1] - begin[item]] = beta[begin[item] : begin[item + 1]]
         depth, count, drawn = 1, 0, 1

@@ -20,6 +20,8 @@ O(W k²) for W nodes, elementwise; O(W k³) with a tensor.
 import numpy as np
 from numba import njit
 
+from latentgram.dp.drawing import draw_place
+
 REORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -194,20 +196,6 @@ def expect(root, child, word, symbol, above, order, begin, children, inside, to_
 
 
 @njit(cache=True, nogil=True)
-def _choose(weights, uniform):
-    """The number that a uniform draw falls on."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    left = uniform * total
-    for number in range(len(weights)):
-        left -= weights[number]
-        if left < 0.0:
-            return number
-    return len(weights) - 1
-
-
-@njit(cache=True, nogil=True)
 def draw(root, child, emission, symbol, above, order, inside, uniforms):
     """Draw states downward and then symbols: node i takes one of the rows of `emission[symbol[i]]` [m, k].
 
@@ -223,6 +211,6 @@ def draw(root, child, emission, symbol, above, order, inside, uniforms):
         for h in range(states):
             prior = root[h] if above[i] < 0 else child[1 if i > above[i] else 0, h, state[above[i]]]
             weights[h] = prior * inside[i, h]
-        state[i] = _choose(weights, uniforms[i, 0])
-        drawn[i] = _choose(emission[symbol[i], :, state[i]], uniforms[i, 1])
+        state[i] = draw_place(weights, uniforms[i, 0])
+        drawn[i] = draw_place(emission[symbol[i], :, state[i]], uniforms[i, 1])
     return state, drawn

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from latentgram.dp.chain_paths import enter_path
+from latentgram.dp.drawing import draw_place
 from latentgram.dp.tag_chain import column_starts, forward, tag_at, triple_index, width
 
 
@@ -66,20 +67,6 @@ def k_best_tags(start, tag, score, pair, triple, n_tags, k):
 
 
 @njit(cache=True)
-def _draw(weight, uniform):
-    """A number with a probability in proportion to its weight."""
-    threshold = uniform * weight.sum()
-    chosen = 0
-    for n in range(len(weight)):
-        if weight[n] > 0.0:
-            chosen = n
-            threshold -= weight[n]
-            if threshold < 0.0:
-                break
-    return chosen
-
-
-@njit(cache=True)
 def sample_tags(start, tag, score, pair, factor, n_tags, uniform):
     """Sequences drawn from the posterior, as numbers of candidates, for each row of `uniform` [samples, tokens].
 
@@ -96,7 +83,7 @@ def sample_tags(start, tag, score, pair, factor, n_tags, uniform):
         ending[n] = alpha[last + n] * np.exp(pair[c, n_tags]) * factor[triple_index(b, c, n_tags, n_tags, size)]
     drawn = np.zeros(uniform.shape, np.int64)
     for sample in range(uniform.shape[0]):
-        node = _draw(ending, uniform[sample, length - 1])
+        node = draw_place(ending, uniform[sample, length - 1])
         j, k = node // here, node % here
         for i in range(length - 1, 0, -1):
             drawn[sample, i] = k
@@ -107,7 +94,7 @@ def sample_tags(start, tag, score, pair, factor, n_tags, uniform):
             for h in range(len(weight)):
                 a = tag_at(i - 2, h, 0, start, tag, n_tags)
                 weight[h] = alpha[columns[i - 1] + h * before + j] * factor[triple_index(a, b, c, n_tags, size)]
-            j, k = _draw(weight, uniform[sample, i - 1]), j
+            j, k = draw_place(weight, uniform[sample, i - 1]), j
         drawn[sample, 0] = k
     return drawn
 

@@ -26,13 +26,13 @@ from dataclasses import dataclass
 from itertools import filterfalse
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
 from latentgram.data.symbols import tag_of
 from latentgram.learn.grammar_data import GrammarData
+from latentgram.stats.sums import sums_by
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,10 +62,7 @@ class _Sums:
     @classmethod
     def of(cls, key: Ints, vectors: Floats) -> _Sums:
         distinct, number = np.unique(key, return_inverse=True)
-        chooser = scipy.sparse.csr_matrix(
-            (np.ones(len(key)), (number, np.arange(len(key)))), (len(distinct), len(key))
-        )
-        return cls(distinct, np.asarray(chooser @ vectors))
+        return cls(distinct, sums_by(number, vectors, len(distinct)))
 
     def at(self, key: Ints) -> Floats:
         """The sums of keys, zero where there are none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.learn.grammar_data import GrammarData
@@ -11,6 +10,7 @@ from latentgram.learn.grammar_lexicon import estimate_lexicon
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.stats.derivations import Derivations
+from latentgram.stats.sums import sums_by
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,16 +33,6 @@ def symbol_means(derivations: Derivations, values: Floats) -> Floats:
     """The mean of the nodes' rows for each symbol: [symbols, m]."""
     totals = sums_by(derivations.symbol, values, derivations.symbols)
     return np.asarray(totals / derivations.symbol_count[:, None], np.float64)
-
-
-def sums_by(group: NDArray[np.integer], rows: Floats, groups: int) -> Floats:
-    """The sum of the rows of each group, [groups, m], added from first to last.
-
-    >>> sums_by(np.array([1, 0, 1]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
-    array([2., 4., 0.])
-    """
-    chosen = (np.ones(len(group)), (group, np.arange(len(group))))
-    return np.asarray(scipy.sparse.csr_array(chosen, (groups, len(group))) @ rows)
 
 
 def ragged(rows: Floats, widths: NDArray[np.integer]) -> Floats:

@@ -33,7 +33,7 @@ from latentgram.parallel import compiled
 SHARD = 1 << 16
 """Tokens in a shard: fixed, so that sums do not depend on the number of workers."""
 SINGLE = 1 << 17
-"""From so many tokens on, a shard without dictionary is worked out in single precision."""
+"""From so many tokens on, text without dictionary is worked out in single precision."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,11 @@ class Corpus:
 
     def expect(self, parameters: Parameters, context: Context) -> tuple[Expected, float]:
         """Expected counts and log-likelihood."""
-        kernel = (
-            _dense_shard if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags) else _shard
-        )
-        parts = compiled(context.engine).map(partial(kernel, parameters, self.shape), self.sequences.shards())
+        kernel = partial(_shard, parameters, self.shape)
+        if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags):
+            tokens = int((self.sequences.end - self.sequences.begin).sum())
+            kernel = partial(_dense_shard, parameters, self.shape, tokens >= SINGLE)
+        parts = compiled(context.engine).map(kernel, self.sequences.shards())
         counts, loglik = reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
         certain = self.certain
         if not (certain.transition.any() or certain.emission.any()):
@@ -118,9 +119,11 @@ def _shard(parameters: Parameters, shape: Emissions, part: Sequences) -> tuple[E
     return counts, float(logs @ part.weight)
 
 
-def _dense_shard(parameters: Parameters, shape: Emissions, part: Sequences) -> tuple[Expected, float]:
-    """In single precision where the text is long enough for time to matter, unless that runs out of range."""
-    if int((part.end - part.begin).sum()) >= SINGLE:
+def _dense_shard(
+    parameters: Parameters, shape: Emissions, single: bool, part: Sequences
+) -> tuple[Expected, float]:
+    """In single precision where that is wanted and does not run out of range."""
+    if single:
         found = _dense_sums(parameters, shape, part, np.float32)
         if (
             np.isfinite(found[1])

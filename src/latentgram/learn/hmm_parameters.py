@@ -21,6 +21,10 @@ from latentgram.models.hmm import HMM
 Floats = NDArray[np.float64]
 
 
+FLOOR = 1e-100
+"""Probabilities below this count as this in logarithms: no −∞ · 0 in matrix products."""
+
+
 @dataclass(frozen=True)
 class Emissions:
     """Which tags may emit which words: the shape that learning fills."""
@@ -149,3 +153,8 @@ def as_hmm(
         shape.tags, shape.words, parameters.transition, shape.start, shape.tag, parameters.emission, unknown,
         Provenance(trace=trace),
     )  # fmt: skip
+
+
+def safe_log(values: Floats) -> Floats:
+    """Logarithms with a floor in place of −∞."""
+    return np.asarray(np.log(np.maximum(values, FLOOR)))

@@ -42,11 +42,11 @@ def count_ngrams(
     cutoffs = cutoffs_of(order, cutoff, all_bigrams)
     frequent = None
     if cutoffs[0] > 1:
-        singles = _sum(engine, _Count(1, None), _blocks(files, hashlib.sha256()), (cutoffs[0],), Provenance())
+        singles = _sum(engine, _Count(1, None), _blocks(files, hashlib.sha256()), (cutoffs[0],))
         often = np.flatnonzero(singles.count[1:] >= cutoffs[0]) + 1
         frequent = frozenset(singles.words.decode(often.tolist()))
     digest = hashlib.sha256()
-    counts = _sum(engine, _Count(order, frequent), _blocks(files, digest), cutoffs, Provenance())
+    counts = _sum(engine, _Count(order, frequent), _blocks(files, digest), cutoffs)
     known = Provenance(data_digest=digest.hexdigest(), data_size=counts.tokens)
     return NGramCounts(counts.words, counts.trie, counts.count, cutoffs, counts.repairs, None, known)
 
@@ -74,16 +74,15 @@ def _blocks(files: Sequence[str], digest: hashlib._Hash) -> Iterator[Block]:
             yield path, line, block
 
 
-def _sum(
-    engine: Engine, count: _Count, blocks: Iterator[Block], cutoffs: Sequence[int], provenance: Provenance
-) -> NGramCounts:
+def _sum(engine: Engine, count: _Count, blocks: Iterator[Block], cutoffs: Sequence[int]) -> NGramCounts:
+    """The counts of all blocks; whose they are, the caller says."""
     ones = (1,) * len(cutoffs)
     total: list[NGramCounts] = []
     waiting: list[NGramCounts] = []
     for part in engine.map(count, blocks):
         waiting.append(part)
         if sum(map(len, waiting)) >= sum(map(len, total)):
-            total, waiting = [NGramCounts.merged([*total, *waiting], ones, provenance)], []
+            total, waiting = [NGramCounts.merged([*total, *waiting], ones, Provenance())], []
     if not total:
         raise DataError("there is no text to count")
-    return NGramCounts.merged([*total, *waiting], cutoffs, provenance)
+    return NGramCounts.merged([*total, *waiting], cutoffs, Provenance())

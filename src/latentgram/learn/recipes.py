@@ -165,13 +165,8 @@ RECIPES: dict[tuple[str, str], Recipe] = {
 }
 
 
-_INSTEAD = {
-    (
-        "HMM",
-        learner,
-    ): "its states learned so are no tags: the same model in their space is an OperatorAutomaton by " + learner
-    for learner in ("Spectral", "Clustering")
-}
+_NO_TAGS = "its states learned so are no tags: the same model in their space is an OperatorAutomaton by "
+_INSTEAD = {("HMM", learner): _NO_TAGS + learner for learner in ("Spectral", "Clustering")}
 """What to ask for in place of a pair that cannot be."""
 
 

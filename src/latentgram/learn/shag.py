@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.dp.sequence_em import expected_counts, forward_vectors
+from latentgram.dp.sequence_em import expected_counts
 from latentgram.errors import SettingError
 from latentgram.learn.em import ascend
 from latentgram.learn.head_automata import (
@@ -29,6 +29,7 @@ from latentgram.learn.head_automata import (
 )
 from latentgram.learn.learners import EM, Clustering, Counting, Spectral
 from latentgram.learn.recipes import Context
+from latentgram.learn.spectral_automaton import prefix_directions
 from latentgram.models.shag import SHAG
 from latentgram.parallel import Engine, pieces, within
 from latentgram.spectral.kmeans import kmeans
@@ -193,8 +194,7 @@ def _clusters(sequences: Sequences, learner: Clustering | EM, engine: Engine) ->
     counts = sequences.counts
     _, step = sequences.step
     found, _ = _spectral(sequences, learner, engine)
-    vectors = forward_vectors(counts.parent, counts.source, step, found.start, found.operators)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    vectors = prefix_directions(counts, step, found.start, found.operators)
     rng = np.random.default_rng(learner.seed)
     state = np.zeros(len(counts.parent), np.int64)
     order = np.argsort(counts.source, kind="stable")

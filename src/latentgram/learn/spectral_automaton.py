@@ -118,6 +118,13 @@ def _operators_of(prefixes: SequenceCounts, learner: Any) -> Operators:
     )  # fmt: skip
 
 
+def prefix_directions(counts: SequenceCounts, step: NDArray[Any], start: Floats, operators: Floats) -> Floats:
+    """[prefixes, n] the state vector of every prefix, made by the operators `step`, scaled to length one."""
+    vectors: Floats = forward_vectors(counts.parent, counts.source, step, start, operators)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    return vectors
+
+
 def clustered_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
     """The recipe for hard states out of spectral ones."""
     del context
@@ -129,8 +136,7 @@ def clustered_automaton(data: Any, learner: Any, context: Context) -> OperatorAu
     found = _operators_of(prefixes, learner)
     parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
     place = np.concatenate([[-1], np.searchsorted(found.pairs, symbol)])
-    vectors = forward_vectors(prefixes.parent, prefixes.source, place, found.start, found.operators)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    vectors = prefix_directions(prefixes, place, found.start, found.operators)
     state = kmeans(vectors, prefixes.passes, learner.states, np.random.default_rng(learner.seed))
     states = int(state.max()) + 1
     visits = np.bincount(state, prefixes.passes, minlength=states)

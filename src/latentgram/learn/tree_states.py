@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from latentgram.dp import rule_moments, tree_states
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_parts import assemble, back_off_weight, nodes_by_rule, ragged, sums_by
+from latentgram.learn.grammar_parts import assemble, back_off_weight, nodes_by_rule, ragged
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parallel import Engine, InProcess, across, map_reduce, run_pieces, within
 from latentgram.spectral.svd import one_thread
 from latentgram.stats.derivations import Derivations
+from latentgram.stats.sums import sums_by
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

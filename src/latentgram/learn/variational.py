@@ -28,7 +28,17 @@ from latentgram.dp import variational_pairs as pair_kernels
 from latentgram.errors import DataError, SettingError
 from latentgram.learn.em import ascend
 from latentgram.learn.hmm import dictionary_of
-from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Prior, as_hmm, expanded, maximise
+from latentgram.learn.hmm_parameters import (
+    FLOOR,
+    Emissions,
+    Expected,
+    Parameters,
+    Prior,
+    as_hmm,
+    expanded,
+    maximise,
+    safe_log,
+)
 from latentgram.learn.ngram import from_counts
 from latentgram.learn.recipes import Context
 from latentgram.learn.variational_gradient import climb_gradient
@@ -38,8 +48,6 @@ from latentgram.models.ngram import BackoffNGram
 from latentgram.spectral.svd import one_thread
 
 Floats = NDArray[np.float64]
-FLOOR = 1e-100
-"""Probabilities below this count as this in logarithms: no −∞ · 0 in matrix products."""
 
 
 @dataclass(frozen=True)
@@ -154,11 +162,6 @@ class ApproximateCorpus:
         inner = phi * (safe_log(parameters.emission)[row] - np.log(np.maximum(phi, 1e-300)))
         total = float(np.repeat(self.machine.flow, size) @ inner)
         return total + float((expected.transition * safe_log(parameters.transition)).sum())
-
-
-def safe_log(values: Floats) -> Floats:
-    """Logarithms with a floor in place of −∞."""
-    return np.asarray(np.log(np.maximum(values, FLOOR)))
 
 
 Round = Callable[[ApproximateCorpus, Parameters, Memory], tuple[Expected, Memory, float]]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from latentgram.dp import variational_choices as choices
 from latentgram.dp.variational import gather_up, spread_down
-from latentgram.learn.hmm_parameters import Expected, Parameters, Prior, maximise
+from latentgram.learn.hmm_parameters import Expected, Parameters, Prior, maximise, safe_log
 from latentgram.learn.recipes import Context
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class IndependentChoices(SoftmaxBound):
         """One pass for both."""
         _, memory, _ = self.corpus.statistics(phi)
         scores = self.corpus.scores(memory, parameters.transition)
-        inner = _log(parameters.emission)[self.entry] - _log(phi) - 1.0 + scores
+        inner = safe_log(parameters.emission)[self.entry] - safe_log(phi) - 1.0 + scores
         return self.corpus.bound(phi, parameters), self.corpus.machine.flow[self.block] * inner
 
 
@@ -149,15 +149,11 @@ class ChoicesInTurn(SoftmaxBound):
 
     def bound_and_slope(self, phi: Floats, parameters: Parameters) -> tuple[float, Floats]:
         """Sweeps of the flow and of the values."""
-        earned = _log(parameters.transition)[self.before, self.tag] + _log(parameters.emission)[self.entry]
-        earned -= _log(phi)
+        earned = safe_log(parameters.transition)[self.before, self.tag] + safe_log(parameters.emission)[self.entry]
+        earned -= safe_log(phi)
         flow = self.flows(phi)
         after = self.values(phi, earned)[self.corpus.machine.target[self.arc], self.tag]
         return float(flow @ (phi * earned)), flow * (earned - 1.0 + after)
-
-
-def _log(values: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(values, 1e-100)))
 
 
 BOUNDS = {1: IndependentChoices, 2: ChoicesInTurn}
@@ -176,7 +172,7 @@ def climb_gradient(
         context.progress.step("L-BFGS", len(trace), None, bound=bound)
         return -bound, -gradient
 
-    first = _log(start.emission)[problem.entry]
+    first = safe_log(start.emission)[problem.entry]
     found = scipy.optimize.minimize(
         descend, first, jac=True, method="L-BFGS-B", options={"maxiter": learner.iterations}
     )

@@ -155,14 +155,14 @@ class Records:
         rows = zip(*(field.values() for field in self.fields), strict=True)
         if self.kind is tuple:
             return list(rows)
-        names = [field.name for field in dataclasses.fields(self.kind)]
-        return [_made(self.kind, names, row) for row in rows]
+        return [record(self.kind, *row) for row in rows]
 
 
-def _made(kind: type, names: Sequence[str], row: Sequence[Any]) -> Any:
+def record(kind: type, *values: object) -> Any:
+    """A record of these fields, made without its checks."""
     made: Any = object.__new__(kind)
-    for name, value in zip(names, row, strict=True):
-        object.__setattr__(made, name, value)
+    for field, value in zip(dataclasses.fields(kind), values, strict=True):
+        object.__setattr__(made, field.name, value)
     return made
 
 

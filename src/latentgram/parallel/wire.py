@@ -21,7 +21,7 @@ import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.parallel.columns import Column, column_of
+from latentgram.parallel.columns import Column, column_of, record
 
 _NARROW = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
 _LEAST_SIZE = 16
@@ -66,7 +66,7 @@ class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
                 return _widened, (narrow, value.dtype.str)
         elif _is_record(type(value)):
             held = value.__dict__
-            return _record, (type(value), *(held[field.name] for field in dataclasses.fields(value)))
+            return record, (type(value), *(held[field.name] for field in dataclasses.fields(value)))
         return super().reducer_override(value)
 
 
@@ -78,12 +78,6 @@ def _is_record(kind: type) -> bool:
         and kind.__reduce__ is object.__reduce__
         and getattr(kind, "__getstate__", None) is getattr(object, "__getstate__", None)
     )
-
-
-def _record(kind: type, *values: object) -> object:
-    made: Any = object.__new__(kind)
-    made.__dict__.update(zip((field.name for field in dataclasses.fields(kind)), values, strict=True))
-    return made
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any] | None:
