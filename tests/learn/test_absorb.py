@@ -90,3 +90,41 @@ def test_nothing_changes_without_trees_and_ensembles_grow_together(bank: lg.Tree
     assert absorb(grammar, []) is grammar
     both = absorb_into(lg.Ensemble((grammar, grammar)), [NEW])
     assert [int(part.root_count.sum()) for part in both.grammars] == [81, 81]
+
+
+def test_a_new_word_is_known_by_name_after_one_tree(bank: lg.Treebank) -> None:
+    """Its form was never seen with the tag, and the parser was certain of another one."""
+    data = bank[:80]
+    grammar = lg.fit(lg.LPCFG, data, by=lg.Spectral(states=3))
+    tree = lg.parse_tree(str(data[3]).replace(f" {data[3].words[1]})", " Zyx)", 1))
+    place, tag = tree.words.index("Zyx"), next(node.label for node in tree.nodes() if node.word == "Zyx")
+
+    def tags(model: lg.LPCFG) -> dict[str, float]:
+        found = lg.Parser(model).marginals(lg.Sentence(tree.words)).tags
+        return {label: p for word, label, p in found if word == place}
+
+    before, after = tags(grammar), tags(absorb(grammar, [tree]))
+    again = tags(lg.fit(lg.LPCFG, lg.Treebank.of([*data, tree]), by=lg.Spectral(states=3)))
+    assert tag not in before
+    assert max(before.values()) > 0.99
+    assert max(after, key=after.__getitem__) == tag
+    assert after[tag] == pytest.approx(again[tag], abs=0.15)
+    assert absorb(absorb(grammar, [tree]), [tree]).rare_words.known == absorb(grammar, [tree]).rare_words.known
+
+
+def test_counts_of_a_new_word_are_its_own_and_those_its_form_lends(bank: lg.Treebank) -> None:
+    grammar = lg.fit(lg.LPCFG, bank[:80], by=lg.Clustering(states=2, iterations=1))
+    grown = absorb(grammar, [NEW])
+    form = grammar.rare_words.symbol("Zyx", first=True)
+
+    def counts(model: lg.LPCFG, word: str) -> dict[str, float]:
+        rows = model.lexicon[:, 1] == model.words.index(word)
+        names = [model.preterminals[symbol - len(model.interminals)] for symbol in model.lexicon[rows, 0]]
+        return dict(zip(names, model.lexicon_count[rows].tolist(), strict=True))
+
+    lent, found = counts(grammar, form), counts(grown, "Zyx")
+    total = sum(lent.values())
+    # One observation of its own and one in the shares of the form, of which half is left.
+    expected = {name: count / total / 2 for name, count in lent.items()}
+    assert found == pytest.approx({**expected, "NP+XX": 0.5})
+    assert counts(grown, form).keys() == {*lent, "NP+XX"}

@@ -34,7 +34,7 @@ def crashing(work: Callable[..., Any], *, before: bool) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("name", ["write_text", "append_unlocked", "append_text", "unlink"])
+@pytest.mark.parametrize("name", ["write_text", "append_unlocked", "append_line", "unlink"])
 def test_a_crash_at_any_moment_and_the_same_request_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: bool
 ) -> None:

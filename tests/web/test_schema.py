@@ -16,6 +16,7 @@ from web.conftest import Served
 
 OPERATIONS = (
     "POST /api/parse",
+    "POST /api/sentences",
     "POST /api/accept",
     "GET /api/status",
     "POST /api/refit",
@@ -50,7 +51,7 @@ def test_every_operation_is_tried(served: Served) -> None:
     ("operation", "mode"),
     [
         *((operation, GenerationMode.POSITIVE) for operation in OPERATIONS),
-        *((operation, GenerationMode.NEGATIVE) for operation in (*OPERATIONS[:2], "POST /api/queue")),
+        *((operation, GenerationMode.NEGATIVE) for operation in (*OPERATIONS[:3], "POST /api/queue")),
     ],
 )
 def test_answers_are_as_documented(served: Served, operation: str, mode: GenerationMode) -> None:

@@ -22,6 +22,9 @@ def serve(
     sentences: Annotated[
         Path | None, typer.Option(help="Sentences for the queue: text, tagged text or CoNLL-U.")
     ] = None,
+    tokenised: Annotated[
+        bool, typer.Option("--tokenised", help="Text in --sentences is one sentence a line, tokens parted by blanks.")
+    ] = False,
     heldout: Annotated[
         Path | None, typer.Option(help="Trees to measure the parser on as it learns; it never learns from them.")
     ] = None,
@@ -44,13 +47,15 @@ def serve(
         raise SettingError(f"the page needs {error.name}: pip install 'latentgram[web]'") from None
     from latentgram.web.session import Session
 
-    waiting = [] if sentences is None else list(latentgram.Treebank.stream_sentences(sentences))
+    parser = latentgram.load(model, latentgram.Parser)
+    rules = None if tokenised else parser.tokeniser or latentgram.Tokeniser()
+    waiting = latentgram.Treebank.stream_sentences(sentences, tokeniser=rules) if sentences is not None else ()
     session = Session(
-        latentgram.load(model, latentgram.Parser),
+        parser,
         model_path=model,
         treebank=treebank,
         train=train or (),
-        sentences=waiting,
+        sentences=list(waiting),
         heldout=heldout,
         workers=workers,
     )

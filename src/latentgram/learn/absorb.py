@@ -10,7 +10,8 @@ and so do q and π; a rule never seen before has the tensor that back-off gives 
 
 For a plain PCFG this is the very grammar that counting all trees with the same vocabulary gives. For a latent one
 the one-state part is, and what the hidden states mean stays as it was until the grammar is learned again. Words
-that were unknown count as their signatures, as in learning. Cost: one pass over the tensors.
+that were unknown count as they do in learning: as their signatures, or by name where the grammar knows rare words
+by name (new_words.py). Cost: one pass over the tensors.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
+from latentgram.learn.new_words import LentEntries, forms_of_new_words
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
@@ -49,9 +51,14 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
     if not len(forest):
         return grammar
     grammar = _distinct(grammar)
-    binary = grammar.rare_words.apply(grammar.binarisation.binarise(forest))
+    binary = grammar.binarisation.binarise(forest)
+    forms = forms_of_new_words(grammar, binary)
+    known = Alphabet.of((*grammar.rare_words.known, *forms)) if forms else grammar.rare_words.known
+    rare_words = dataclasses.replace(grammar.rare_words, known=known)
+    counted = GrammarCounts.of(Derivations.of(_marked(rare_words.apply(binary), grammar)))
+    lent = LentEntries.of(grammar, counted, forms)
     old = _counts(grammar)
-    new = old + GrammarCounts.of(Derivations.of(_marked(binary, grammar)))
+    new = old + counted + lent.counts
     place = _places(old, new)
     states = np.ones(len(new.interminals) + len(new.preterminals), np.int32)
     states[place] = grammar.states
@@ -89,7 +96,12 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
         lexicon=new.lexicon,
         lexicon_offset=layout(states[new.lexicon[:, 0]]),
         lexicon_vector=entries.grown(
-            grammar.lexicon_vector, grammar.lexicon_offset, lambda row: _piece(inside, offset, row[0])
+            grammar.lexicon_vector,
+            grammar.lexicon_offset,
+            lambda row: lent.mean.get(
+                (new.preterminals[row[0] - len(new.interminals)], new.words[row[1]]),
+                _piece(inside, offset, row[0]),
+            ),
         ),
         root_offset=offset,
         root_vector=roots,
@@ -98,6 +110,7 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
         rule_count=new.rule_count,
         lexicon_count=new.lexicon_count,
         root_count=new.root_count,
+        rare_words=rare_words,
         provenance=dataclasses.replace(grammar.provenance, trace=(*grammar.provenance.trace, *trace)),
     )
 

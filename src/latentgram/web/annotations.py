@@ -2,7 +2,8 @@
 
 The history (`NAME.history.jsonl`) has one JSON object a tree: the client's id, by which a request that was sent
 twice is carried out once, the agreement of the parser's tree with the accepted one, and the corrections. Both
-files grow together, through a journal (journal.py), so that nothing is ever lost and nothing comes twice.
+files grow together, through a journal (journal.py), so that nothing is ever lost and nothing comes twice. Between
+them stand the scores on held-out trees, which tell of these by the digest.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import score_attachment
 from latentgram.evaluate.bracketing import score_brackets
+from latentgram.web.heldout import Measured
 from latentgram.web.journal import Journal
 
 AnyTree = Tree | DependencyTree
@@ -54,6 +56,9 @@ class Annotations:
     kind: str
     path: Path | None = None
     history: list[Accepted] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+    """Scores on held-out trees, of any file."""
+    _by_id: dict[str, Accepted] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.path is None:
@@ -69,8 +74,17 @@ class Annotations:
                 raise DataError(f"the model is for {self.kind} trees, these are {found.kind}", path=self.path)
         with contextlib.suppress(DataError):
             for _, line in read_lines(self._history_path):
+                # A line that a crash has torn, or of another version, tells nothing.
                 with contextlib.suppress(ValueError, TypeError):
-                    self.history.append(Accepted(**json.loads(line)))
+                    self._remember(json.loads(line))
+
+    def _remember(self, line: dict[str, Any]) -> None:
+        if "score" in line:
+            self.measured.append(Measured(**line))
+            return
+        entry = Accepted(**line)
+        self.history.append(entry)
+        self._by_id[entry.id] = entry
 
     @property
     def _history_path(self) -> Path:
@@ -91,7 +105,7 @@ class Annotations:
 
     def seen(self, id: str, tree: AnyTree) -> Accepted | None:
         """What became of a request with this id, if there was one; with another tree it is refused."""
-        found = next((each for each in reversed(self.history) if each.id == id), None)
+        found = self._by_id.get(id)
         if found is not None and found.digest not in ("", _digest(tree)):
             raise DataError(f"the id {id} was given to another tree: a new tree needs a new id")
         return found
@@ -101,9 +115,16 @@ class Annotations:
         entry = Accepted(id, agreement(tree, proposed), fixes, len(tree), _digest(tree))
         if self.path is not None:
             text, after = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
-            self._journal.append(text, json.dumps(vars(entry)) + "\n", after=after)
+            self._journal.append(text, json.dumps(vars(entry)), after=after)
         self.history.append(entry)
+        self._by_id[id] = entry
         return entry
+
+    def note(self, measured: Measured) -> None:
+        """Keep a score on held-out trees."""
+        self.measured.append(measured)
+        if self.path is not None:
+            self._journal.note(json.dumps(vars(measured)))
 
     def parse(self, text: str) -> AnyTree:
         """One tree from its text: brackets or CoNLL-U."""

@@ -26,7 +26,7 @@ from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.inspection import describe, look
 from latentgram.web.session import Session
-from latentgram.web.waiting import Order, sentences_of
+from latentgram.web.waiting import Order
 from latentgram.web.workers import Busy, GivenUp
 
 PARSE_SECONDS = 60.0
@@ -106,21 +106,19 @@ def _add_parsing(app: FastAPI, session: Session) -> None:
     @app.post("/api/parse", response_model=schemas.ParseAnswer)
     async def parse(given: schemas.ParseRequest, request: Request) -> Any:
         """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
-        number = len(given.words) if given.words is not None else len((given.text or "").split())
-        if number > schemas.MAX_WORDS:
-            raise DataError(
-                f"this has {number:,} words, and a sentence of at most {schemas.MAX_WORDS} is parsed here: "
-                "split it into sentences, or put them into the queue, one a line"
-            )
-        sentence, guessed = await asyncio.to_thread(
-            session.sentence, given.text, given.words, given.xpos, given.upos
-        )
+        sentence, guessed = await asyncio.to_thread(lambda: session.tagged(session.asked(given)))
         known = Constraints.read(given.fixes.model_dump())
         version = session.version
         answer = await session.workers.run(
             analyse, sentence, known or None, given.count, limit=PARSE_SECONDS, gone=request.is_disconnected
         )
         return {**answer, "version": version, "guessed_tags": guessed}
+
+    @app.post("/api/sentences", response_model=schemas.TextAnswer)
+    def sentences(given: schemas.TextRequest) -> Any:
+        """Cut text into sentences and words, as `latentgram parse` does."""
+        found = session.cut(given.text, given.tokenised)
+        return {"sentences": [{"words": each.words, "space_after": each.space_after} for each in found]}
 
 
 def _add_learning(app: FastAPI, session: Session) -> None:
@@ -152,6 +150,7 @@ def _add_learning(app: FastAPI, session: Session) -> None:
             "needs_tags": session.kind == "dependency" and not (session.parser.tagger or session.guesser),
             "max_words": schemas.MAX_WORDS,
             "saved": session.saved,
+            "warming": session.workers.warming,
         }
 
     @app.post("/api/accept", response_model=schemas.AcceptAnswer)
@@ -220,6 +219,7 @@ def _add_queue(app: FastAPI, session: Session) -> None:
                     "words": item.sentence.words,
                     "xpos": item.sentence.xpos,
                     "upos": item.sentence.upos,
+                    "space_after": item.sentence.space_after,
                     "entropy": item.entropy,
                 }
                 for item in items[offset : offset + limit]
@@ -227,12 +227,9 @@ def _add_queue(app: FastAPI, session: Session) -> None:
         }
 
     @app.post("/api/queue", response_model=schemas.QueueAnswer)
-    def add(given: schemas.QueueRequest) -> Any:
-        """Put sentences into the queue, one a line."""
-        sentences = sentences_of(given.text)
-        if not sentences:
-            raise DataError("there is no sentence in this")
-        session.queue.add(sentences)
+    def add(given: schemas.TextRequest) -> Any:
+        """Put the sentences of a text into the queue."""
+        session.queue.add(session.cut(given.text, given.tokenised))
         waiting = session.queue.waiting
         return {"waiting": len(waiting), "scored": sum(item.entropy is not None for item in waiting), "items": []}
 
@@ -249,10 +246,8 @@ async def _score_queue(session: Session) -> None:
             continue
         version = session.version
         with contextlib.suppress(LatentgramError):
-            sentences = [
-                session.sentence(None, i.sentence.words, i.sentence.xpos, i.sentence.upos)[0] for i in batch
-            ]
-            found = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS)
+            sentences = [session.tagged(item.sentence)[0] for item in batch]
+            found = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS, background=True)
             for item, entropy in zip(batch, found, strict=True):
                 item.entropy = entropy
         for item in batch:
@@ -271,8 +266,10 @@ async def _measure(session: Session) -> None:
             continue
         accepted = len(session.annotations.history)
         try:
-            score = await session.workers.run(score_part, part, limit=PARSE_SECONDS)
-            heldout.add(version, score, len(part), accepted)
+            score = await session.workers.run(score_part, part, limit=PARSE_SECONDS, background=True)
+            made = heldout.add(version, score, len(part), accepted)
+            if made is not None:
+                await asyncio.to_thread(session.annotations.note, made)
         except LatentgramError:
             await asyncio.sleep(5.0)
         await asyncio.sleep(0.01)

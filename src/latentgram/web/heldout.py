@@ -22,6 +22,8 @@ class Measured:
     version: int
     accepted: int
     score: float
+    digest: str = ""
+    """Of the held-out trees."""
 
 
 @dataclass
@@ -41,14 +43,22 @@ class HeldOut:
         part = self.trees[self._done : self._done + TOGETHER]
         return part if len(part) else None
 
-    def add(self, version: int, score: Any, size: int, accepted: int) -> None:
-        """Take the score of a part; one of another version than the last asked for is forgotten."""
+    def add(self, version: int, score: Any, size: int, accepted: int) -> Measured | None:
+        """Take the score of a part, and give that of all if this was the last and it says something new.
+
+        A score of another version than the last asked for is forgotten.
+        """
         if version != self._version:
-            return
+            return None
         self._sum = score if self._sum is None else self._sum + score
         self._done += size
-        if self._done >= len(self.trees):
-            self.curve.append(Measured(version, accepted, float(getattr(self._sum, self._sum.HEADLINE))))
+        if self._done < len(self.trees):
+            return None
+        made = Measured(version, accepted, float(getattr(self._sum, self._sum.HEADLINE)), self.trees.digest)
+        if self.curve and (self.curve[-1].accepted, self.curve[-1].score) == (made.accepted, made.score):
+            return None
+        self.curve.append(made)
+        return made
 
 
 def score_part(parser: Parser, trees: Treebank[Any]) -> Any:

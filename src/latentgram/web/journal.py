@@ -1,10 +1,10 @@
 """Two files that grow together: a tree in the treebank and its line in the history, both or none, once.
 
-What is to be done is written down first (`.NAME.journal` beside the treebank: the text, the line, and how long the
-treebank is), then done, then crossed out. A program that finds a journal, after a crash at whatever moment, does
-what is missing: the tree is there if the treebank has its text behind the old end, the line if the history has it.
+What is to be done is written down first (`.NAME.journal` beside the treebank: the text, the line, and how long both
+files are), then done, then crossed out. A program that finds a journal, after a crash at whatever moment, does what
+is missing: the tree is there if the treebank has its text behind the old end, the line likewise in the history.
 So a request that is sent again after a crash finds its id in the history, and its tree is never appended twice.
-All of it happens under the lock of the treebank.
+All of it happens under the lock of the treebank, and nothing of it reads or copies the history.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from latentgram.data.append import append_text, append_unlocked, locked
+from latentgram.data.append import append_line, append_unlocked, locked
 from latentgram.data.files import read_text, write_text
 from latentgram.errors import DataError
 
@@ -37,10 +37,16 @@ class Journal:
         """Append a text to the treebank (`after` is as for `append_text`) and a line to the history."""
         with locked(self.treebank):
             self._finish()
-            size = os.path.getsize(self.treebank) if self.treebank.exists() else 0
+            entry = {"size": _size(self.treebank), "history": _size(self.history)}
             with write_text(self.path) as out:
-                out.write(json.dumps({"size": size, "text": text, "after": after, "line": line}))
+                out.write(json.dumps({**entry, "text": text, "after": after, "line": line}))
             self._finish()
+
+    def note(self, line: str) -> None:
+        """Append a line to the history alone."""
+        with locked(self.treebank):
+            self._finish()
+            append_line(self.history, line)
 
     def recover(self) -> None:
         """Do what a program that crashed has left undone."""
@@ -55,8 +61,8 @@ class Journal:
         entry = self._read()
         if not _holds(self.treebank, entry["text"], entry["size"]):
             append_unlocked(self.treebank, entry["text"], after=entry["after"])
-        if not _holds(self.history, entry["line"], 0):
-            append_text(self.history, entry["line"])
+        if not _holds(self.history, f"{entry['line']}\n", entry.get("history", 0)):
+            append_line(self.history, entry["line"])
         os.unlink(self.path)
 
     def _read(self) -> dict[str, Any]:
@@ -67,6 +73,10 @@ class Journal:
         except (ValueError, AttributeError):
             raise DataError("this is not a journal of latentgram; move it away", path=self.path) from None
         return entry
+
+
+def _size(path: Path) -> int:
+    return os.path.getsize(path) if path.exists() else 0
 
 
 def _holds(path: Path, text: str, begin: int) -> bool:

@@ -17,6 +17,8 @@ MAX_TREES = 20
 
 Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^\S+$")]
 Label = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s()]+$")]
+Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
+"""An index as a key of JSON."""
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
 
 
@@ -30,24 +32,54 @@ class Problem(BaseModel):
     detail: str
 
 
-class Fixes(_Strict):
-    """What is known of the tree: words are counted from 0 in spans and tags, from 1 in heads (0 is the root)."""
+Spans = list[tuple[Index, Index] | tuple[Index, Index, Label | None]]
+Tags = list[tuple[Index, Label]] | dict[Number, Label]
+Heads = list[tuple[Index, Index]] | dict[Number, Index]
 
-    spans: list[tuple[Index, Index, Label | None]] = []
-    forbidden_spans: list[tuple[Index, Index, Label | None]] = []
-    tags: list[tuple[Index, Label]] = []
-    forbidden_tags: list[tuple[Index, Label]] = []
-    heads: list[tuple[Index, Index]] = []
-    forbidden_heads: list[tuple[Index, Index]] = []
+
+class Fixes(_Strict):
+    """What is known of the tree: words are counted from 0 in spans and tags, from 1 in heads (0 is the root).
+
+    This is a line of the file that `latentgram parse --constraints` reads.
+    """
+
+    spans: Spans = []
+    forbidden_spans: Spans = []
+    tags: Tags = []
+    forbidden_tags: Tags = []
+    heads: Heads = []
+    forbidden_heads: Heads = []
+
+
+class TextRequest(_Strict):
+    """Text, cut into sentences and words as `latentgram parse` does."""
+
+    text: str = Field(min_length=1, examples=["He doesn't sleep. She does."])
+    tokenised: bool = Field(False, description="Whether it is one sentence a line, words parted by blanks.")
+
+
+class CutSentence(BaseModel):
+    """The words of a sentence, and whether a blank stood behind each (None where all words are parted by blanks)."""
+
+    words: list[str]
+    space_after: list[bool] | None
+
+
+class TextAnswer(BaseModel):
+    """The sentences of a text."""
+
+    sentences: list[CutSentence]
 
 
 class ParseRequest(_Strict):
-    """A sentence as text (split at blanks) or as words with tags, and what is known of its tree."""
+    """One sentence, as text or as words with tags, and what is known of its tree."""
 
-    text: str | None = Field(None, examples=["The old man saw a dog ."])
+    text: str | None = Field(None, examples=["The old man saw a dog."])
+    tokenised: bool = Field(False, description="Whether the words of the text are parted by blanks.")
     words: list[Word] | None = None
     xpos: list[Label] | None = None
     upos: list[Label] | None = None
+    space_after: list[bool] | None = Field(None, description="Whether a blank stands behind each of the words.")
     fixes: Fixes = Fixes()
     count: int = Field(1, ge=1, le=MAX_TREES, description="How many trees, best first.")
 
@@ -181,6 +213,8 @@ class Status(BaseModel):
     needs_tags: bool
     max_words: int
     saved: bool
+    warming: bool
+    """Whether the parser is still being loaded: what is asked meanwhile is answered then."""
 
 
 class QueueItem(BaseModel):
@@ -190,6 +224,7 @@ class QueueItem(BaseModel):
     words: list[str]
     xpos: list[str] | None
     upos: list[str] | None
+    space_after: list[bool] | None
     entropy: float | None
 
 
@@ -199,12 +234,6 @@ class QueueAnswer(BaseModel):
     waiting: int
     scored: int
     items: list[QueueItem]
-
-
-class QueueRequest(_Strict):
-    """Sentences for the queue, one a line."""
-
-    text: str = Field(min_length=1)
 
 
 class SymbolInfo(BaseModel):

@@ -28,6 +28,7 @@ from latentgram.store import save
 from latentgram.web.annotations import Accepted, Annotations, AnyTree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.refit import Refit, learner_of
+from latentgram.web.schemas import MAX_WORDS, ParseRequest
 from latentgram.web.tags import TagGuesser
 from latentgram.web.waiting import Queue
 from latentgram.web.workers import Workers
@@ -56,7 +57,7 @@ class Session:
         self.kind = CONSTITUENCY if isinstance(parser.model, LPCFG | Ensemble) else DEPENDENCY
         self.annotations = Annotations(self.kind, treebank)
         self.model_path = model_path
-        self.heldout = None if heldout is None else HeldOut(_trees(heldout, self.kind, parser.model))
+        self.heldout = None if heldout is None else self._held_out(heldout, parser.model)
         self.saved = True
         self._lock = threading.RLock()
         self._train: Treebank[Any] | None = Treebank.read(train) if train else None
@@ -78,6 +79,11 @@ class Session:
         self.queue.add(list(sentences))
         for tree in self.annotations.read().sentences():
             self.queue.finish(tree.words)
+
+    def _held_out(self, path: Path, model: Any) -> HeldOut:
+        """Held-out trees, with the scores that the history tells of them."""
+        trees = _trees(path, self.kind, model)
+        return HeldOut(trees, [each for each in self.annotations.measured if each.digest == trees.digest])
 
     @property
     def parser(self) -> Parser:
@@ -135,14 +141,42 @@ class Session:
         self.workers.set_parser(parser, self.version + 1)
         self.saved = False
 
-    def sentence(self, text: str | None, words: Any, xpos: Any, upos: Any) -> tuple[Sentence, bool]:
-        """A sentence from a request, and whether its tags were guessed."""
-        if (text is None) == (words is None):
+    def cut(self, text: str, tokenised: bool) -> list[Sentence]:
+        """The sentences of a text: one a line, if it is tokenised."""
+        if tokenised:
+            found = [Sentence(tuple(line.split())) for line in text.splitlines() if line.strip()]
+        else:
+            found = list(self.parser.sentences_of(text))
+        if not found:
+            raise DataError("there is no sentence in this")
+        return found
+
+    def asked(self, given: ParseRequest) -> Sentence:
+        """The sentence of a request."""
+        if (given.text is None) == (given.words is None):
             raise DataError("give a sentence either as text or as words")
-        given = tuple(words) if words is not None else tuple((text or "").split())
-        if any("\ud800" <= char <= "\udfff" for word in given for char in word):
+        tags = given.xpos and tuple(given.xpos), given.upos and tuple(given.upos)
+        if given.words is not None:
+            blanks = None if given.space_after is None else tuple(given.space_after)
+            sentence = Sentence(tuple(given.words), *tags, blanks)
+        else:
+            found = self.cut(given.text or "", given.tokenised)
+            if len(found) > 1:
+                raise DataError(
+                    f"this has {len(found):,} sentences, and one at a time is parsed here: /api/sentences parts them"
+                )
+            sentence = Sentence(found[0].words, *tags, found[0].space_after)
+        if len(sentence) > MAX_WORDS:
+            raise DataError(
+                f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "
+                "split it into sentences"
+            )
+        if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
             raise DataError("the text holds half a character, which is no text")
-        sentence = Sentence(given, xpos and tuple(xpos), upos and tuple(upos))
+        return sentence
+
+    def tagged(self, sentence: Sentence) -> tuple[Sentence, bool]:
+        """A sentence with the tags that the model needs, and whether they were guessed."""
         if self.kind == CONSTITUENCY or sentence.tags is not None:
             return sentence, False
         if self.parser.tagger is not None:
@@ -162,6 +196,7 @@ class Session:
             before = self.annotations.seen(id, tree)
             if before is not None:
                 return before, self._absorbs
+            self.queue.check(number)
             if isinstance(tree, DependencyTree) and tree.fault is not None:
                 raise DataError(f"not a tree: {tree.fault}")
             entry = self.annotations.add(id, tree, proposed, fixes)

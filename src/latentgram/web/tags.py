@@ -48,7 +48,7 @@ class TagGuesser:
         """The sentence with the most probable tag of each word."""
         pairs = [name.split(_JOIN) for name in self.model.tag(sentence).tags]
         upos, xpos = (tuple(column) for column in zip(*pairs, strict=True))
-        return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos))
+        return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos), sentence.space_after)
 
 
 def _unless_missing(tags: tuple[str, ...]) -> tuple[str, ...] | None:

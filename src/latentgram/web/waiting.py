@@ -54,6 +54,11 @@ class Queue:
         open_items = [item for item in self.items if not item.done and item.version < version]
         return sorted(open_items, key=lambda item: (item.version, item.number))[:size]
 
+    def check(self, number: int | None) -> None:
+        """See that there is a sentence of this number."""
+        if number is not None and number >= len(self.items):
+            raise DataError(f"there is no sentence {number} in the queue, which has {len(self.items)} from 0 on")
+
     @property
     def waiting(self) -> list[Waiting]:
         """What is still to be done, in the order of the file."""
@@ -73,12 +78,3 @@ class Queue:
         if order == "file":
             return waiting
         return sorted(waiting, key=lambda item: (math.inf if item.entropy is None else -item.entropy, item.number))
-
-
-def sentences_of(text: str) -> list[Sentence]:
-    """Sentences from text, one a line, split at blanks.
-
-    >>> [sentence.words for sentence in sentences_of("Cats sleep .\\n\\nDogs bark .")]
-    [('Cats', 'sleep', '.'), ('Dogs', 'bark', '.')]
-    """
-    return [Sentence(tuple(line.split())) for line in text.splitlines() if line.strip()]

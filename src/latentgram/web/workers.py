@@ -3,7 +3,9 @@
 Compiled kernels hold the interpreter's lock while they run, so threads would wait for each other, and a thread
 cannot be stopped. Hence a few processes, each with the parser; work that nobody waits for any more ends with its
 process, for which a new one is started at once. A worker gets a new parser with the first work after it changed.
-Without processes (`count = 0`) work is done in threads, one at a time: for tests.
+Compiled kernels are loaded before the first work comes: by one worker, so that it is ready soon, then by the
+others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work is done in
+threads, one at a time: for tests.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class GivenUp(Exception):
     """Nobody waits for the answer any more."""
 
 
-def _serve(pipe: Connection) -> None:
-    """The life of a worker."""
+def _serve(pipe: Connection, warm: Any) -> None:
+    """The life of a worker; `warm` is set when it has loaded what it needs."""
     parser: Parser | None = None
     with contextlib.suppress(EOFError, KeyboardInterrupt, OSError):
         while True:
@@ -47,6 +49,7 @@ def _serve(pipe: Connection) -> None:
             if job is None:
                 parser = args
                 _warm(parser)
+                warm.set()
                 continue
             try:
                 answer: tuple[bool, Any] = (True, job(parser, *args))
@@ -72,6 +75,7 @@ def _warm(parser: Parser) -> None:
 class _Worker:
     process: BaseProcess
     pipe: Connection
+    warm: Any
     version: int = -1
 
 
@@ -82,23 +86,38 @@ class Workers:
     parser: Parser
     count: int = 2
     version: int = 0
-    _idle: queue.Queue[_Worker] = field(default_factory=queue.Queue)
+    warming: bool = False
+    """Whether no worker has loaded its kernels yet."""
+    _idle: queue.Queue[_Worker] = field(default_factory=queue.LifoQueue)
+    """The last used first: it has everything in its memory."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
 
     def start(self) -> None:
         """Start the processes, each with the parser."""
-        for _ in range(self.count):
-            self._add()
+        if self.count:
+            self.warming = True
+            threading.Thread(target=self._start_others, args=(self._add(),), daemon=True).start()
 
-    def _add(self) -> None:
-        ours, theirs = multiprocessing.get_context("spawn").Pipe()
-        process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+    def _start_others(self, first: _Worker) -> None:
+        while not first.warm.wait(0.2) and first.process.is_alive() and not self._closed:
+            pass
+        self.warming = False
+        for _ in range(self.count - 1):
+            if not self._closed:
+                self._add()
+
+    def _add(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        warm = context.Event()
+        process = context.Process(target=_serve, args=(theirs, warm), daemon=True)
         process.start()
         theirs.close()
-        worker = _Worker(process, ours)
+        worker = _Worker(process, ours, warm)
         self._update(worker)
         self._idle.put(worker)
+        return worker
 
     def _update(self, worker: _Worker) -> None:
         parser, version = self.parser, self.version
@@ -122,12 +141,13 @@ class Workers:
         *args: Any,
         limit: float = 60.0,
         gone: Callable[[], Awaitable[bool]] | None = None,
+        background: bool = False,
     ) -> Any:
         """Do work on the parser; raises `Busy` after `limit` seconds and `GivenUp` when `gone` says so."""
         if not self.count:
             return await asyncio.to_thread(self._alone, job, args)
         deadline = time.monotonic() + limit
-        worker = await self._free(deadline, gone)
+        worker = await self._free(deadline, gone, spared=1 if background and self.count > 1 else 0)
         try:
             await asyncio.to_thread(self._update, worker)
             worker.pipe.send((job, args))
@@ -149,10 +169,12 @@ class Workers:
             return value
         raise value
 
-    async def _free(self, deadline: float, gone: Callable[[], Awaitable[bool]] | None) -> _Worker:
+    async def _free(self, deadline: float, gone: Callable[[], Awaitable[bool]] | None, spared: int) -> _Worker:
+        """A worker that does nothing, with so many others like it."""
         while True:
             with contextlib.suppress(queue.Empty):
-                return self._idle.get_nowait()
+                if self._idle.qsize() > spared:
+                    return self._idle.get_nowait()
             await asyncio.sleep(POLL)
             if gone is not None and await gone():
                 raise GivenUp

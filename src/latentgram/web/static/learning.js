@@ -55,8 +55,8 @@ function showStatus() {
   at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn anew";
   at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
   at("agreement").replaceChildren(...curves(view.status));
-  at("labels").replaceChildren(...status.phrase_labels.map((label) => html("option", { value: label })));
-  at("tags").replaceChildren(...status.tags.map((label) => html("option", { value: label })));
+  at("labels").replaceChildren(...view.status.phrase_labels.map((label) => html("option", { value: label })));
+  at("tags").replaceChildren(...view.status.tags.map((label) => html("option", { value: label })));
 }
 
 /** How the parser does: before correction, and on held-out trees if there are any. */
