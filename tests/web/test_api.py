@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import latentgram as lg
+from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
@@ -63,6 +64,37 @@ def test_corrections_are_obeyed_and_clashes_named(serve: Any) -> None:
     clash = served.post("/api/parse", text=TEXT, fixes={"spans": [[0, 3, None], [2, 5, None]]})
     assert clash.status_code == 422
     assert "cross" in clash.json()["detail"]
+
+
+def test_corrections_are_lines_of_the_constraints_that_the_command_line_reads(serve: Any, tmp_path: Path) -> None:
+    served = serve()
+    line = {"spans": [[3, 8]], "forbidden_spans": [[5, 8, "PP"]], "tags": {"1": "NNP"}}
+    (tmp_path / "known.jsonl").write_text(json.dumps(line))
+    known = next(read_constraints(tmp_path / "known.jsonl"))
+    answer = served.post("/api/parse", text=TEXT, fixes=line).json()
+    assert answer["trees"][0]["plain"].strip() == str(served.session.parser.parse(TEXT, known).tree)
+    assert known.obeyed_by(lg.parse_tree(answer["trees"][0]["plain"]))
+    heads = serve("arcs").post("/api/parse", text="The dog sleeps .", fixes={"heads": {"1": 3}}).json()
+    assert heads["trees"][0]["heads"][0] == 3
+    assert served.post("/api/parse", text=TEXT, fixes={"tags": {"one": "NNP"}}).status_code == 422
+
+
+def test_text_is_cut_as_the_command_line_cuts_it(serve: Any) -> None:
+    served = serve()
+    raw = "Mr. Brown doesn't sleep (much). The dog does."
+    cut = served.post("/api/sentences", text=raw).json()["sentences"]
+    assert [tuple(each["words"]) for each in cut] == [s.words for s in served.session.parser.sentences_of(raw)]
+    assert cut[1] == {"words": ["The", "dog", "does", "."], "space_after": [True, True, False, True]}
+    as_it_is = served.post("/api/sentences", text=raw, tokenised=True).json()["sentences"]
+    assert as_it_is == [{"words": raw.split(), "space_after": None}]
+    assert served.post("/api/parse", text="The dog doesn't.").json()["words"] == ["The", "dog", "does", "n't", "."]
+    two = served.post("/api/parse", text=raw)
+    assert two.status_code == 422
+    assert "2 sentences" in two.json()["detail"]
+    served.post("/api/queue", text=raw)
+    assert served.get("/api/queue", order="file")["items"][-1]["words"] == cut[1]["words"]
+    blanks = serve("arcs").post("/api/parse", words=["Hi", "!"], space_after=[False, True]).json()
+    assert "SpaceAfter=No" in blanks["trees"][0]["plain"]
 
 
 def test_what_is_no_text_and_what_phrases_have_not(serve: Any) -> None:
@@ -144,7 +176,13 @@ def test_accuracy_on_held_out_trees_develops(serve: Any, models: Path, tmp_path:
     assert first["score"] == pytest.approx(expected)
     assert first["accepted"] == 0
     assert phrases.post("/api/accept", id="abc-12345", tree=str(lg.demo_treebank(1, seed=8)[0])).status_code == 200
-    assert points(2)[1]["accepted"] == 1
+    curve = points(2)
+    assert curve[1]["accepted"] == 1
+    phrases.close()
+    # After a restart the curve is there; what is measured again says nothing new.
+    phrases = serve(heldout=tmp_path / "heldout.mrg")
+    until(lambda: phrases.session.heldout.part(phrases.session.version) is None)
+    assert [point["score"] for point in phrases.get("/api/status")["heldout"]] == [each["score"] for each in curve]
     assert serve().get("/api/status")["heldout"] is None
     with pytest.raises(DataError, match="learned from these very trees"):
         serve(heldout=models / "bank.mrg")
@@ -248,6 +286,10 @@ def test_the_queue_puts_the_most_uncertain_first(serve: Any) -> None:
     assert [item["number"] for item in served.get("/api/queue", order="file")["items"]] == [0, 1, 2, 3]
     first = answer["items"][0]
     tree = served.post("/api/parse", words=first["words"]).json()["trees"][0]["plain"]
+    beyond = served.post("/api/accept", id="abc-12345", tree=tree, queue=99_999)
+    assert beyond.status_code == 422
+    assert "no sentence 99999 in the queue" in beyond.json()["detail"]
+    assert served.get("/api/status")["accepted"] == 0
     served.post("/api/accept", id="abc-12345", tree=tree, queue=first["number"])
     assert served.get("/api/queue")["waiting"] == 3
 

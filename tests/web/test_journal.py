@@ -103,6 +103,20 @@ def test_what_another_program_appended_meanwhile_stays(tmp_path: Path, monkeypat
     assert bank.read_text() == OLD + "(S (NN c))\n" + NEW
 
 
+def test_a_long_history_is_neither_read_nor_copied_nor_hurt_by_a_torn_line(tmp_path: Path) -> None:
+    bank, history = tmp_path / "bank.mrg", tmp_path / "bank.mrg.history.jsonl"
+    bank.write_text(OLD)
+    running = Annotations("constituency", bank)
+    running.add("id-1", parse_tree(NEW), None, 0)
+    with open(history, "a") as log:
+        log.write('{"id": "tor')
+    file, begin = os.stat(history).st_ino, history.read_bytes()
+    running.add("id-2", parse_tree(NEW), None, 0)
+    assert os.stat(history).st_ino == file
+    assert history.read_bytes().startswith(begin + b"\n")
+    assert [each.id for each in Annotations("constituency", bank).history] == ["id-1", "id-2"]
+
+
 def test_a_foreign_journal_is_named(tmp_path: Path) -> None:
     (tmp_path / ".bank.mrg.journal").write_text("[1, 2]")
     with pytest.raises(DataError, match=r"\.bank\.mrg\.journal: this is not a journal"):

@@ -208,6 +208,31 @@ def test_the_queue_leads_from_one_sentence_to_the_next(serve: Any, page: Any) ->
     assert served.get("/api/queue")["waiting"] == 3
 
 
+def test_a_pasted_text_is_stepped_through(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    page.fill("#sentence", "The dog doesn't sleep. The teacher saw it. The dog sleeps.")
+    page.press("#sentence", "Enter")
+    wait(page, "document.querySelectorAll('.word').length === 6")
+    assert page.locator("#pasted-list li").count() == 3
+    assert page.input_value("#sentence") == "The dog doesn't sleep."
+    page.click("#pasted-after")
+    wait(page, "document.getElementById('sentence').value === 'The teacher saw it.'")
+    page.wait_for_selector("#accept:not(:disabled)")
+    page.click("#accept")
+    wait(page, "document.getElementById('sentence').value === 'The dog sleeps.'")
+    assert page.text_content("#pasted-list li:nth-child(2) .n") == "✓ 2"
+    page.reload()
+    wait(page, "document.querySelectorAll('#pasted-list li').length === 3")
+    assert page.text_content("#pasted-number") == "Sentence 3 of 3"
+    # As it is, with the words parted by blanks; and the labels that may be set are offered.
+    page.check("#tokenised")
+    ask(page, "The dog sleeps.")
+    assert page.is_hidden("#pasted")
+    assert page.eval_on_selector_all("#labels option", "all => all.map(o => o.value)")
+    assert page.eval_on_selector_all("#tags option", "all => all.map(o => o.value)")
+
+
 def test_a_long_paste_and_sixty_words(serve: Any, page: Any) -> None:
     page.goto(serve().url)
     page.fill("#sentence", "word " * 10_000)

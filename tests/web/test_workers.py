@@ -25,6 +25,26 @@ def workers() -> Iterator[Workers]:
     made.close()
 
 
+def test_the_background_leaves_one_worker_to_people(workers: Workers) -> None:
+    deadline = time.monotonic() + 60
+    while workers.warming:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+    async def crowd() -> float:
+        first = asyncio.create_task(workers.run(time.sleep, limit=60, background=True))
+        while not workers.count - workers._idle.qsize():
+            await asyncio.sleep(0.02)
+        second = asyncio.create_task(workers.run(time.sleep, limit=60, background=True))
+        answer = await workers.run(abs, limit=60)
+        for task in (first, second):
+            task.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+        return float(answer)
+
+    assert asyncio.run(crowd()) == LONG
+
+
 def test_slow_work_blocks_nobody_and_can_be_given_up(workers: Workers) -> None:
     waiting = True
 

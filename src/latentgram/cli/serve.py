@@ -23,7 +23,8 @@ def serve(
         Path | None, typer.Option(help="Sentences for the queue: text, tagged text or CoNLL-U.")
     ] = None,
     tokenised: Annotated[
-        bool, typer.Option("--tokenised", help="Text in --sentences is one sentence a line, tokens parted by blanks.")
+        bool,
+        typer.Option("--tokenised", help="Text in --sentences is one sentence a line, tokens parted by blanks."),
     ] = False,
     heldout: Annotated[
         Path | None, typer.Option(help="Trees to measure the parser on as it learns; it never learns from them.")

@@ -43,7 +43,9 @@ of its tags than counts do. With one observation the tags of the form never outw
 def forms_of_new_words(grammar: LPCFG, binary: Forest) -> dict[str, str]:
     """The words of binarised trees that are to be known by name from now on, and their forms."""
     rule = grammar.rare_words
-    by_name = rule.mode == "signature" and any(tag_symbol(tag_of(a)) in grammar.words for a in grammar.preterminals)
+    by_name = rule.mode == "signature" and any(
+        tag_symbol(tag_of(a)) in grammar.words for a in grammar.preterminals
+    )
     if not by_name:
         return {}
     leaf = binary.is_tag
@@ -96,7 +98,7 @@ class _OldEntries:
     @cached_property
     def _symbol_count(self) -> Floats:
         grammar = self.grammar
-        return np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, len(grammar.states))
+        return np.asarray(np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, len(grammar.states)), float)
 
     def of(self, word: str) -> dict[str, _Entry]:
         """The entries of a word or form by preterminal."""

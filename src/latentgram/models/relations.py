@@ -2,7 +2,8 @@
 
     p(relation | head, modifier, direction, distance) → (head, modifier, direction) → (modifier, direction)
 
-each level trusted by λ = C / (C + 5 U) for C events, U of them different. The root counts as a head symbol.
+each level trusted by λ = C / (C + 5 U) for C events, U of them different. The root counts as a head symbol; words
+under it have p(relation | root) before the last level, so that one whose tag was never seen there is still a root.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import Alphabet
+from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.dp.lexical_backoff import TRUST
 from latentgram.stats.context_counts import ContextCounts
 
@@ -43,7 +44,7 @@ class Relations:
     labels: Alphabet
     n_symbols: int
     levels: tuple[ContextCounts, ...]
-    """From fine to coarse."""
+    """From fine to coarse; files written before there was one for the root, the last but one, lack it."""
 
     @classmethod
     def of(
@@ -59,23 +60,27 @@ class Relations:
         """Count the arcs of a treebank; the head of a root word is `n_symbols`, its distance 0."""
         empty = cls(labels, n_symbols, ())
         contexts = empty._contexts(head, modifier, signed_distance)
-        return cls(labels, n_symbols, tuple(ContextCounts.of(context, label) for context in contexts))
+        kept = [context != ABSENT for context in contexts]
+        counted = (ContextCounts.of(of[used], label[used]) for of, used in zip(contexts, kept, strict=True))
+        return cls(labels, n_symbols, tuple(counted))
 
     def _contexts(
         self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], ...]:
+        """What each level knows an arc by; `ABSENT` where a level does not speak of it."""
         direction = (signed_distance > 0).astype(np.int64)
         coarse = modifier.astype(np.int64) * 2 + direction
         middle = coarse * (self.n_symbols + 1) + head
         fine = middle * (len(DISTANCES) + 1) + distance_bucket(np.abs(signed_distance))
-        return fine, middle, coarse
+        root = np.where(head == self.n_symbols, 0, ABSENT)
+        return (fine, middle, coarse) if len(self.levels) == 3 else (fine, middle, root, coarse)
 
     def predict(
         self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
     ) -> tuple[list[str], NDArray[np.float64]]:
         """The most probable relation of each arc and its probability."""
-        fine, middle, coarse = (keys.tolist() for keys in self._contexts(head, modifier, signed_distance))
-        chosen = [self._choice(keys) for keys in zip(fine, middle, coarse, strict=True)]
+        levels = (keys.tolist() for keys in self._contexts(head, modifier, signed_distance))
+        chosen = [self._choice(keys) for keys in zip(*levels, strict=True)]
         return [self.labels[label] for label, _ in chosen], np.array([share for _, share in chosen])
 
     @cached_property

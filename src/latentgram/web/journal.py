@@ -1,10 +1,10 @@
 """Two files that grow together: a tree in the treebank and its line in the history, both or none, once.
 
-What is to be done is written down first (`.NAME.journal` beside the treebank: the text, the line, and how long both
-files are), then done, then crossed out. A program that finds a journal, after a crash at whatever moment, does what
-is missing: the tree is there if the treebank has its text behind the old end, the line likewise in the history.
-So a request that is sent again after a crash finds its id in the history, and its tree is never appended twice.
-All of it happens under the lock of the treebank, and nothing of it reads or copies the history.
+What is to be done is written down first (`.NAME.journal` beside the treebank: the text, the line, and how long
+both files are), then done, then crossed out. A program that finds a journal, after a crash at whatever moment,
+does what is missing: the tree is there if the treebank has its text behind the old end, the line likewise in the
+history. So a request that is sent again after a crash finds its id in the history, and its tree is never appended
+twice. All of it happens under the lock of the treebank, and nothing of it reads or copies the history.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class TextRequest(_Strict):
 
 
 class CutSentence(BaseModel):
-    """The words of a sentence, and whether a blank stood behind each (None where all words are parted by blanks)."""
+    """The words of a sentence, and whether a blank stood behind each (None: behind all of them)."""
 
     words: list[str]
     space_after: list[bool] | None

@@ -31,11 +31,12 @@ def serve(
     if token is not None and len(token) < 8:
         raise SettingError("a token has at least 8 characters")
     listening = _listen(host, port)
-    shown = "localhost" if host in LOOPBACK else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/" + (f"#token={token}" if token else "")
-    say(f"the page is at {address}  (Ctrl-C ends it)")
+    everywhere = host in ("0.0.0.0", "::")
+    shown = socket.gethostname() if everywhere else "localhost" if host in LOOPBACK else host
+    path = f":{listening.getsockname()[1]}/" + (f"#token={token}" if token else "")
+    say(f"the page is at http://{shown}{path}  (Ctrl-C ends it)")
     if browser:
-        threading.Timer(0.8, webbrowser.open, [address]).start()
+        threading.Timer(0.8, webbrowser.open, [f"http://{'localhost' if everywhere else shown}{path}"]).start()
     config = uvicorn.Config(
         create_app(session, token), log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )

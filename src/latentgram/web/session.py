@@ -155,17 +155,17 @@ class Session:
         """The sentence of a request."""
         if (given.text is None) == (given.words is None):
             raise DataError("give a sentence either as text or as words")
-        tags = given.xpos and tuple(given.xpos), given.upos and tuple(given.upos)
+        xpos, upos = (tuple(tags) if tags else None for tags in (given.xpos, given.upos))
         if given.words is not None:
             blanks = None if given.space_after is None else tuple(given.space_after)
-            sentence = Sentence(tuple(given.words), *tags, blanks)
+            sentence = Sentence(tuple(given.words), xpos, upos, blanks)
         else:
             found = self.cut(given.text or "", given.tokenised)
             if len(found) > 1:
                 raise DataError(
-                    f"this has {len(found):,} sentences, and one at a time is parsed here: /api/sentences parts them"
+                    f"this has {len(found):,} sentences, and one at a time is parsed: /api/sentences parts them"
                 )
-            sentence = Sentence(found[0].words, *tags, found[0].space_after)
+            sentence = Sentence(found[0].words, xpos, upos, found[0].space_after)
         if len(sentence) > MAX_WORDS:
             raise DataError(
                 f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "

@@ -3,21 +3,35 @@
 import { ask } from "./api.js";
 import { Fixes, describe } from "./fixes.js";
 import { follow } from "./learning.js";
+import { nextPasted, showPasted, written } from "./pasted.js";
 import { nextItem } from "./queue.js";
 import { show, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
 import { at, keep, say, state, tell, view } from "./work.js";
 
+/** Have a text cut into sentences, and begin with the first. */
 export async function parseText(text) {
-  const words = text.trim().split(/\s+/).filter(Boolean);
-  if (!words.length) return;
-  await open({ text: words.join(" ") }, null);
+  if (!text.trim()) return;
+  try {
+    const { sentences } = await ask("POST", "/api/sentences", { text, tokenised: at("tokenised").checked });
+    state.pasted = sentences.length > 1 ? { sentences, at: 0, done: [] } : null;
+    await open(sentences[0], null);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+/** Go on with another sentence of the text that was pasted. */
+export function openPasted(number) {
+  state.pasted.at = number;
+  return open(state.pasted.sentences[number], null);
 }
 
 /** Begin with a new sentence. */
 async function open(question, queue) {
-  Object.assign(state, { question, queue, fixes: new Fixes(), tree: 0, collapsed: new Set(), chosen: null, proposed: null, zoom: 0, accepted: false });
-  at("sentence").value = question.text ?? question.words.join(" ");
+  Object.assign(state, { question, queue, instance: view.status?.instance, fixes: new Fixes(), tree: 0, collapsed: new Set(), chosen: null, proposed: null, zoom: 0, accepted: false });
+  at("sentence").value = written(question);
+  showPasted();
   view.focused = null;
   if (await refresh()) state.proposed = state.parse.trees[0].plain;
   keep();
@@ -28,7 +42,10 @@ export async function refresh() {
   if (!state.question) return false;
   view.controller?.abort();
   const mine = (view.controller = new AbortController());
-  const waiting = setTimeout(() => (at("cancel").hidden = false), 400);
+  const waiting = setTimeout(() => {
+    at("cancel").hidden = false;
+    if (view.status?.warming) say("The parser is being loaded, which takes some seconds after the start …", true);
+  }, 400);
   try {
     const asked = { ...state.question, fixes: state.fixes.request() };
     const answer = await ask("POST", "/api/parse", { ...asked, count: 1 }, mine.signal);
@@ -88,14 +105,14 @@ export async function accept(text) {
 
 /** Send an accepted tree; the same number is sent until the server has answered, and it counts once. */
 export async function sendAccepted(tree) {
-  const asked = { id: String(state.accepted), tree, proposed: state.proposed, fixes: state.fixes.list.length, queue: state.queue };
+  // A server that was started anew numbers its queue anew.
+  const queue = view.status?.instance === state.instance ? state.queue : null;
+  const asked = { id: String(state.accepted), tree, proposed: state.proposed, fixes: state.fixes.list.length, queue };
   try {
     const answer = await ask("POST", "/api/accept", asked);
     const right = answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`;
     await follow();
-    const next = state.queue === null ? null : await nextItem();
-    if (next) await openItem(next);
-    else await refresh();
+    await goOn();
     show();
     say(`Accepted${answer.absorbed ? ` and learned in ${(answer.milliseconds / 1000).toFixed(2)} s` : ""}.${right}`, true);
   } catch (error) {
@@ -106,7 +123,20 @@ export async function sendAccepted(tree) {
   keep();
 }
 
-export function openItem(item) {
+/** After an acceptance: the next sentence of the queue or of the pasted text, or this one as it is parsed now. */
+async function goOn() {
+  if (state.pasted) {
+    if (!state.pasted.done.includes(state.pasted.at)) state.pasted.done.push(state.pasted.at);
+    const next = nextPasted();
+    if (next !== null) return openPasted(next);
+    showPasted();
+  }
+  const item = state.queue === null ? null : await nextItem();
+  return item ? openItem(item) : refresh();
+}
+
+export function openItem({ words, xpos, upos, space_after, number }) {
   choose("parse");
-  return open({ words: item.words, ...(item.xpos && { xpos: item.xpos }), ...(item.upos && { upos: item.upos }) }, item.number);
+  state.pasted = null;
+  return open({ words, xpos, upos, space_after }, number);
 }

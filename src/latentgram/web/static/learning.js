@@ -1,6 +1,6 @@
 // How learning goes, what was accepted, and what the server says of itself.
 
-import { ask } from "./api.js";
+import { Problem, ask } from "./api.js";
 import { refresh, sendAccepted } from "./asking.js";
 import { agreementChart, heldoutChart } from "./chart.js";
 import { sendAgain, showQueue } from "./queue.js";
@@ -23,9 +23,10 @@ export async function follow() {
       tell("The model was learned anew.");
       if (state.parse && !state.accepted) await refresh();
     }
-    if (view.status.refit.state === "running") pause = 400;
+    if (view.status.refit.state === "running" || view.status.warming) pause = 400;
     if (!at("view-queue").hidden) await showQueue();
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Problem)) reportError(error);
     pause = 1500;
   }
   if (mine === turn) follower = setTimeout(follow, pause);
@@ -39,7 +40,7 @@ async function returned() {
 
 function showStatus() {
   const { refit } = view.status;
-  at("model-line").textContent = `${view.status.model} · ${view.status.summary}`;
+  at("model-line").textContent = `${view.status.model} · ${view.status.warming ? "loading …" : view.status.summary}`;
   at("model-line").title = view.status.summary;
   at("queue-count").hidden = !view.status.queue;
   at("queue-count").textContent = view.status.queue;

@@ -1,11 +1,12 @@
 // The page: puts its parts together, and takes up again what was on it before a reload.
 
 import { ask, onConnection } from "./api.js";
-import { accept, openItem, parseText, refresh, walk } from "./asking.js";
+import { accept, openItem, openPasted, parseText, refresh, walk } from "./asking.js";
 import { download } from "./download.js";
 import { Fixes } from "./fixes.js";
 import { follow } from "./learning.js";
 import { startModel } from "./model.js";
+import { showPasted, startPasted, written } from "./pasted.js";
 import { startQueue } from "./queue.js";
 import { flip, resize, zoom } from "./showing.js";
 import { choose } from "./tabs.js";
@@ -17,7 +18,8 @@ async function restore() {
   const kept = JSON.parse(sessionStorage.getItem("work") ?? "null");
   if (kept?.question) {
     Object.assign(state, kept, { fixes: new Fixes(kept.fixes.past, kept.fixes.at) });
-    field.value = kept.question.text ?? kept.question.words.join(" ");
+    field.value = written(kept.question);
+    showPasted();
     await refresh();
   } else field.focus();
 }
@@ -87,6 +89,15 @@ function start() {
       next.focus();
     });
   });
+  const cut = [at("tokenised"), at("queue-tokenised")];
+  for (const box of cut) {
+    box.checked = localStorage.getItem("tokenised") === "yes";
+    box.addEventListener("change", () => {
+      localStorage.setItem("tokenised", box.checked ? "yes" : "no");
+      for (const other of cut) other.checked = box.checked;
+    });
+  }
+  startPasted(openPasted);
   startQueue(openItem, (error) => say(error.message));
   startModel();
   onConnection((there) => {

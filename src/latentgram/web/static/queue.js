@@ -1,6 +1,7 @@
 // The queue of sentences that wait for a tree.
 
 import { ask } from "./api.js";
+import { written } from "./pasted.js";
 import { html } from "./svg.js";
 
 const list = document.getElementById("queue"), line = document.getElementById("queue-line"), more = document.getElementById("queue-more");
@@ -33,11 +34,14 @@ export function startQueue(onOpen, onProblem) {
 
 /** Send sentences in portions that the server takes; what it was given is kept to be sent again after a restart. */
 async function add(text) {
+  const tokenised = document.getElementById("queue-tokenised").checked;
   const lines = text.split("\n").filter((each) => each.trim());
   try {
-    for (let at = 0; at < lines.length; at += 500) await ask("POST", "/api/queue", { text: lines.slice(at, at + 500).join("\n") });
-    const kept = JSON.parse(localStorage.getItem("queue") ?? "[]");
-    localStorage.setItem("queue", JSON.stringify([...kept, ...lines].slice(-5000)));
+    await send(lines, tokenised);
+    const kept = keptLines();
+    const key = tokenised ? "tokenised" : "raw";
+    kept[key] = [...kept[key], ...lines].slice(-5000);
+    localStorage.setItem("queue-lines", JSON.stringify(kept));
     await showQueue();
     return true;
   } catch (error) {
@@ -48,8 +52,17 @@ async function add(text) {
 
 /** After a restart of the server: the sentences that were added on this page. */
 export async function sendAgain() {
-  const kept = JSON.parse(localStorage.getItem("queue") ?? "[]");
-  for (let at = 0; at < kept.length; at += 500) await ask("POST", "/api/queue", { text: kept.slice(at, at + 500).join("\n") });
+  const { raw, tokenised } = keptLines();
+  await send(raw, false);
+  await send(tokenised, true);
+}
+
+function keptLines() {
+  return { raw: [], tokenised: [], ...JSON.parse(localStorage.getItem("queue-lines") ?? "{}") };
+}
+
+async function send(lines, tokenised) {
+  for (let at = 0; at < lines.length; at += 500) await ask("POST", "/api/queue", { text: lines.slice(at, at + 500).join("\n"), tokenised });
 }
 
 export async function showQueue() {
@@ -58,7 +71,7 @@ export async function showQueue() {
     ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees, in nats.`
     : "Nothing waits. Add sentences below, or start with --sentences FILE.";
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
-    html("span", { class: "n" }, item.entropy === null ? "…" : `${item.entropy.toFixed(2)} nats`), html("span", {}, item.words.join(" "))))));
+    html("span", { class: "n" }, item.entropy === null ? "…" : `${item.entropy.toFixed(2)} nats`), html("span", {}, written(item))))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
   return answer;
 }

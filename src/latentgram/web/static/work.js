@@ -5,7 +5,7 @@ import { Fixes } from "./fixes.js";
 export const at = (id) => document.getElementById(id);
 
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
-export const state = { question: null, parse: null, proposed: null, fixes: new Fixes(), tree: 0, collapsed: new Set(), zoom: 0, chosen: null, queue: null, accepted: false };
+export const state = { question: null, parse: null, proposed: null, fixes: new Fixes(), tree: 0, collapsed: new Set(), zoom: 0, chosen: null, queue: null, instance: null, pasted: null, accepted: false };
 
 /** What is on the screen: the drawing, what has its focus, the request under way, and what the server last told. */
 export const view = { picture: null, focused: null, controller: null, status: null };
@@ -21,6 +21,6 @@ export function tell(text) {
 }
 
 export function keep() {
-  const { question, fixes, proposed, queue, accepted } = state;
-  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, accepted }));
+  const { question, fixes, proposed, queue, instance, pasted, accepted } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted }));
 }
