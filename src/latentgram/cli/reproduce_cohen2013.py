@@ -14,13 +14,13 @@ import io
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from latentgram.cli.reproduction import Row, parts_of
 from latentgram.data.treebank import Treebank
 from latentgram.decode.goodman import Goodman
-from latentgram.errors import DataError
 from latentgram.learn.fit import fit
 from latentgram.learn.grammar_data import GrammarData
 from latentgram.learn.learners import EM, Counting, Spectral
@@ -48,26 +48,12 @@ EM_KINDS = {"EM": 0.0, "EM + back-off": None}
 """Back-off of each kind of EM; None is the default."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """One grammar: its name, states, rounds of EM, F1 on the development part, and seconds of learning."""
-
-    name: str
-    states: int
-    rounds: int
-    dev: float
-    seconds: float
-
-
 class Cohen2013:
     """The experiments on one treebank."""
 
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        if not (folder / "train.mrg").exists():
-            raise DataError("there is no train.mrg: the folder of a treebank has train, dev and test", path=folder)
         self.folder = folder
-        self.train = Treebank.read(folder / "train.mrg")
-        self.dev = Treebank.read(folder / "dev.mrg")
+        self.train, self.dev = parts_of(folder, "mrg")
         self.progress = progress or Silent()
         self.models: dict[Row, LPCFG] = {}
         for learner in (

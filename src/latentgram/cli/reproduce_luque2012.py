@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from latentgram.cli.reproduction import Row, parts_of
 from latentgram.data.treebank import Treebank
 from latentgram.decode.viterbi import Viterbi
-from latentgram.errors import DataError
 from latentgram.learn.fit import fit
 from latentgram.learn.learners import EM, Counting, Spectral
 from latentgram.models.arc_distance import ArcDistance
@@ -45,28 +45,12 @@ PAPER = {"DET": 69.45, "DET+F": 75.91, "SPECTRAL": 80.44, "EM": 81.68}
 """Table 1 as printed: all of the Penn Treebank."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """One grammar: its name, states, rounds of EM, accuracy on the development part, and seconds of learning."""
-
-    name: str
-    states: int
-    rounds: int
-    dev: float
-    seconds: float
-
-
 class Luque2012:
     """The experiments on one treebank."""
 
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        if not (folder / "train.conllu").exists():
-            raise DataError(
-                "there is no train.conllu: the folder of a treebank has train, dev and test", path=folder
-            )
         self.folder = folder
-        self.train = Treebank.read(folder / "train.conllu")
-        self.dev = Treebank.read(folder / "dev.conllu")
+        self.train, self.dev = parts_of(folder, "conllu")
         self.progress = progress or Silent()
         self.models: dict[Row, Any] = {}
         fit(SHAG, self.train[:20], by=Spectral(states=2))  # the first call of a kernel compiles it

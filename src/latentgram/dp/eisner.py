@@ -75,6 +75,20 @@ def hand_to_roots(semiring, root, total, triangle, to_triangle):
     return root_marginal
 
 
+@register_jitable
+def hand_to_halves(semiring, left, i, j, inner, triangle, to_triangle):
+    """The adjoint `left` of inner[i, j] = ⊕_k C[R,i,k] ⊗ C[L,j,k+1]."""
+    for k in range(i, j):
+        if left == 0.0:
+            break
+        x, y = triangle[RIGHT, i, k], triangle[LEFT, j, k + 1]
+        term = times(semiring, x, y)
+        share = pull(semiring, left, y, term, inner[i, j])
+        to_triangle[RIGHT, i, k] += share
+        to_triangle[LEFT, j, k + 1] += pull(semiring, left, x, term, inner[i, j])
+        left = rest(semiring, left, share)
+
+
 @njit(cache=True)
 def marginals(semiring, arc, root):
     """Posterior of every arc [N, N] (head, modifier) and root word [N], and the value of the sentence."""
@@ -114,15 +128,7 @@ def marginals(semiring, arc, root):
                 semiring, weight, pull(semiring, left_adjoint, inner[i, j], value, value), total
             )
             left = to_inner + pull(semiring, left_adjoint, weight, value, value)
-            for k in range(i, j):
-                if left == 0.0:
-                    break
-                x, y = triangle[RIGHT, i, k], triangle[LEFT, j, k + 1]
-                term = times(semiring, x, y)
-                share = pull(semiring, left, y, term, inner[i, j])
-                to_triangle[RIGHT, i, k] += share
-                to_triangle[LEFT, j, k + 1] += pull(semiring, left, x, term, inner[i, j])
-                left = rest(semiring, left, share)
+            hand_to_halves(semiring, left, i, j, inner, triangle, to_triangle)
     return marginal, root_marginal, total
 
 

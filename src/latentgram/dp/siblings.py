@@ -16,7 +16,7 @@ of inside by the semiring's `pull`; with `Max` it walks down the best tree alone
 import numpy as np
 from numba import njit
 
-from latentgram.dp.eisner import LEFT, RIGHT, ROOT, hand_to_roots
+from latentgram.dp.eisner import LEFT, RIGHT, ROOT, hand_to_halves, hand_to_roots
 from latentgram.dp.semiring import Max, one, plus, posterior, pull, rest, times, zero
 
 
@@ -162,16 +162,7 @@ def marginals(semiring, offset, modifier, arc, sibling_offset, sibling, root):
                     )
                     left = rest(semiring, left, share)
                 marginal[a] = posterior(semiring, arc[a], to_arc, total)
-            left = to_inner[i, j]
-            for k in range(i, j):
-                if left == 0.0:
-                    break
-                x, y = triangle[RIGHT, i, k], triangle[LEFT, j, k + 1]
-                term = times(semiring, x, y)
-                share = pull(semiring, left, y, term, inner[i, j])
-                to_triangle[RIGHT, i, k] += share
-                to_triangle[LEFT, j, k + 1] += pull(semiring, left, x, term, inner[i, j])
-                left = rest(semiring, left, share)
+            hand_to_halves(semiring, to_inner[i, j], i, j, inner, triangle, to_triangle)
     return marginal, root_marginal, total
 
 
