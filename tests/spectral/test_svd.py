@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 from latentgram.errors import RankError
+from latentgram.spectral.lanczos import basis_size, leading_triples
 from latentgram.spectral.svd import ridge_inverse, truncated_svd
 
 
@@ -36,6 +37,23 @@ def test_truncation_is_the_best_approximation() -> None:
     found = truncated_svd(scipy.sparse.csr_matrix(matrix), 3)
     error = np.linalg.norm(matrix - found.left @ np.diag(found.values) @ found.right.T, 2)
     assert error == pytest.approx(best[3], rel=1e-6)
+
+
+@pytest.mark.parametrize("decay", [0.98, 0.5, 0.0], ids=["slow", "quick", "closed"])
+def test_lanczos_finds_what_lapack_finds(decay: float) -> None:
+    """With slow decay it has to start again; with quick decay and with low rank the space closes early."""
+    rng = np.random.default_rng(7)
+    left, right = (np.linalg.qr(rng.standard_normal((side, 150)))[0] for side in (700, 150))
+    values = decay ** np.arange(150) if decay else (np.arange(150) < 5) * (1.0 + np.arange(150)[::-1])
+    matrix = scipy.sparse.csr_matrix(left * values @ right.T)
+    assert basis_size(12) < 150
+    found, sizes, turned = leading_triples(matrix.indptr, matrix.indices, matrix.data, 150, 12)
+    # Squares of values below the square root of the precision are lost in rounding.
+    good = int(np.sum(values[:12] > 1e-3 * values[0]))
+    assert sizes[:good] == pytest.approx(values[:good], rel=1e-9)
+    assert np.all(sizes[good:] < 2e-3 * values[0])
+    assert np.abs(np.sum(found * left[:, :12], axis=0))[:good] == pytest.approx(np.ones(good), abs=1e-8)
+    assert turned.T @ turned == pytest.approx(np.eye(12), abs=1e-9)
 
 
 def test_equal_input_gives_equal_output() -> None:

@@ -185,10 +185,11 @@ def test_a_view_has_one_indicator_a_feature_and_counts_add_up(trees: tuple[Fores
     inside = view(nodes, names, INSIDE)
     for symbol in range(nodes.derivations.symbols):
         chosen = np.flatnonzero(nodes.symbol == symbol)
-        matrix = inside.matrix(symbol, chosen)
-        assert matrix.shape == (len(chosen), inside.width[symbol])
-        assert np.all(matrix.sum(1) == len(names))
-        assert matrix.sum(0).min() >= 1
+        column = inside.column[chosen]
+        assert column.shape == (len(chosen), len(names))
+        assert all(len(set(row)) == len(names) for row in column.tolist())
+        assert np.bincount(column.ravel()).min() >= 1
+        assert column.max() + 1 == inside.width[symbol]
 
 
 def test_unknown_features_are_named(trees: tuple[Forest, Nodes]) -> None:

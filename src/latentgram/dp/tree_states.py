@@ -75,14 +75,6 @@ def gather_rows(rows, nodes, begin, end, width):
 
 
 @njit(cache=True, nogil=True)
-def scatter_rows(rows, nodes, values):
-    """Write values [nodes, width] to the first columns of the rows of the nodes."""
-    for n in range(nodes.size):
-        for h in range(values.shape[1]):
-            rows[nodes[n], h] = values[n, h]
-
-
-@njit(cache=True, nogil=True)
 def row_products(first, second):
     """The outer product of every pair of rows, flattened."""
     number, width = first.shape

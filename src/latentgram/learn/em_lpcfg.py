@@ -52,7 +52,7 @@ _LEAST = 1e-6
 
 def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
     """The recipe of `EM`."""
-    data = GrammarData.of(treebank, learner)
+    data = GrammarData.of(treebank, learner, context.engine)
     if learner.start in ("spectral", "clusters"):
         views = project(data, _view_settings(learner, learner.states), context)
         if learner.start == "spectral":
@@ -67,7 +67,7 @@ def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
 
 def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Context) -> LPCFG:
     """The recipe of `Clustering`."""
-    data = GrammarData.of(treebank, learner)
+    data = GrammarData.of(treebank, learner, context.engine)
     views = project(data, _view_settings(learner, learner.dimensions), context)
     states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
     learned = climb(data, states, counts, learner, context)

@@ -50,7 +50,7 @@ MEMBERS = (
 
 def learn_ensemble(treebank: Treebank[Tree], learner: Combining, context: Context) -> Ensemble:
     """The recipe."""
-    data = GrammarData.of(treebank, learner)
+    data = GrammarData.of(treebank, learner, context.engine)
     states, chosen = learner.states or 1, MEMBERS[: learner.members]
     views: dict[str, NodeViews] = {}
     for name in sorted({member.features for member in chosen}):

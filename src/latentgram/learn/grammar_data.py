@@ -26,6 +26,7 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.learn.settings import Settings
+from latentgram.parallel import Engine, InProcess, beside
 from latentgram.stats.derivations import Derivations
 from latentgram.stats.features import Nodes
 from latentgram.stats.head_leaves import head_leaves
@@ -50,8 +51,9 @@ class GrammarData:
     form: Ints
 
     @classmethod
-    def of(cls, treebank: Treebank[Tree], settings: Settings) -> GrammarData:
+    def of(cls, treebank: Treebank[Tree], settings: Settings, engine: Engine | None = None) -> GrammarData:
         """Prepare a treebank; `settings` have `direction`, `horizontal`, `vertical` and `rare`."""
+        engine = engine or InProcess()
         forest = treebank.forest
         if not len(forest):
             raise DataError("there are no trees to learn a grammar from")
@@ -59,32 +61,26 @@ class GrammarData:
             name: getattr(settings, name) for name in ("direction", "horizontal", "vertical")
         }
         threshold: int = vars(settings)["rare"]
-        binarisation = Binarisation.of(forest, **wanted)
-        binary = binarisation.binarise(forest)
+        # Words and structure do not need each other: strings are looked at here while arrays are made there.
+        structure = beside(engine, lambda: _binary(forest, wanted))
+        heads = beside(engine, lambda: HeadRules.learn(forest))
         rare_words = RareWords.of_forest(forest, threshold=threshold)
-        by_form = rare_words.apply(binary)
-        leaf = binary.is_tag
+        by_form = rare_words.apply(forest)
+        binarisation, binary = structure()
+        written, shown = forest.word[forest.is_tag], by_form.word[forest.is_tag]
         # A first word read in lower case is that word; a rare one stays what it is.
-        symbol = np.array(by_form.words.symbols, object)[by_form.word[leaf]]
-        frequent = np.array([name in rare_words.known for name in by_form.words], bool)[by_form.word[leaf]]
-        names = np.where(frequent, symbol, np.array(binary.words.symbols, object)[binary.word[leaf]])
-        vocabulary = Alphabet.of(names.tolist())
-        forms = Alphabet.of(symbol[~frequent].tolist())
-        tags = [tag_symbol(tag_of(label)) if used else "" for label, used in _leaf_labels(binary)]
-        seen = np.where(frequent, symbol, np.array(tags, object)[binary.label[leaf]])
-        derivations = Derivations.of(_with_words(binary, seen))
+        frequent = np.array([name in rare_words.known for name in by_form.words], bool)[shown]
+        names = (*by_form.words, *forest.words)
+        vocabulary, word = _renumbered(names, np.where(frequent, shown, written + len(by_form.words)))
+        forms, form = _renumbered((*by_form.words,), np.where(frequent, ABSENT, shown))
+        tags = tuple(tag_symbol(tag_of(label)) for label in binary.labels)
+        label = binary.label[binary.is_tag]
+        seen, number = _renumbered((*by_form.words, *tags), np.where(frequent, shown, label + len(by_form.words)))
+        derivations = Derivations.of(_with_words(binary, seen, number))
         if not len(derivations.rules):
             raise DataError("no tree has more than one word: there is nothing to learn a grammar from")
-        head = head_leaves(forest, binary, derivations, HeadRules.learn(forest), binarisation)
-        return cls(
-            binarisation,
-            rare_words,
-            Nodes(derivations, head),
-            vocabulary,
-            vocabulary.encode(names.tolist()).astype(np.int64),
-            forms,
-            np.where(frequent, ABSENT, forms.encode(symbol.tolist())).astype(np.int64),
-        )
+        head = head_leaves(forest, binary, derivations, heads(), binarisation)
+        return cls(binarisation, rare_words, Nodes(derivations, head), vocabulary, word, forms, form)
 
     @property
     def derivations(self) -> Derivations:
@@ -97,15 +93,22 @@ class GrammarData:
         return self.nodes.leaf
 
 
-def _leaf_labels(forest: Forest) -> list[tuple[str, bool]]:
-    """Every label, and whether it stands over a word."""
-    over_word = np.bincount(forest.label[forest.is_tag], minlength=len(forest.labels)) > 0
-    return list(zip(forest.labels, over_word.tolist(), strict=True))
+def _binary(forest: Forest, wanted: dict[str, Any]) -> tuple[Binarisation, Forest]:
+    binarisation = Binarisation.of(forest, **wanted)
+    return binarisation, binarisation.binarise(forest)
 
 
-def _with_words(forest: Forest, words: NDArray[np.object_]) -> Forest:
+def _renumbered(names: tuple[str, ...], number: NDArray[np.integer]) -> tuple[Alphabet, Ints]:
+    """The alphabet of the names in use, and the numbers in it of numbers in `names`; ABSENT stays."""
+    used = np.flatnonzero(np.bincount(number + 1, minlength=len(names) + 1)[1:]).tolist()
+    alphabet = Alphabet.of(names[i] for i in used)
+    place = np.full(len(names) + 1, ABSENT, np.int64)  # the last one is for ABSENT itself
+    place[used] = alphabet.encode(names[i] for i in used)
+    return alphabet, place[number]
+
+
+def _with_words(forest: Forest, words: Alphabet, number: Ints) -> Forest:
     """The same trees over other words, given leaf by leaf."""
-    alphabet = Alphabet.of(words.tolist())
     word = np.full(len(forest.word), ABSENT, np.int32)
-    word[forest.is_tag] = alphabet.encode(words.tolist())
-    return Forest(forest.labels, alphabet, forest.label, forest.size, word, forest.start)
+    word[forest.is_tag] = number
+    return Forest(forest.labels, words, forest.label, forest.size, word, forest.start)

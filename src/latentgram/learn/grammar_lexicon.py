@@ -16,7 +16,10 @@ divided by their number:
 
 With Z = 1 the same numbers are smoothed counts, by which the parser prunes. Forms stand for the unknown words
 that show them, with the weight of the words seen once (Good–Turing); a tag symbol stands for unknown words of
-which only the tag is known. Cost: one pass over the leaves and one over the entries.
+which only the tag is known.
+
+Which entries there are, their counts, and which leaves each mean is taken over do not depend on Z: that is a
+`LexiconPlan`, which can be made while Z is still being learned. Cost: a sort of the leaves, and a pass over them.
 """
 
 from __future__ import annotations
@@ -31,8 +34,9 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
 from latentgram.data.symbols import tag_of
+from latentgram.dp.pulled_means import pulled_means, scaled_rows
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.stats.sums import sums_by
+from latentgram.parallel import Engine, InProcess, run_pieces, within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,34 +46,82 @@ NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """Entries [L, 2] of preterminal symbol and word, sorted by word, with counts [L] and vectors [L, m]."""
+class _Groups:
+    """Leaves that share a key: those of `key[g]` are `leaf[begin[g] : begin[g + 1]]`, in their order."""
 
-    words: Alphabet
-    rare_words: RareWords
-    entries: NDArray[np.int32]
-    count: Floats
-    vector: Floats
+    key: Ints
+    leaf: Ints
+    begin: Ints
+
+    @classmethod
+    def of(cls, key: Ints, leaf: Ints | None = None) -> _Groups:
+        """Groups by keys of at least zero; `leaf` are the leaves that have them, if not all."""
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        begin = np.flatnonzero(np.diff(ordered, prepend=-1))
+        return cls(ordered[begin], order if leaf is None else leaf[order], np.append(begin, len(key)))
+
+    @property
+    def count(self) -> Floats:
+        """The number of leaves of each group."""
+        return np.diff(self.begin).astype(np.float64)
+
+    def find(self, key: Ints) -> Ints:
+        """The group of each key, -1 where there is none."""
+        return _places(self.key, key)
+
+
+def _places(sorted_keys: Ints, key: Ints) -> Ints:
+    """Where each key stands among sorted ones, -1 where it does not."""
+    if not len(sorted_keys):
+        return np.full(len(key), -1, np.int64)
+    place = np.minimum(np.searchsorted(sorted_keys, key), len(sorted_keys) - 1)
+    return np.where(sorted_keys[place] == key, place, -1)
 
 
 @dataclass(frozen=True)
-class _Sums:
-    """Sums of leaf vectors by (kind, preterminal); the first column counts."""
+class _Level:
+    """Means that depend on coarser levels only: their leaves, the coarser row of the table, and n.
 
-    key: Ints
-    total: Floats
+    Mean r is over `leaf[begin[r] : end[r]]` and has n = `seen[r]`.
+    """
+
+    leaf: Ints
+    begin: Ints
+    end: Ints
+    coarse: Ints
+    seen: Floats
 
     @classmethod
-    def of(cls, key: Ints, vectors: Floats) -> _Sums:
-        distinct, number = np.unique(key, return_inverse=True)
-        return cls(distinct, sums_by(number, vectors, len(distinct)))
+    def of(cls, groups: _Groups, key: Ints, coarse: Ints, seen: Floats) -> _Level:
+        """The means of the leaves that have these keys."""
+        group = groups.find(key)
+        begin, end = (np.where(group < 0, 0, groups.begin[group + step]) for step in (0, 1))
+        return cls(groups.leaf, begin, end, coarse, seen)
 
-    def at(self, key: Ints) -> Floats:
-        """The sums of keys, zero where there are none."""
-        if not len(self.key):
-            return np.zeros((len(key), self.total.shape[1]))
-        place = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
-        return np.where((self.key[place] == key)[:, None], self.total[place], 0.0)
+    def select(self, kept: NDArray[np.bool_]) -> _Level:
+        """Some of the means."""
+        return _Level(self.leaf, self.begin[kept], self.end[kept], self.coarse[kept], self.seen[kept])
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+
+def _means(levels: tuple[_Level, ...], place: Ints, rows: Floats, pull: float, threads: Engine) -> Floats:
+    """The table of the means of all levels, one after the other, where leaf l has the row place[l]."""
+    table = np.empty((sum(map(len, levels)), rows.shape[1]))
+    above = 0
+    for level in levels:
+
+        def work(first: int, last: int, level: _Level = level, above: int = above) -> None:
+            pulled_means(
+                first, last, level.leaf, level.begin, level.end, level.coarse, level.seen, pull, place, rows,
+                table, above,
+            )  # fmt: skip
+
+        run_pieces(threads, work, 1 + level.end - level.begin)
+        above += len(level)
+    return table
 
 
 @dataclass(frozen=True)
@@ -89,8 +141,8 @@ class _Tags:
         """For a list of tags, all pairs (place in the list, preterminal of that tag)."""
         by_tag = np.argsort(self.of, kind="stable")
         begin = np.searchsorted(self.of[by_tag], np.arange(len(self.names) + 1))
-        place, within = _within(np.diff(begin)[tags])
-        return place, by_tag[begin[tags[place]] + within]
+        place, within_tag = _within(np.diff(begin)[tags])
+        return place, by_tag[begin[tags[place]] + within_tag]
 
 
 def _within(sizes: Ints) -> tuple[Ints, Ints]:
@@ -99,128 +151,169 @@ def _within(sizes: Ints) -> tuple[Ints, Ints]:
     return group, np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def estimate_lexicon(data: GrammarData, view: Floats, pull: float) -> Lexicon:
-    """The smoothed lexicon from the outside views [leaves, m] of the leaves; `pull` is K."""
-    d = data.derivations
-    tags = _Tags.read(d.preterminals)
-    pre = d.symbol[data.leaf].astype(np.int64) - len(d.interminals)
-    vectors = np.ones((len(pre), view.shape[1] + 1))
-    vectors[:, 1:] = view
-    rare = data.form >= 0
-    number = len(d.preterminals)
-    everyone = np.arange(number)
+@dataclass(frozen=True)
+class LexiconPlan:
+    """Entries [L, 2] of preterminal symbol and word, sorted by word, with counts [L]; and how to get vectors.
 
-    tag_total = np.bincount(tags.of[pre], minlength=len(tags.names)).astype(np.float64)
-    rare_total = np.bincount(tags.of[pre[rare]], minlength=len(tags.names)).astype(np.float64)
-    all_words = _Sums.of(pre, vectors).at(everyone) / tag_total[tags.of][:, None]
-    rare_words = _pulled(_Sums.of(pre[rare], vectors[rare]).at(everyone), rare_total[tags.of], all_words, pull)
-    forms = _form_rows(data, pre, vectors, tags, rare_words, pull)
-    words = _word_rows(data, pre, vectors, tags, forms, all_words, rare_words, pull)
+    The vector of entry l is row `row[l]` of the table of the means of all levels, multiplied by `factor[l]`.
+    """
 
-    # All unknown words together weigh as much as the words that were seen once, and are spread as rare ones are.
-    spread = rare_total if rare.any() else tag_total
-    share = max(float(np.sum(np.bincount(data.word) == 1)), 1.0) / float(spread.sum())
-    names = [
-        *np.array(data.vocabulary.symbols, object)[words.kind],
-        *np.array(data.forms.symbols, object)[forms.kind],
-        *(tag_symbol(tags.names[tag]) for tag in tags.of),
-    ]
-    preterminal = np.concatenate((words.preterminal, forms.preterminal, everyone))
-    weighted = np.concatenate(
-        (
-            words.vector * words.weight[:, None],
-            forms.vector * (share * forms.weight)[:, None],
-            rare_words * (share * np.maximum(spread, 1.0))[tags.of][:, None],
-        )
-    )
-    alphabet = Alphabet.of(names)
-    word = alphabet.encode(names).astype(np.int64)
-    order = np.lexsort((preterminal, word))
-    total = np.bincount(pre, minlength=number).astype(np.float64)
-    return Lexicon(
-        alphabet,
-        dataclasses.replace(data.rare_words, known=Alphabet.of(filterfalse(is_symbol, data.vocabulary))),
-        np.column_stack((preterminal + len(d.interminals), word)).astype(np.int32)[order],
-        weighted[order, 0],
-        weighted[order, 1:] / total[preterminal[order]][:, None],
-    )
+    words: Alphabet
+    rare_words: RareWords
+    entries: NDArray[np.int32]
+    count: Floats
+    levels: tuple[_Level, ...]
+    row: Ints
+    factor: Floats
+    pull: float
+
+    @classmethod
+    def of(cls, data: GrammarData, pull: float) -> LexiconPlan:
+        """The plan for these trees; `pull` is K."""
+        return _Planner(data, pull).plan()
+
+    def vectors(self, rows: Floats, place: Ints, engine: Engine | None = None) -> Floats:
+        """The vectors [L, m] of the entries, where the outside view of leaf l is row place[l] of `rows`."""
+        threads = within(engine or InProcess())
+        table = _means(self.levels, place, rows, self.pull, threads)
+        result = np.empty((len(self.row), rows.shape[1]))
+
+        def work(first: int, last: int) -> None:
+            scaled_rows(first, last, table, self.row, self.factor, result)
+
+        run_pieces(threads, work, np.ones(len(self.row)))
+        return result
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Entries: a word or form, a preterminal, D(a | ·), and by how much it is to be multiplied."""
+class _Kinds:
+    """Means for forms or words: what they are, the preterminal, D(a | ·), and the weight that it gets."""
 
     kind: Ints
     preterminal: Ints
-    vector: Floats
+    level: _Level
     weight: Floats
-    tag_share: _Sums
-    """p(tag | kind) by kind · tags + tag."""
 
 
-def _pulled(own: Floats, seen: Floats, coarser: Floats, pull: float) -> Floats:
-    """Sums over `seen` observations, divided by their number and pulled to a coarser mean."""
-    total = (seen + pull)[:, None]
-    return np.where(total > 0, (own + pull * coarser) / np.where(total > 0, total, 1.0), coarser)
+class _Planner:
+    """The levels of means, from coarse to fine, each knowing the rows of the coarser ones in the table."""
+
+    def __init__(self, data: GrammarData, pull: float) -> None:
+        d = data.derivations
+        self.data, self.pull = data, pull
+        self.tags = _Tags.read(d.preterminals)
+        self.pre = d.symbol[data.leaf].astype(np.int64) - len(d.interminals)
+        self.tag = self.tags.of[self.pre]
+        self.rare = np.flatnonzero(data.form >= 0)
+        self.number, self.many = len(d.preterminals), len(self.tags.names)
+
+    def plan(self) -> LexiconPlan:
+        data, tags, number = self.data, self.tags, self.number
+        everyone = np.arange(number)
+        tag_total, rare_total = (
+            np.bincount(tag, minlength=self.many).astype(np.float64) for tag in (self.tag, self.tag[self.rare])
+        )
+        rare_leaves = _Groups.of(self.pre[self.rare], self.rare)
+        levels: tuple[_Level, ...] = (
+            _Level.of(_Groups.of(self.pre), everyone, np.full(number, -1), tag_total[tags.of]),
+            _Level.of(rare_leaves, everyone, everyone, rare_total[tags.of]),
+        )
+        forms, form_tags = self._forms()
+        levels = (*levels, forms.level)
+        words = self._words(forms, form_tags, self._counted(levels))
+        levels = (*levels, words.level)
+
+        # All unknown words together weigh as much as the words seen once, and are spread as rare ones are.
+        spread = rare_total if len(self.rare) else tag_total
+        share = max(float(np.sum(np.bincount(data.word) == 1)), 1.0) / float(spread.sum())
+        names = [
+            *np.array(data.vocabulary.symbols, object)[words.kind],
+            *np.array(data.forms.symbols, object)[forms.kind],
+            *(tag_symbol(tags.names[tag]) for tag in tags.of),
+        ]
+        preterminal = np.concatenate((words.preterminal, forms.preterminal, everyone))
+        first_form = 2 * number
+        first_word = first_form + len(forms.kind)
+        row = np.concatenate(
+            (
+                np.arange(first_word, first_word + len(words.kind)),
+                np.arange(first_form, first_word),
+                number + everyone,
+            )
+        )
+        weight = np.concatenate((words.weight, share * forms.weight, share * np.maximum(spread, 1.0)[tags.of]))
+        alphabet = Alphabet.of(names)
+        word = alphabet.encode(names).astype(np.int64)
+        order = np.lexsort((preterminal, word))
+        total = np.bincount(self.pre, minlength=number).astype(np.float64)
+        return LexiconPlan(
+            alphabet,
+            dataclasses.replace(data.rare_words, known=Alphabet.of(filterfalse(is_symbol, data.vocabulary))),
+            np.column_stack((preterminal + len(data.derivations.interminals), word)).astype(np.int32)[order],
+            (self._counted(levels)[row] * weight)[order],
+            levels,
+            row[order],
+            (weight / total[preterminal])[order],
+            self.pull,
+        )
+
+    def _counted(self, levels: tuple[_Level, ...]) -> Floats:
+        """The means of ones: with Z = 1 they are shares of counts."""
+        nowhere = np.zeros(len(self.pre), np.int64)
+        return _means(levels, nowhere, np.ones((1, 1)), self.pull, InProcess())[:, 0]
+
+    def _forms(self) -> tuple[_Kinds, _Groups]:
+        """Every tag that a form was seen with, every preterminal of that tag; and the leaves by form and tag."""
+        form, pre = self.data.form[self.rare], self.pre[self.rare]
+        by_tag = _Groups.of(form * self.many + self.tag[self.rare])
+        place, preterminal = self.tags.spread(by_tag.key % self.many)
+        kind, count = (by_tag.key // self.many)[place], by_tag.count[place]
+        groups = _Groups.of(form * self.number + pre, self.rare)
+        level = _Level.of(groups, kind * self.number + preterminal, self.number + preterminal, count)
+        return _Kinds(kind, preterminal, level, count), by_tag
+
+    def _words(self, forms: _Kinds, form_tags: _Groups, counted: Floats) -> _Kinds:
+        """The tags that a word was seen with, or a rare word its form; every preterminal of these."""
+        data, many, number, pull = self.data, self.many, self.number, self.pull
+        total = np.bincount(data.word, minlength=len(data.vocabulary)).astype(np.float64)
+        form = np.full(len(data.vocabulary), -1, np.int64)
+        form[data.word[self.rare]] = data.form[self.rare]
+        rare = np.flatnonzero(form >= 0)
+        begin, end = (np.searchsorted(form_tags.key, (form[rare] + step) * many) for step in (0, 1))
+        place, within_form = _within(end - begin)
+        lent = rare[place] * many + form_tags.key[begin[place] + within_form] % many
+        seen_tags = _Groups.of(data.word * many + self.tag)
+        pair = np.union1d(seen_tags.key, lent)
+        word, tag, seen = pair // many, pair % many, _at(seen_tags.count, seen_tags.find(pair))
+        # p(t | x): frequent words have the tags they were seen with; rare ones are pulled to those of their form.
+        form_total = np.bincount(form_tags.key // many, form_tags.count, minlength=len(data.forms) + 1)
+        its_share = form_tags.count / form_total[form_tags.key // many]
+        share = _at(its_share, form_tags.find(form[word] * many + tag))
+        weight = np.where(form[word] >= 0, pull, 0.0)
+        chance = (seen + weight * share) / (total[word] + weight)
+
+        place, preterminal = self.tags.spread(tag)
+        its_word, its_form = word[place], form[word[place]]
+        by_form = forms.kind * number + forms.preterminal
+        order = np.argsort(by_form)
+        at_form = _places(by_form[order], its_form * number + preterminal)
+        row = np.where(at_form < 0, -1, 2 * number + np.append(order, 0)[at_form])
+        # What was never seen with the form is taken from all rare words.
+        row = np.where(_at(counted, row) == 0.0, number + preterminal, row)
+        row = np.where(its_form < 0, preterminal, row)
+        groups = _Groups.of(data.word * number + self.pre)
+        level = _Level.of(groups, its_word * number + preterminal, row, seen[place])
+        own = (level.end - level.begin).astype(np.float64)
+        mean = own + pull * counted[row]
+        mean = np.divide(mean, level.seen + pull, out=counted[row].copy(), where=level.seen + pull > 0)
+        # A word that looks like a form or a tag symbol is known by its form only: one name must mean one thing.
+        plain = np.array([not is_symbol(name) for name in data.vocabulary], bool)
+        kept = plain[its_word] & ((own > 0) | (mean * chance[place] >= NEGLIGIBLE))
+        return _Kinds(
+            its_word[kept], preterminal[kept], level.select(kept), (chance[place] * total[its_word])[kept]
+        )
 
 
-def _form_rows(data: GrammarData, pre: Ints, vectors: Floats, tags: _Tags, coarser: Floats, pull: float) -> _Rows:
-    """Every tag that a form was seen with, every preterminal of that tag."""
-    rare = data.form >= 0
-    form, pre, vectors = data.form[rare], pre[rare], vectors[rare]
-    many, number = len(tags.names), len(tags.of)
-    seen = _Sums.of(form * many + tags.of[pre], np.ones((len(form), 1)))
-    place, preterminal = tags.spread(seen.key % many)
-    kind, count = (seen.key // many)[place], seen.total[place, 0]
-    own = _Sums.of(form * number + pre, vectors).at(kind * number + preterminal)
-    vector = _pulled(own, count, coarser[preterminal], pull)
-    total = np.bincount(form, minlength=len(data.forms) + 1)[seen.key // many]
-    return _Rows(kind, preterminal, vector, count, _Sums(seen.key, seen.total / total[:, None]))
-
-
-def _word_rows(
-    data: GrammarData,
-    pre: Ints,
-    vectors: Floats,
-    tags: _Tags,
-    forms: _Rows,
-    all_words: Floats,
-    rare_words: Floats,
-    pull: float,
-) -> _Rows:
-    """The tags that a word was seen with, and for a rare word those of its form; every preterminal of these."""
-    many, number = len(tags.names), len(tags.of)
-    total = np.bincount(data.word, minlength=len(data.vocabulary)).astype(np.float64)
-    form = np.full(len(data.vocabulary), -1, np.int64)
-    form[data.word[data.form >= 0]] = data.form[data.form >= 0]
-    rare = np.flatnonzero(form >= 0)
-    begin, end = (np.searchsorted(forms.tag_share.key, (form[rare] + step) * many) for step in (0, 1))
-    place, within = _within(end - begin)
-    lent = rare[place] * many + forms.tag_share.key[begin[place] + within] % many
-    seen_tags = _Sums.of(data.word * many + tags.of[pre], np.ones((len(pre), 1)))
-    pair = np.union1d(seen_tags.key, lent)
-    word, tag, seen = pair // many, pair % many, seen_tags.at(pair)[:, 0]
-    # p(t | x): frequent words have the tags they were seen with; rare ones are pulled to those of their form.
-    share = forms.tag_share.at(form[word] * many + tag)[:, 0]
-    weight = np.where(form[word] >= 0, pull, 0.0)
-    chance = (seen + weight * share) / (total[word] + weight)
-
-    place, preterminal = tags.spread(tag)
-    its_word, its_form = word[place], form[word[place]]
-    order = np.argsort(forms.kind * number + forms.preterminal)
-    by_form = _Sums((forms.kind * number + forms.preterminal)[order], forms.vector[order])
-    coarser = by_form.at(its_form * number + preterminal)
-    coarser = np.where((coarser[:, :1] == 0), rare_words[preterminal], coarser)
-    coarser = np.where((its_form < 0)[:, None], all_words[preterminal], coarser)
-    own = _Sums.of(data.word * number + pre, vectors).at(its_word * number + preterminal)
-    vector = _pulled(own, seen[place], coarser, pull) * chance[place][:, None]
-    # A word that looks like a form or a tag symbol is known by its form only: one name must not mean two things.
-    plain = np.array([not is_symbol(name) for name in data.vocabulary], bool)
-    kept = plain[its_word] & ((own[:, 0] > 0) | (vector[:, 0] >= NEGLIGIBLE))
-    return _Rows(
-        its_word[kept],
-        preterminal[kept],
-        vector[kept],
-        total[its_word[kept]],
-        _Sums(pair, chance[:, None]),
-    )
+def _at(values: Floats, place: Ints) -> Floats:
+    """Values at places, zero at -1."""
+    return np.append(values, 0.0)[place]

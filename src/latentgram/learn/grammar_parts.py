@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.dp.pulled_means import leading_parts
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_lexicon import estimate_lexicon
+from latentgram.learn.grammar_lexicon import LexiconPlan
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
 from latentgram.stats.derivations import Derivations
@@ -37,7 +38,7 @@ def symbol_means(derivations: Derivations, values: Floats) -> Floats:
 
 def ragged(rows: Floats, widths: NDArray[np.integer]) -> Floats:
     """The leading `widths[i]` numbers of each row, one after the other."""
-    return rows[np.arange(rows.shape[1]) < widths[:, None]]
+    return np.asarray(leading_parts(rows, layout(widths)))
 
 
 def assemble(
@@ -47,19 +48,17 @@ def assemble(
     root: Floats,
     mean_inside: Floats,
     mean_outside: Floats,
-    leaf_view: Floats,
+    lexicon: LexiconPlan,
+    vector: Floats,
     *,
-    pull: float,
     nonnegative: bool,
 ) -> LPCFG:
-    """The grammar of rules learned and a lexicon estimated from the leaves' outside views.
+    """The grammar of rules learned and a lexicon with the vectors [entries, m].
 
-    `root`, `mean_inside`, `mean_outside` are [symbols, m], `leaf_view` [leaves, m].
+    `root`, `mean_inside`, `mean_outside` are [symbols, m].
     """
     d = data.derivations
-    lexicon = estimate_lexicon(data, leaf_view, pull)
     symbol = lexicon.entries[:, 0]
-    vector = lexicon.vector
     if nonnegative:
         total = sums_by(symbol, vector, d.symbols)
         vector = vector / np.where(total > 0, total, 1.0)[symbol]

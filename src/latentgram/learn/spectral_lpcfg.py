@@ -21,7 +21,6 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +28,19 @@ from numpy.typing import NDArray
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.dp.rule_moments import view_moments
-from latentgram.dp.tree_states import scatter_rows
 from latentgram.errors import SettingError
 from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.grammar_parts import (
-    assemble,
-    back_off_weight,
-    nodes_by_rule,
-    symbol_means,
-)
+from latentgram.learn.grammar_lexicon import LexiconPlan
+from latentgram.learn.grammar_parts import assemble, back_off_weight, nodes_by_rule, symbol_means
 from latentgram.learn.learners import Spectral
 from latentgram.learn.recipes import Context
 from latentgram.learn.state_search import search_states
 from latentgram.models.layout import rule_layout
 from latentgram.models.lpcfg import LPCFG
-from latentgram.parallel import Engine, InProcess, for_each, run_pieces, within
-from latentgram.spectral.scaling import scale_columns, whitening
-from latentgram.spectral.views import join_views
+from latentgram.parallel import Engine, InProcess, beside, for_each, run_pieces, within
+from latentgram.spectral.kernels import project_rows
+from latentgram.spectral.scaling import whitening
+from latentgram.spectral.views import TwoViews, join_views
 from latentgram.stats.features import FEATURE_SETS, INSIDE, OUTSIDE, view
 
 Floats = NDArray[np.float64]
@@ -80,10 +75,12 @@ def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context
     """The recipe."""
     if learner.search and context.dev_score is None:
         raise SettingError("a search for the number of states needs held-out trees to score candidates on")
-    data = GrammarData.of(treebank, learner)
+    data = GrammarData.of(treebank, learner, context.engine)
     names = ("states", "features", "scaling", "growth", "cutoff")
+    pull = learner.pull or 0.0
+    lexicon = beside(context.engine, lambda: LexiconPlan.of(data, pull))
     views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), context)
-    grammar = spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0, context.engine)
+    grammar = spectral_grammar(data, views, learner.backoff or 0.0, pull, context.engine, lexicon())
     if not learner.search or context.dev_score is None:
         return grammar
     found, trace = search_states(grammar, context.dev_score, learner.search, progress=context.progress)
@@ -103,10 +100,11 @@ class ViewSettings:
 
 @dataclass(frozen=True)
 class _Job:
-    """The indicators of the nodes of one symbol, and what to do with them."""
+    """The features of the nodes of one symbol, how many there are, and what to do with them."""
 
-    inside: Any
-    outside: Any
+    inside: NDArray[np.int32]
+    outside: NDArray[np.int32]
+    widths: tuple[int, int]
     rank: int
     cutoff: float
     examples: int
@@ -119,16 +117,20 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
     if settings.features not in FEATURE_SETS:
         raise SettingError(f"there is no feature set {settings.features!r}; there are {', '.join(FEATURE_SETS)}")
     inside_names, outside_names = FEATURE_SETS[settings.features]
-    wanted = ((inside_names, INSIDE), (outside_names, OUTSIDE))
-    inside, outside = within(context.engine).map(lambda one: view(data.nodes, *one), wanted)
+    threads = within(context.engine)
+    inside, outside = (
+        view(data.nodes, inside_names, INSIDE, threads.map),
+        view(data.nodes, outside_names, OUTSIDE, threads.map),
+    )
     order = np.argsort(d.symbol, kind="stable")
     begin = np.searchsorted(d.symbol[order], np.arange(d.symbols + 1))
 
     def job(symbol: int) -> _Job:
         nodes = order[begin[symbol] : begin[symbol + 1]]
         return _Job(
-            inside.matrix(symbol, nodes),
-            outside.matrix(symbol, nodes),
+            np.take(inside.column, nodes, axis=0),
+            np.take(outside.column, nodes, axis=0),
+            (int(inside.width[symbol]), int(outside.width[symbol])),
             rank=max(1, min(settings.states, int(len(nodes) / settings.growth))),
             cutoff=settings.cutoff,
             examples=len(d) + 1,
@@ -138,36 +140,44 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
     y, z = np.zeros((len(d.symbol), settings.states)), np.zeros((len(d.symbol), settings.states))
     spectra = [np.zeros(0)] * d.symbols
 
-    def keep(symbol: int, found: tuple[Floats, Floats, Floats]) -> None:
-        nodes, (inner, outer, spectra[symbol]) = order[begin[symbol] : begin[symbol + 1]], found
-        scatter_rows(y, nodes, np.ascontiguousarray(inner))
-        scatter_rows(z, nodes, np.ascontiguousarray(outer))
+    def keep(symbol: int, found: TwoViews) -> None:
+        nodes = order[begin[symbol] : begin[symbol + 1]]
+        spectra[symbol] = found.spectrum
+        project_rows(inside.column, nodes, found.inside_map, y)
+        project_rows(outside.column, nodes, found.outside_map, z)
 
     # The largest first, so that no worker is left alone with one at the end.
     largest_first = np.argsort(-np.diff(begin), kind="stable").tolist()
-    for done, _ in enumerate(for_each(context.engine, job, _views_of_symbol, keep, largest_first), 1):
+    for done, _ in enumerate(for_each(context.engine, job, _maps_of_symbol, keep, largest_first), 1):
         context.progress.step("views", done, d.symbols)
     states = np.array([len(spectrum) for spectrum in spectra], np.int32)
     return NodeViews(y, z, states, tuple(spectra))
 
 
-def _views_of_symbol(job: _Job) -> tuple[Floats, Floats, Floats]:
-    """Y, Z and the spectrum of one symbol from its indicators."""
-    phi, psi = (
-        scale_columns(part, whitening(np.asarray(part.sum(0)).ravel(), job.examples, job.scaling))
-        for part in (job.inside, job.outside)
+def _maps_of_symbol(job: _Job) -> TwoViews:
+    """The maps from the features of one symbol to its views, and its spectrum."""
+    inside_weight, outside_weight = (
+        whitening(np.bincount(part.ravel(), minlength=width), job.examples, job.scaling)
+        for part, width in zip((job.inside, job.outside), job.widths, strict=True)
     )
-    views = join_views(phi, psi, job.rank)
+    views = join_views(job.inside, job.outside, inside_weight, outside_weight, job.rank)
     if not views.spectrum.size:
         raise SettingError("the features chosen say nothing about some symbol: choose another set")
     views = views.truncated(int(np.sum(views.spectrum >= job.cutoff * views.spectrum[0])))
-    return phi @ views.inside_map, psi @ views.outside_map, views.spectrum
+    return TwoViews(
+        *(np.ascontiguousarray(part) for part in (views.inside_map, views.outside_map, views.spectrum))
+    )
 
 
 def spectral_grammar(
-    data: GrammarData, views: NodeViews, backoff: float, pull: float, engine: Engine | None = None
+    data: GrammarData,
+    views: NodeViews,
+    backoff: float,
+    pull: float,
+    engine: Engine | None = None,
+    lexicon: LexiconPlan | None = None,
 ) -> LPCFG:
-    """The grammar of the moments of the views."""
+    """The grammar of the moments of the views; `lexicon` is its plan, if it is there already."""
     d, states = data.derivations, views.states
     order, group = nodes_by_rule(d)
     threads = within(engine or InProcess())
@@ -186,15 +196,9 @@ def spectral_grammar(
     run_pieces(threads, moments, np.diff(offset) * (1 + np.diff(group)))
     root = np.zeros((d.symbols, views.inside.shape[1]))
     np.add.at(root, d.symbol[d.root], np.take(views.inside, d.root, axis=0) / len(d))
+    lexicon = lexicon or LexiconPlan.of(data, pull)
+    vector = lexicon.vectors(views.outside, data.leaf, engine)
     grammar = assemble(
-        data,
-        states,
-        tensor,
-        root,
-        mean_outside_view,
-        mean_inside_view,
-        np.take(views.outside, data.leaf, axis=0),
-        pull=pull,
-        nonnegative=False,
+        data, states, tensor, root, mean_outside_view, mean_inside_view, lexicon, vector, nonnegative=False
     )
     return dataclasses.replace(grammar, spectra=spectra_by_name(data, views))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from latentgram.dp import rule_moments, tree_states
 from latentgram.learn.grammar_data import GrammarData
+from latentgram.learn.grammar_lexicon import LexiconPlan
 from latentgram.learn.grammar_parts import assemble, back_off_weight, nodes_by_rule, ragged
 from latentgram.models.layout import layout, rule_layout
 from latentgram.models.lpcfg import LPCFG
@@ -341,8 +342,10 @@ def finished(
     seen = np.take(distribution, d.symbol[data.leaf], axis=0)
     view = np.divide(np.take(posterior, data.leaf, axis=0), seen, out=np.zeros_like(seen), where=seen > 0)
     ones = (np.arange(view.shape[1]) < states[:, None]).astype(np.float64)
+    lexicon = LexiconPlan.of(data, pull)
+    vector = lexicon.vectors(view, np.arange(len(view)), engine)
     return assemble(
-        data, states, grammar.rule, grammar.root, ones, distribution, view, pull=pull, nonnegative=True
+        data, states, grammar.rule, grammar.root, ones, distribution, lexicon, vector, nonnegative=True
     )
 
 

@@ -20,7 +20,7 @@ from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_
 
 if TYPE_CHECKING:
     from latentgram.parallel.cluster import Cluster
-    from latentgram.parallel.threads import Threads, across, compiled, for_each, pieces, run_pieces, within
+    from latentgram.parallel.threads import Threads, across, beside, compiled, for_each, pieces, run_pieces, within
 
 __all__ = [
     "Cluster",
@@ -29,6 +29,7 @@ __all__ = [
     "LocalProcesses",
     "Threads",
     "across",
+    "beside",
     "compiled",
     "engine_for",
     "for_each",

@@ -7,10 +7,11 @@ not depend on the number of threads. The threads are daemons: Ctrl-C ends the pr
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,32 @@ def for_each(
     for key, result in zip(keys, engine.map(function, map(make, keys)), strict=True):
         use(key, result)
         yield key
+
+
+def beside(engine: Engine, function: Callable[[], Result]) -> Callable[[], Result]:
+    """Begin some work beside what follows, where the engine has threads; call what is returned, once, to get it.
+
+    >>> beside(LocalProcesses(2), lambda: 6 * 7)()
+    42
+    """
+    if within(engine).n_jobs == 1:
+        return function
+    finished: queue.SimpleQueue[Callable[[], Result]] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            result = function()
+        except BaseException as error:
+            finished.put(functools.partial(_raise, error))
+        else:
+            finished.put(lambda: result)
+
+    threading.Thread(target=work, daemon=True).start()
+    return lambda: finished.get()()
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def compiled(engine: Engine) -> Engine:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 
@@ -24,8 +23,3 @@ def whitening(counts: NDArray[Any], examples: int, smoothing: float = 5.0) -> ND
     array([3.33333333, 2. ])
     """
     return np.sqrt(examples / (np.asarray(counts, np.float64) + smoothing))
-
-
-def scale_columns(matrix: Any, weights: NDArray[np.float64]) -> Any:
-    """A sparse matrix whose columns are multiplied by weights."""
-    return scipy.sparse.csr_matrix(matrix @ scipy.sparse.diags_array(weights))

@@ -2,9 +2,9 @@
 
 For Ω of size d × d' and rank r, Ω ≈ U diag(s) Vᵀ with the r largest singular values. Three ways, by shape:
 LAPACK for small matrices; the eigenvectors of the small Gram matrix when one side is short (d·d'·min(d, d')
-work); ARPACK for large sparse ones (r matrix–vector products a round). Singular vectors are only defined up to
-sign, so the entry of largest size in each left vector is made positive: equal input gives equal output. Linear
-algebra runs on one thread: these matrices are small, and waiting for threads costs more than they bring.
+work); Lanczos' method for large sparse ones (lanczos.py). Singular vectors are only defined up to sign, so the
+entry of largest size in each left vector is made positive: equal input gives equal output. Linear algebra runs on
+one thread: these matrices are small, and waiting for threads costs more than they bring.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from latentgram.errors import RankError
+from latentgram.spectral.lanczos import basis_size, leading_triples
 
 Floats = NDArray[np.float64]
 
 DENSE_SIDE = 96
-"""Up to this length of the shorter side, dense algebra is quicker than ARPACK."""
+"""Up to this length of the shorter side, dense algebra is quicker than Lanczos' method."""
 DENSE_CELLS = 40_000
 """Up to this many cells a matrix is decomposed as it is."""
 
@@ -74,10 +74,10 @@ def truncated_svd(matrix: Any, rank: int, *, smallest: float = 1e-9) -> Decompos
     with one_thread():
         if matrix.shape[0] * matrix.shape[1] <= DENSE_CELLS or not scipy.sparse.issparse(matrix):
             found = _dense(_as_dense(matrix))
-        elif short <= max(DENSE_SIDE, rank + 1):
+        elif short <= max(DENSE_SIDE, basis_size(rank)):
             found = _by_gram(matrix)
         else:
-            found = _by_arpack(matrix, rank)
+            found = _by_lanczos(matrix, rank)
     kept = int(np.sum(found.values > smallest * max(found.values[0], np.finfo(float).tiny)))
     return _signed(found.truncated(min(rank, kept)))
 
@@ -105,11 +105,12 @@ def _by_gram(matrix: Any) -> Decomposition:
     return Decomposition(left[:, :kept], values[:kept], (matrix.T @ left[:, :kept]) / values[:kept])
 
 
-def _by_arpack(matrix: Any, rank: int) -> Decomposition:
-    start = np.random.default_rng(0).standard_normal(min(matrix.shape))
-    left, values, right = scipy.sparse.linalg.svds(matrix, k=rank, v0=start)
-    order = np.argsort(-values, kind="stable")
-    return Decomposition(left[:, order], np.asarray(values[order], np.float64), right[order].T)
+def _by_lanczos(matrix: Any, rank: int) -> Decomposition:
+    if matrix.shape[0] < matrix.shape[1]:
+        turned = _by_lanczos(matrix.T, rank)
+        return Decomposition(turned.right, turned.values, turned.left)
+    rows = matrix.tocsr()
+    return Decomposition(*leading_triples(rows.indptr, rows.indices, rows.data, rows.shape[1], rank))
 
 
 def _signed(found: Decomposition) -> Decomposition:

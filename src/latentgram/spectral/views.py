@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
-from latentgram.spectral.svd import truncated_svd
+from latentgram.spectral import kernels
+from latentgram.spectral.svd import DENSE_CELLS, truncated_svd
 
 Floats = NDArray[np.float64]
 
@@ -35,19 +37,39 @@ class TwoViews:
         return TwoViews(self.inside_map[:, :rank], self.outside_map[:, :rank], self.spectrum[:rank])
 
 
-def join_views(inside: Any, outside: Any, rank: int, *, smallest: float = 0.0) -> TwoViews:
-    """Learn the maps from examples in rows: `inside` [N, d] and `outside` [N, d'], dense or sparse.
+def join_views(
+    inside: NDArray[np.int32],
+    outside: NDArray[np.int32],
+    inside_weight: Floats,
+    outside_weight: Floats,
+    rank: int,
+) -> TwoViews:
+    """Learn the maps from examples of which each has a few features: rows of their numbers, [N, F] and [N, G].
 
-    Singular values up to `smallest` are dropped (besides those that are zero to rounding).
+    Features are multiplied by weights [d] and [d'], and so are the rows of the maps: Y is the sum of the rows of
+    an example's features (`kernels.project_rows`). Compiled, but for what LAPACK does.
 
-    >>> inside = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> views = join_views(inside, inside, rank=2)
+    >>> inside = np.array([[0], [0], [1]], np.int32)
+    >>> views = join_views(inside, inside, np.ones(2), np.ones(2), rank=2)
     >>> views.spectrum
     array([0.66666667, 0.33333333])
-    >>> (inside @ views.inside_map).T @ (inside @ views.outside_map) / 3
+    >>> views.inside_map[inside[:, 0]].T @ views.outside_map[inside[:, 0]] / 3
     array([[1., 0.], [0., 1.]])
     """
-    found = truncated_svd(inside.T @ outside / max(inside.shape[0], 1), rank)
-    kept = max(int(np.sum(found.values > smallest)), min(1, found.values.size))
-    found = found.truncated(kept)
-    return TwoViews(found.left, found.right / found.values, found.values)
+    if len(inside_weight) * len(outside_weight) <= DENSE_CELLS:
+        cross = kernels.dense_cross(inside, outside, inside_weight, outside_weight)
+    elif len(inside_weight) >= len(outside_weight):
+        cross = _sparse_cross(inside, outside, inside_weight, outside_weight)
+    else:
+        cross = _sparse_cross(outside, inside, outside_weight, inside_weight).T
+    found = truncated_svd(cross, rank)
+    return TwoViews(
+        inside_weight[:, None] * found.left,
+        outside_weight[:, None] * (found.right / found.values),
+        found.values,
+    )
+
+
+def _sparse_cross(rows: NDArray[np.int32], columns: NDArray[np.int32], row_weight: Floats, weight: Floats) -> Any:
+    pointers, column, values = kernels.sparse_cross(rows, columns, row_weight, weight)
+    return scipy.sparse.csr_matrix((values, column, pointers), (len(row_weight), len(weight)))

@@ -15,17 +15,17 @@ it, and ask for that set (`Spectral(features="mine")`):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT
 from latentgram.errors import SettingError
 from latentgram.stats.derivations import Derivations
+from latentgram.stats.kernels import nearest_other
 from latentgram.stats.numbering import number_values
 
 Values = NDArray[np.int64]
@@ -117,6 +117,7 @@ def pair(first: Values, second: Values) -> Values:
 
 
 Feature = Callable[[Nodes], Values]
+Each = Callable[[Callable[[int], Values], Iterable[int]], Iterable[Values]]
 
 
 def _child(nodes: Nodes, left: bool) -> Values:
@@ -140,16 +141,7 @@ def _rules_above(nodes: Nodes, levels: int) -> Values:
 
 def _head_above(nodes: Nodes) -> Values:
     """The tag of the first head on the way up that is not the node's own head."""
-    found = np.full(len(nodes.symbol), ABSENT, np.int64)
-    above = nodes.up(1)
-    parent = nodes.derivations.parent.astype(np.int64)
-    while True:
-        open_ = (found < 0) & (above >= 0)
-        if not open_.any():
-            return found
-        other = open_ & (nodes.at(nodes.head, above) != nodes.head)
-        found = np.where(other, nodes.symbol[nodes.head[above]], found)
-        above = np.where(open_, nodes.at(parent, above), ABSENT)
+    return np.asarray(nearest_other(nodes.derivations.parent, nodes.head, nodes.symbol))
 
 
 INSIDE: dict[str, Feature] = {
@@ -199,17 +191,9 @@ class View:
     column: NDArray[np.int32]
     width: NDArray[np.int64]
 
-    def matrix(self, symbol: int, nodes: Values) -> scipy.sparse.csr_matrix:
-        """The indicators of nodes of one symbol, in rows."""
-        column = np.take(self.column, nodes, axis=0)
-        rows, features = column.shape
-        shape = (rows, int(self.width[symbol]))
-        pointers = np.arange(0, rows * features + 1, features)
-        return scipy.sparse.csr_matrix((np.ones(column.size), column.ravel(), pointers), shape)
 
-
-def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature]) -> View:
-    """Compute features by their names in a table (`INSIDE` or `OUTSIDE`)."""
+def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], each: Each = map) -> View:
+    """Compute features by their names in a table (`INSIDE` or `OUTSIDE`); `each` maps over them."""
     unknown = sorted(set(names) - set(table))
     if unknown or not names:
         raise SettingError(
@@ -217,10 +201,13 @@ def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature]) -> View:
         )
     symbols = nodes.derivations.symbols
     column = np.empty((len(nodes.symbol), len(names)), np.int32)
-    width = np.zeros(symbols, np.int64)
-    for i, name in enumerate(names):
-        values = np.maximum(np.asarray(table[name](nodes), np.int64), ABSENT) + 1
-        number, distinct = number_values(nodes.symbol, values, symbols)
-        column[:, i] = number + width[nodes.symbol]
-        width += distinct
-    return View(column, width)
+
+    def compute(place: int) -> Values:
+        values = np.maximum(np.asarray(table[names[place]](nodes), np.int64), ABSENT) + 1
+        column[:, place], distinct = number_values(nodes.symbol, values, symbols)
+        return np.asarray(distinct, np.int64)
+
+    widths = np.stack(list(each(compute, range(len(names)))), axis=1)
+    ends = np.cumsum(widths, axis=1)
+    column += np.take((ends - widths).astype(np.int32), nodes.symbol, axis=0)
+    return View(column, ends[:, -1])
