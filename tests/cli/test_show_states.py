@@ -31,7 +31,10 @@ def test_states_of_probabilities_tell_what_they_prefer(models):
 
 def test_spectral_states_tell_their_singular_values(models, tmp_path):
     told = shown(models / "spectral.lg", "--symbol", "NP")
-    sizes = [float(line.split("\t")[1]) for line in told.stdout.splitlines()]
+    lines = told.stdout.splitlines()
+    sizes = [float(line.split("\t")[1]) for line in lines if "\t" in line]
+    assert [line for line in lines if line.startswith("coord")] == [f"coordinate {h}" for h in (1, 2, 3)]
+    assert sum(line.startswith("  at ") and "%" in line for line in lines) >= 4
     assert sizes == sorted(sizes, reverse=True)
     assert len(sizes) == 3
     assert sizes == pytest.approx(lg.load(models / "spectral.lg").model.spectra["NP"], rel=1e-4)

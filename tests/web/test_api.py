@@ -15,6 +15,7 @@ import pytest
 import latentgram as lg
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
+from latentgram.web import workers
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
 
@@ -253,7 +254,8 @@ def test_learning_anew_can_be_given_up_and_what_it_learned_be_saved(serve: Any, 
     assert lg.load(tmp_path / "mine.lg", lg.Parser).model.provenance.data_size == 302
 
 
-def test_hanging_up_ends_the_work(serve: Any) -> None:
+def test_hanging_up_ends_the_work(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "GRACE", 0.0)
     served = serve(workers=1)
     served.post("/api/parse", text=TEXT, count=2)
     before = {child.pid for child in multiprocessing.active_children()}

@@ -72,19 +72,36 @@ def test_slow_work_blocks_nobody_and_can_be_given_up(workers: Workers) -> None:
     assert asyncio.run(two()) == [LONG, LONG]
 
 
+def test_given_up_work_that_soon_ends_keeps_its_process(workers: Workers) -> None:
+    there = {worker.process.pid for worker in workers._idle.queue}
+
+    async def gone() -> bool:
+        return True
+
+    workers.set_parser(cast(Any, 0.3), workers.version + 1)
+    with pytest.raises(GivenUp):
+        asyncio.run(workers.run(time.sleep, gone=gone))
+    deadline = time.monotonic() + 20
+    while workers._idle.qsize() < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert {worker.process.pid for worker in workers._idle.queue} == there
+    workers.set_parser(LONG, workers.version + 1)
+
+
 def test_what_takes_too_long_or_kills_its_worker_is_told(workers: Workers) -> None:
     with pytest.raises(Busy, match="more than"):
         asyncio.run(workers.run(time.sleep, limit=0.2))
-    workers.set_parser(cast(Any, 9), 1)
+    workers.set_parser(cast(Any, 9), workers.version + 1)
     with pytest.raises(Busy, match="ended"):
         asyncio.run(workers.run(os._exit))
     assert asyncio.run(workers.run(float, limit=60)) == 9
 
 
 def test_errors_come_back_as_they_are(workers: Workers) -> None:
-    workers.set_parser(cast(Any, "no number"), 2)
+    workers.set_parser(cast(Any, "no number"), workers.version + 1)
     with pytest.raises(RuntimeError, match="ValueError"):
         asyncio.run(workers.run(int))
-    workers.set_parser(cast(Any, "wrong here"), 3)
+    workers.set_parser(cast(Any, "wrong here"), workers.version + 1)
     assert asyncio.run(workers.run(DataError)).message == "wrong here"
     assert issubclass(Busy, LatentgramError)

@@ -81,8 +81,9 @@ def _show_neighbours(model: Any, word: str, count: int) -> None:
 
 
 def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | None) -> None:
-    """What the states of a symbol prefer and how they are alike; for a spectral grammar how strong they are."""
+    """What the states of a symbol prefer and how they are alike; what the coordinates of a spectral one part."""
     from latentgram.errors import SettingError
+    from latentgram.models.coordinates import coordinates
     from latentgram.models.ensemble import Ensemble
     from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
     from latentgram.models.lpcfg import LPCFG
@@ -100,6 +101,9 @@ def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | 
         sizes, what = (values, "singular value") if values else (state_strength(grammar)[symbol], "size")
         if svg is None:
             typer.echo("\n".join(f"{place}\t{value:.6g}" for place, value in enumerate(sizes, 1)))
+            for each in coordinates(grammar, symbol, top) if not spectrum else ():
+                one, other = ("; ".join(f"{e.name} ({e.probability:.1%})" for e in end) for end in each.ends)
+                typer.echo(f"coordinate {each.number + 1}\n  at one end: {one}\n  at the other: {other}")
         else:
             points = [(float(place), float(value)) for place, value in enumerate(sizes, 1)]
             title = f"states of {symbol}, the strongest first"

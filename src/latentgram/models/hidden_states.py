@@ -6,7 +6,7 @@ probabilities, and is reached from its own contexts. A preference is told by lif
     lift(event | h) = p(event | a, h) / p(event | a),
 
 among events that are not too rare in h. Contexts are the rules above: p(b → ã c, h) with the foot ã marked by *.
-The states of a spectral grammar are coordinates without a meaning each; for them there is the spectrum only.
+The states of a spectral grammar are coordinates without a meaning each; for them see coordinates.py.
 The hierarchy joins the states of a symbol by the likeness of what they rewrite to (Ward on square roots of
 probabilities, whose distance is Hellinger's).
 """
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
+from latentgram.data.rarewords import tag_symbol
+from latentgram.data.symbols import tag_of
 from latentgram.errors import SettingError
 from latentgram.models.lpcfg import LPCFG
 
@@ -78,7 +80,7 @@ def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.00
     """
     require_probabilities(grammar)
     number = symbol_number(grammar, symbol)
-    share = _piece(grammar.mean_outside, grammar, number)
+    share = piece(grammar.mean_outside, grammar, number)
     below, above = _below(grammar, number), _above(grammar, number)
     return [
         HiddenState(
@@ -104,7 +106,7 @@ def preferred_rules(grammar: LPCFG, symbol: int, state: int, top: int, least: fl
     """The numbers of the rules that a state prefers; those it uses most where it prefers none."""
     rules = np.flatnonzero(grammar.rules[:, 0] == symbol)
     events = _below(grammar, symbol)
-    order = _by_gain(events, _piece(grammar.mean_outside, grammar, symbol), state, top, least)
+    order = _by_gain(events, piece(grammar.mean_outside, grammar, symbol), state, top, least)
     return [int(rules[i]) for i in order or np.argsort(-events.probability[state], kind="stable")[:top]]
 
 
@@ -126,16 +128,18 @@ def state_strength(grammar: LPCFG) -> dict[str, Floats]:
     names = (*grammar.interminals, *grammar.preterminals)
     found = {}
     for number, name in enumerate(names):
-        inside, outside = (_piece(part, grammar, number) for part in (grammar.mean_inside, grammar.mean_outside))
+        inside, outside = (piece(part, grammar, number) for part in (grammar.mean_inside, grammar.mean_outside))
         found[name] = np.sort(np.abs(inside * outside))[::-1]
     return found
 
 
-def _piece(values: Floats, grammar: LPCFG, symbol: int) -> Floats:
+def piece(values: Floats, grammar: LPCFG, symbol: int) -> Floats:
+    """The part of a symbol in numbers that are laid out by symbols."""
     return values[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]]
 
 
-def _name(grammar: LPCFG, symbol: int) -> str:
+def symbol_name(grammar: LPCFG, symbol: int) -> str:
+    """The name of a symbol by its number."""
     inner = len(grammar.interminals)
     return grammar.interminals[symbol] if symbol < inner else grammar.preterminals[symbol - inner]
 
@@ -145,9 +149,13 @@ def _below(grammar: LPCFG, symbol: int) -> _Events:
     names, columns = [], []
     for number in np.flatnonzero(grammar.rules[:, 0] == symbol):
         _, b, c = grammar.rules[number].tolist()
-        names.append(f"{_name(grammar, b)} {_name(grammar, c)}")
+        names.append(f"{symbol_name(grammar, b)} {symbol_name(grammar, c)}")
         columns.append(rule_tensor(grammar, int(number)).sum((1, 2)))
-    for number in np.flatnonzero(grammar.lexicon[:, 0] == symbol):
+    entries = np.flatnonzero(grammar.lexicon[:, 0] == symbol)
+    unknown = grammar.words.index(tag_symbol(tag_of(symbol_name(grammar, symbol))))
+    for number in entries:
+        if len(entries) > 1 and grammar.lexicon[number, 1] == unknown:
+            continue  # any word at all of this tag: that tells nothing
         names.append(grammar.words[grammar.lexicon[number, 1]])
         begin, end = grammar.lexicon_offset[number : number + 2]
         columns.append(grammar.lexicon_vector[begin:end])
@@ -156,14 +164,15 @@ def _below(grammar: LPCFG, symbol: int) -> _Events:
 
 def _above(grammar: LPCFG, symbol: int) -> _Events:
     """Where the symbol stands: the rules above it, with the symbol marked, and the root."""
-    names, columns = ["(root)"], [_piece(grammar.root_vector, grammar, symbol) * grammar.root_count.sum()]
+    names, columns = ["(root)"], [piece(grammar.root_vector, grammar, symbol) * grammar.root_count.sum()]
     total = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.states))
     for place, axes in ((1, (0, 2)), (2, (0, 1))):
         for number in np.flatnonzero(grammar.rules[:, place] == symbol):
             a, b, c = grammar.rules[number].tolist()
             mark = ("*", "") if place == 1 else ("", "*")
-            names.append(f"{_name(grammar, a)} → {_name(grammar, b)}{mark[0]} {_name(grammar, c)}{mark[1]}")
-            weight = total[a] * _piece(grammar.mean_outside, grammar, a)
+            parent, left, right = (symbol_name(grammar, part) for part in (a, b, c))
+            names.append(f"{parent} → {left}{mark[0]} {right}{mark[1]}")
+            weight = total[a] * piece(grammar.mean_outside, grammar, a)
             joint = rule_tensor(grammar, int(number)) * weight[:, None, None]
             columns.append(joint.sum(axes))
     counts = np.column_stack(columns)

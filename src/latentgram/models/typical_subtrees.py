@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.rarewords import is_symbol
 from latentgram.data.tree import Tree
 from latentgram.models.hidden_states import preferred_rules, require_probabilities, rule_tensor, symbol_number
 from latentgram.models.lpcfg import LPCFG
@@ -62,12 +63,12 @@ class TypicalSubtrees:
         if number >= len(self.grammar.interminals):
             return [[self._subtree(number, state, float(self._best[0][number][state]))] for state in states]
         found = [
-            [self._below(rule, state) for rule in preferred_rules(self.grammar, number, state, count)]
+            [self.below(rule, state) for rule in preferred_rules(self.grammar, number, state, count)]
             for state in states
         ]
         return [[each for each in of_state if each is not None] for of_state in found]
 
-    def _below(self, rule: int, state: int) -> Subtree | None:
+    def below(self, rule: int, state: int) -> Subtree | None:
         """The most probable derivation that begins with a rule; None if the state has none."""
         parent, left, right = self.grammar.rules[rule].tolist()
         value, (i, j) = self._expansion(rule, self._best[0])
@@ -105,9 +106,13 @@ class TypicalSubtrees:
         grammar = self.grammar
         best = [np.zeros(m) for m in grammar.states.tolist()]
         choice = [np.full((m, 3), -1, np.int64) for m in grammar.states.tolist()]
-        for entry, (symbol, word) in enumerate(grammar.lexicon.tolist()):
-            begin, end = grammar.lexicon_offset[entry : entry + 2]
-            _improve(best[symbol], choice[symbol], grammar.lexicon_vector[begin:end], (word, -1, -1))
+        # What stands for unknown words is taken only where there is no word.
+        stands_for_words = np.array([is_symbol(word) for word in grammar.words], bool)[grammar.lexicon[:, 1]]
+        for entry in np.argsort(stands_for_words, kind="stable").tolist():
+            symbol, word = grammar.lexicon[entry].tolist()
+            vector = grammar.lexicon_vector[slice(*grammar.lexicon_offset[entry : entry + 2])]
+            value = np.where(best[symbol] > 0.0, 0.0, vector) if stands_for_words[entry] else vector
+            _improve(best[symbol], choice[symbol], value, (word, -1, -1))
         for level in range(2, _DEEPEST):
             if level > self.levels and all(values.all() for values in best):
                 break

@@ -24,7 +24,6 @@ from latentgram.web import schemas
 from latentgram.web.analysis import analyse, entropies
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
-from latentgram.web.inspection import describe, look
 from latentgram.web.session import Session
 from latentgram.web.waiting import Order
 from latentgram.web.workers import Busy, GivenUp
@@ -279,7 +278,7 @@ def _add_model(app: FastAPI, session: Session) -> None:
     @app.get("/api/model", response_model=schemas.ModelAnswer)
     def model() -> Any:
         """What the model is, and its symbols."""
-        return describe(session.parser.model)
+        return session.inspection.describe()
 
     @app.get("/api/model/symbol", response_model=schemas.SymbolAnswer)
     def symbol(
@@ -288,7 +287,7 @@ def _add_model(app: FastAPI, session: Session) -> None:
         clusters: Annotated[int, Query(ge=1, le=20)] = 6,
     ) -> Any:
         """What the hidden states of a symbol (or of a head and direction) mean."""
-        return look(session.parser.model, name, direction, clusters)
+        return session.inspection.look(name, direction, clusters)
 
 
 def _add_page(app: FastAPI) -> None:

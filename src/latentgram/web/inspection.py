@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from latentgram.errors import SettingError
+from latentgram.learn.absorb import counts_of
+from latentgram.learn.counting_lpcfg import pcfg_of
+from latentgram.models.coordinates import Pulling, coordinates
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.hidden_states import Preference, hidden_states, state_strength, symbol_number
 from latentgram.models.leaves import LeafTable
@@ -17,17 +22,90 @@ from latentgram.view.automata import draw_dfa
 from latentgram.view.trees import draw
 
 
-def describe(model: Any) -> dict[str, Any]:
-    """The model and its symbols, the most frequent first."""
-    made_by = model.provenance
-    return {
-        "summary": model.summary(),
-        "learner": made_by.learner,
-        "settings": made_by.fields,
-        "data_size": made_by.data_size,
-        "seconds": made_by.seconds,
-        "symbols": _symbols(_inner(model)),
-    }
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Looks into one model."""
+
+    model: Any
+
+    def describe(self) -> dict[str, Any]:
+        """The model and its symbols, the most frequent first."""
+        made_by = self.model.provenance
+        return {
+            "summary": self.model.summary(),
+            "learner": made_by.learner,
+            "settings": made_by.fields,
+            "data_size": made_by.data_size,
+            "seconds": made_by.seconds,
+            "symbols": _symbols(_inner(self.model)),
+        }
+
+    def look(self, symbol: str, direction: str, clusters: int) -> dict[str, Any]:
+        """The hidden states of one symbol, or of one head and direction."""
+        inner = _inner(self.model)
+        if isinstance(inner, LPCFG):
+            return self._grammar_symbol(inner, symbol)
+        if isinstance(inner, SHAG):
+            return _head(inner, symbol, direction, clusters)
+        raise SettingError(f"a {type(self.model).__name__} has no hidden states to look at")
+
+    @cached_property
+    def _subtrees(self) -> TypicalSubtrees:
+        """Typical trees: of states where they are states, else of the grammar's one-state part."""
+        grammar = _inner(self.model)
+        assert isinstance(grammar, LPCFG)
+        if not grammar.nonnegative:
+            grammar = pcfg_of(counts_of(grammar), grammar.rare_words, grammar.binarisation)
+        return TypicalSubtrees(grammar)
+
+    def _grammar_symbol(self, grammar: LPCFG, symbol: str) -> dict[str, Any]:
+        number = symbol_number(grammar, symbol)
+        note = None
+        if not grammar.nonnegative:
+            note = (
+                "The states of a spectral grammar are coordinates. Each orders what the symbol may do between two "
+                "ends: those rules or words are shown that pull it most, with their share of the symbol."
+            )
+        elif grammar.states[number] == 1:
+            note = "A symbol with a single state: this grammar has no hidden ones for it."
+        return {
+            "symbol": symbol,
+            "direction": None,
+            "note": note,
+            "states": self._states(grammar, symbol) if grammar.nonnegative else [],
+            "coordinates": [] if grammar.nonnegative else self._coordinates(grammar, symbol),
+            "strengths": state_strength(grammar)[symbol].tolist() if grammar.nonnegative else [],
+            "strengths_name": "share of each state",
+            "singular_values": list(grammar.spectra.get(symbol, ())),
+            "svg": None,
+        }
+
+    def _states(self, grammar: LPCFG, symbol: str) -> list[dict[str, Any]]:
+        subtrees = self._subtrees.of(symbol)
+        return [
+            {
+                "name": f"state {state.number + 1}",
+                "share": state.share,
+                "below": [_preferred(each) for each in state.below],
+                "above": [_preferred(each) for each in state.above],
+                "subtrees": [_drawn(each) for each in subtrees[state.number]],
+            }
+            for state in hidden_states(grammar, symbol, top=6)
+        ]
+
+    def _coordinates(self, grammar: LPCFG, symbol: str) -> list[dict[str, Any]]:
+        return [
+            {"name": f"coordinate {each.number + 1}", "ends": [self._end(end) for end in each.ends]}
+            for each in coordinates(grammar, symbol)
+        ]
+
+    def _end(self, pulling: tuple[Pulling, ...]) -> dict[str, Any]:
+        rules = [each.rule for each in pulling if each.rule is not None][:2]
+        subtrees = [found for rule in rules if (found := self._subtrees.below(rule, 0)) is not None]
+        return {
+            "events": [{"event": each.name, "probability": each.probability, "lift": None} for each in pulling],
+            "subtrees": [_drawn(each) for each in subtrees],
+        }
 
 
 def _inner(model: Any) -> LPCFG | SHAG | None:
@@ -59,50 +137,6 @@ def _symbols(model: LPCFG | SHAG | None) -> list[dict[str, Any]]:
     else:
         found = []
     return sorted(found, key=lambda symbol: -symbol["count"])
-
-
-def look(model: Any, symbol: str, direction: str, clusters: int) -> dict[str, Any]:
-    """The hidden states of one symbol, or of one head and direction."""
-    inner = _inner(model)
-    if isinstance(inner, LPCFG):
-        return _grammar_symbol(inner, symbol)
-    if isinstance(inner, SHAG):
-        return _head(inner, symbol, direction, clusters)
-    raise SettingError(f"a {type(model).__name__} has no hidden states to look at")
-
-
-def _grammar_symbol(grammar: LPCFG, symbol: str) -> dict[str, Any]:
-    number = symbol_number(grammar, symbol)
-    note, states = None, []
-    if grammar.nonnegative:
-        subtrees = TypicalSubtrees(grammar).of(symbol)
-        states = [
-            {
-                "name": f"state {state.number + 1}",
-                "share": state.share,
-                "below": [_preferred(each) for each in state.below],
-                "above": [_preferred(each) for each in state.above],
-                "subtrees": [_drawn(each) for each in subtrees[state.number]],
-            }
-            for state in hidden_states(grammar, symbol, top=6)
-        ]
-        if grammar.states[number] == 1:
-            note = "A symbol with a single state: this grammar has no hidden ones for it."
-    else:
-        note = (
-            "The states of a spectral grammar are coordinates without a meaning each; what they weigh is shown. "
-            "Learn the grammar by clustering or em to see states with preferences."
-        )
-    return {
-        "symbol": symbol,
-        "direction": None,
-        "note": note,
-        "states": states,
-        "strengths": state_strength(grammar)[symbol].tolist(),
-        "strengths_name": "share of each state" if grammar.nonnegative else "weight of each coordinate",
-        "singular_values": list(grammar.spectra.get(symbol, ())),
-        "svg": None,
-    }
 
 
 def _drawn(each: Subtree) -> dict[str, Any]:
@@ -142,6 +176,7 @@ def _head(grammar: SHAG, symbol: str, direction: str, clusters: int) -> dict[str
         "direction": direction,
         "note": None,
         "states": states,
+        "coordinates": [],
         "strengths": dfa.visits.tolist(),
         "strengths_name": "visits of each state of the picture",
         "singular_values": [float(value) for value in values],

@@ -283,6 +283,20 @@ class StateAnswer(BaseModel):
     """Small whole trees that are typical of the state."""
 
 
+class EndAnswer(BaseModel):
+    """What pulls a coordinate to one of its ends, the strongest first, and trees that begin so."""
+
+    events: list[Preferred]
+    subtrees: list[DrawnTree]
+
+
+class CoordinateAnswer(BaseModel):
+    """A coordinate of a spectral grammar and what is at its two ends."""
+
+    name: str
+    ends: list[EndAnswer]
+
+
 class SymbolAnswer(BaseModel):
     """What the hidden states of a symbol mean."""
 
@@ -290,6 +304,8 @@ class SymbolAnswer(BaseModel):
     direction: Literal["left", "right"] | None
     note: str | None
     states: list[StateAnswer]
+    coordinates: list[CoordinateAnswer]
+    """What a spectral grammar has in place of states."""
     strengths: list[float]
     strengths_name: str
     singular_values: list[float] = []

@@ -51,6 +51,7 @@ def _listen(host: str, port: int) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, candidate))
+            made.listen(128)  # who comes before the server runs waits for it, and is not sent away
         except PermissionError:
             made.close()
             raise SettingError(f"port {port} may not be used; take one above 1023") from None

@@ -27,6 +27,7 @@ from latentgram.parser.parser import Parser
 from latentgram.store import save
 from latentgram.web.annotations import Accepted, Annotations, AnyTree, warm
 from latentgram.web.heldout import HeldOut
+from latentgram.web.inspection import Inspection
 from latentgram.web.refit import Refit, learner_of
 from latentgram.web.schemas import MAX_WORDS, ParseRequest
 from latentgram.web.tags import TagGuesser
@@ -65,6 +66,7 @@ class Session:
         """Accepted since the data of the last learning were read."""
         self._learning: list[Any] = []
         """Accepted before that, and in the data of the learning that is under way."""
+        self._inspection = Inspection(parser.model)
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
         data = self._data()
@@ -89,6 +91,13 @@ class Session:
     def parser(self) -> Parser:
         """The parser of this moment."""
         return self.workers.parser
+
+    @property
+    def inspection(self) -> Inspection:
+        """Looks into the model of this moment."""
+        if self._inspection.model is not self.parser.model:
+            self._inspection = Inspection(self.parser.model)
+        return self._inspection
 
     @property
     def version(self) -> int:

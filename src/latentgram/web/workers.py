@@ -2,10 +2,10 @@
 
 Compiled kernels hold the interpreter's lock while they run, so threads would wait for each other, and a thread
 cannot be stopped. Hence a few processes, each with the parser; work that nobody waits for any more ends with its
-process, for which a new one is started at once. A worker gets a new parser with the first work after it changed.
-Compiled kernels are loaded before the first work comes: by one worker, so that it is ready soon, then by the
-others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work is done in
-threads, one at a time: for tests.
+process, if not by itself within a second, and a new one is started. A worker gets a new parser with the first work
+after it changed. Compiled kernels are loaded before the first work comes: by one worker, so that it is ready soon,
+then by the others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work
+is done in threads, one at a time: for tests.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from latentgram.parser.parser import Parser
 Job = Callable[..., Any]
 """A function of the module's level: of a parser, and of plain values."""
 
+GRACE = 1.0
+"""Seconds that work has to end by itself when it was given up."""
 POLL = 0.02
 """Seconds between looks at whether somebody still waits."""
 
@@ -67,7 +69,7 @@ def _warm(parser: Parser) -> None:
 
     with contextlib.suppress(Exception):
         tags = getattr(getattr(parser.model, "symbols", None), "alphabet", None)
-        tag = (tags[0].split("|")[-1],) * 3 if tags is not None else None
+        tag = (tags[0].split("|")[-1],) * 3 if tags is not None and parser.tagger is None else None
         analyse(parser, Sentence(("a", "b", "c"), tag), None, 2)
 
 
@@ -161,6 +163,9 @@ class Workers:
         except (EOFError, OSError):
             self._replace(worker)
             raise Busy("the process that parsed this ended; try again") from None
+        except GivenUp:
+            threading.Thread(target=self._let_go, args=(worker,), daemon=True).start()
+            raise
         except BaseException:
             self._replace(worker)
             raise
@@ -184,6 +189,15 @@ class Workers:
     def _alone(self, job: Job, args: tuple[Any, ...]) -> Any:
         with self._lock:
             return job(self.parser, *args)
+
+    def _let_go(self, worker: _Worker) -> None:
+        """Work that nobody waits for any more may end by itself soon, which is cheaper than a new process."""
+        with contextlib.suppress(EOFError, OSError):
+            if worker.pipe.poll(GRACE) and not self._closed:
+                worker.pipe.recv()
+                self._idle.put(worker)
+                return
+        self._replace(worker)
 
     def _replace(self, worker: _Worker) -> None:
         worker.process.kill()

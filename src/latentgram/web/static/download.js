@@ -1,6 +1,6 @@
 // The drawing and the tree as files.
 
-const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "font-family", "font-size", "font-weight", "opacity"];
+const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "font-family", "font-size", "font-weight", "opacity", "paint-order", "stroke-linejoin"];
 
 /** A picture that stands alone: the styles of the page are written into its elements. */
 function alone(picture) {

@@ -104,7 +104,7 @@ function start() {
     at("connection").hidden = there;
     at("connection").textContent = there ? "" : "server away – trying again …";
   });
-  addEventListener("resize", () => view.picture && !state.zoom && resize());
+  addEventListener("resize", () => view.picture && resize());
   follow().then(() => {
     const before = sessionStorage.getItem("view");
     if (before && before !== "parse") choose(before);

@@ -60,6 +60,7 @@ function draw(found) {
   }
   const charts = [[found.singular_values, "singular values"], [found.strengths, found.strengths_name]].filter(([values]) => values.length > 1);
   if (charts.length) parts.push(html("div", { class: "spectra" }, ...charts.map(([values, name]) => bars(values.slice(0, 40), name))));
+  if (found.coordinates.length) parts.push(html("div", { class: "states" }, ...found.coordinates.map(coordinate)));
   if (found.states.length) parts.push(html("div", { class: "states" }, ...found.states.map((state) => card(state, found.direction))));
   stage.replaceChildren(...parts);
 }
@@ -71,7 +72,7 @@ function picture(text, label) {
   drawing.setAttribute("role", "img");
   drawing.setAttribute("aria-label", label);
   const place = html("div", { class: "picture" });
-  place.attachShadow({ mode: "open" }).append(drawing);
+  place.attachShadow({ mode: "open" }).append(html("style", {}, "svg { max-width: 100%; height: auto; display: block; margin: auto }"), drawing);
   return place;
 }
 
@@ -87,12 +88,25 @@ function controls() {
   return html("div", { class: "group" }, ...sides, number);
 }
 
+function rows(items) {
+  return html("ul", {}, ...items.map((item) => html("li", {}, html("span", {}, item.event), html("span", {}, percent(item.probability) + (item.lift ? `  ×${item.lift.toFixed(1)}` : "")))));
+}
+
+function typical(tree) {
+  return html("figure", {}, picture(tree.svg, tree.plain), html("figcaption", { class: "soft", title: "the probability of this tree below the symbol" }, tree.probability >= 0.01 ? percent(tree.probability) : tree.probability.toExponential(0)));
+}
+
+/** What a coordinate of a spectral grammar tells apart. */
+function coordinate({ name, ends }) {
+  const shown = ends.flatMap(({ events, subtrees }, side) => [html("h4", {}, side ? "at the other end" : "at one end"), rows(events), ...subtrees.map(typical)]);
+  return html("div", { class: "state" }, html("h3", {}, html("span", {}, name)), ...shown);
+}
+
 function card(state, isAutomaton) {
-  const rows = (items) => html("ul", {}, ...items.map((item) => html("li", {}, html("span", {}, item.event), html("span", {}, percent(item.probability) + (item.lift ? `  ×${item.lift.toFixed(1)}` : "")))));
   return html("div", { class: "state" },
     html("h3", {}, html("span", {}, state.name), html("span", { class: "soft" }, isAutomaton ? `${state.share.toFixed(2)} visits` : percent(state.share))),
     isAutomaton && state.above.length ? html("div", {}, html("h4", {}, "reached after"), html("ul", {}, ...state.above.map((item) => html("li", {}, item.event)))) : null,
-    state.subtrees.length ? html("h4", {}, "typical trees") : null, ...state.subtrees.map((tree) => html("figure", {}, picture(tree.svg, tree.plain), html("figcaption", { class: "soft", title: "the probability of this tree below the state" }, tree.probability >= 0.01 ? percent(tree.probability) : tree.probability.toExponential(0)))),
+    state.subtrees.length ? html("h4", {}, "typical trees") : null, ...state.subtrees.map(typical),
     html("h4", {}, isAutomaton ? "goes on with" : "is rewritten to"), rows(state.below),
     !isAutomaton && state.above.length ? html("h4", {}, "stands in") : null, !isAutomaton ? rows(state.above) : null);
 }

@@ -9,7 +9,7 @@ import { html, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
 import { at, keep, say, state, view } from "./work.js";
 
-const READABLE = 0.72;
+const READABLE = 0.72, FIT = "fit";
 const drawing = at("drawing");
 
 export function show() {
@@ -55,7 +55,7 @@ export function draw() {
 
 export function resize() {
   // As large as fits, but never too small to read: a long sentence is scrolled, or fitted by the button.
-  const scale = state.zoom || Math.min(1.25, Math.max(READABLE, fitting()));
+  const scale = state.zoom === FIT ? Math.min(1.25, fitting()) : state.zoom || Math.min(1.25, Math.max(READABLE, fitting()));
   view.picture.scale = scale;
   view.picture.picture.setAttribute("width", view.picture.width * scale);
   view.picture.picture.setAttribute("height", view.picture.height * scale);
@@ -65,9 +65,9 @@ function fitting() {
   return (drawing.clientWidth - 4) / view.picture.width;
 }
 
-/** By a factor; without one all of it is shown. */
+/** By a factor; without one all of it is shown, also when it is folded or the window changes. */
 export function zoom(by) {
-  state.zoom = Math.min(3, Math.max(0.1, by ? view.picture.scale * by : fitting()));
+  state.zoom = by ? Math.min(3, Math.max(0.1, view.picture.scale * by)) : FIT;
   resize();
 }
 
