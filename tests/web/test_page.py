@@ -181,6 +181,11 @@ def test_heads_downloads_and_models_of_a_dependency_parser(serve: Any, page: Any
     page.locator('.arc[data-modifier="7"] text').click()
     page.click("[data-act=forbid]")
     wait(page, f"document.querySelector('.arc[data-modifier=\"7\"]').dataset.head !== '{head}'")
+    page.locator('.arc[data-modifier="7"] text').click()
+    page.fill("#editor input[list=relations]", "obl")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelectorAll('#fixes li').length === 2")
+    assert page.input_value("#by-hand").split("\n8\t")[1].split("\t")[6] == "obl"
     for kind, beginning in (("svg", b"<svg"), ("png", b"\x89PNG"), ("text", b"#"), ("json", b"{")):
         page.click("#download summary")
         with page.expect_download() as got:

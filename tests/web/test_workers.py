@@ -65,27 +65,31 @@ def test_slow_work_blocks_nobody_and_can_be_given_up(workers: Workers) -> None:
     assert quick == LONG
     assert seconds < 2
     # Both workers are there again: two pieces of work at a time.
+    assert asyncio.run(_two(workers)) == [LONG, LONG]
 
-    async def two() -> list[float]:
-        return list(await asyncio.gather(workers.run(abs), workers.run(abs)))
 
-    assert asyncio.run(two()) == [LONG, LONG]
+async def _two(workers: Workers) -> list[float]:
+    return list(await asyncio.gather(workers.run(abs), workers.run(abs)))
 
 
 def test_given_up_work_that_soon_ends_keeps_its_process(workers: Workers) -> None:
-    there = {worker.process.pid for worker in workers._idle.queue}
-
     async def gone() -> bool:
         return True
 
-    workers.set_parser(cast(Any, 0.3), workers.version + 1)
+    def idle() -> set[int | None]:
+        deadline = time.monotonic() + 20
+        while workers._idle.qsize() < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return {worker.process.pid for worker in workers._idle.queue}
+
+    workers.set_parser(cast(Any, 0.1), workers.version + 1)
+    idle()
+    assert asyncio.run(_two(workers)) == [0.1, 0.1]  # both are up
+    there = idle()
     with pytest.raises(GivenUp):
         asyncio.run(workers.run(time.sleep, gone=gone))
-    deadline = time.monotonic() + 20
-    while workers._idle.qsize() < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    assert {worker.process.pid for worker in workers._idle.queue} == there
+    assert idle() == there
     workers.set_parser(LONG, workers.version + 1)
 
 

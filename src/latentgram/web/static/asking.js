@@ -50,6 +50,7 @@ export async function refresh() {
     const asked = { ...state.question, fixes: state.fixes.request() };
     const answer = await ask("POST", "/api/parse", { ...asked, count: 1 }, mine.signal);
     say(null);
+    state.fixes.relabel(answer.trees);
     Object.assign(state, { parse: answer, tree: 0 });
     show();
     more(asked, mine.signal);
@@ -70,6 +71,7 @@ async function more(asked, signal) {
   try {
     const answer = await ask("POST", "/api/parse", { ...asked, count: 10 }, signal);
     if (answer.version !== state.parse.version) return;
+    state.fixes.relabel(answer.trees);
     state.parse.trees = [state.parse.trees[0], ...answer.trees.slice(1)];
     showTreeNumber();
   } catch {

@@ -148,6 +148,7 @@ function headParts(parse, tree, word, close) {
     ...title("Head of", `“${parse.words[word]}”, now ${headName(parse.words, tree.heads[word])}, ${percent(tree.confidence[word])}`),
     choices(rows, (row) => set(row.head), headName(parse.words, tree.heads[word])),
     html("form", {}, other),
+    ownLabel("relations", `its relation, now ${tree.relations[word]}`, (relation) => close({ kind: "relation", word, relation })),
     html("div", { class: "buttons" }, html("button", { "data-act": "forbid", onclick: () => close({ kind: "no-head", word, head: tree.heads[word] }) }, `Not ${headName(parse.words, tree.heads[word])}`)),
   ];
 }

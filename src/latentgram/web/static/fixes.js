@@ -58,6 +58,16 @@ export class Fixes {
     return asked;
   }
 
+  /** The name of an arc asks nothing of the parser: it is written into the trees that come back. */
+  relabel(trees) {
+    for (const { word, relation } of this.list.filter((fix) => fix.kind === "relation")) {
+      for (const tree of trees) {
+        tree.relations[word] = relation;
+        for (const text of ["plain", "annotated"]) tree[text] = inColumn(tree[text], word + 1, 7, relation);
+      }
+    }
+  }
+
   /** Whether a node, a tag or an arc is there because it was asked for. */
   hasSpan(first, end, label) {
     return this.list.some(
@@ -70,8 +80,18 @@ export class Fixes {
   }
 
   hasHead(word) {
-    return this.list.some((fix) => fix.kind === "head" && fix.word === word);
+    return this.list.some((fix) => ["head", "relation"].includes(fix.kind) && fix.word === word);
   }
+}
+
+/** CoNLL-U with another value in a column of a word. */
+function inColumn(text, word, column, value) {
+  return text.split("\n").map((line) => {
+    const fields = line.split("\t");
+    if (fields[0] !== String(word)) return line;
+    fields[column] = value;
+    return fields.join("\t");
+  }).join("\n");
 }
 
 function clash(old, fix) {
@@ -84,7 +104,7 @@ function clash(old, fix) {
     }
     return false;
   }
-  if (old.kind === "tag" && fix.kind === "tag") return old.word === fix.word;
+  if (old.kind === fix.kind && ["tag", "relation"].includes(fix.kind)) return old.word === fix.word;
   if (old.kind === "head" && fix.kind === "head") {
     return old.word === fix.word || (fix.head === 0 && old.head === 0) || (old.word === fix.head - 1 && fix.word === old.head - 1);
   }
@@ -101,6 +121,7 @@ export function describe(fix, words) {
   }
   if (fix.kind === "no-span") return `${part(fix.first, fix.end)} is no ${fix.label ?? "unit"}`;
   if (fix.kind === "tag") return `“${words[fix.word]}” is ${fix.tag}`;
+  if (fix.kind === "relation") return `“${words[fix.word]}” is ${fix.relation} of its head`;
   const head = fix.head === 0 ? "the root" : `“${words[fix.head - 1]}”`;
   if (fix.kind === "head") return fix.head === 0 ? `“${words[fix.word]}” is the root` : `“${words[fix.word]}” hangs on ${head}`;
   return fix.head === 0 ? `“${words[fix.word]}” is not the root` : `“${words[fix.word]}” does not hang on ${head}`;

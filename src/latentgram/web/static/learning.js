@@ -57,6 +57,7 @@ function showStatus() {
   at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
   at("agreement").replaceChildren(...curves(view.status));
   at("labels").replaceChildren(...view.status.phrase_labels.map((label) => html("option", { value: label })));
+  at("relations").replaceChildren(...view.status.relations.map((label) => html("option", { value: label })));
   at("tags").replaceChildren(...view.status.tags.map((label) => html("option", { value: label })));
 }
 
