@@ -34,6 +34,7 @@ DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
     "WordVectors": text,
     "Tagger": lambda: lg.demo_dependencies(80, seed=5),
     "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
+    "TopDown": lambda: lg.demo_dependencies(80, seed=5),
     "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
     "ProductSHAG": lambda: lg.demo_dependencies(80, seed=5),
     "ArcFactored": lambda: lg.demo_dependencies(40, seed=5),

@@ -94,6 +94,24 @@ def test_from_a_treebank_to_parses(bank, tmp_path):
     assert lg.load(tmp_path / "reranker.lg").parse(sentence).tree == five[0].tree
 
 
+def test_a_top_down_model_is_two_features(base, bank, learner, tmp_path):
+    model = lg.fit(lg.TopDown, bank[:60], by=lg.Gradient(passes=1))
+    lists = nbest_lists(base, bank[60:], 8)
+    rated = RatedLists.of(lists, {"top-down": model})
+    reranker = train_reranker(rated, base, {"top-down": model}, learner)
+    assert reranker.names == ("base", "top-down modifiers", "top-down ends")
+    for place, candidates in enumerate(lists):
+        np.testing.assert_array_equal(reranker.features(candidates), rated.dense(reranker.names)[place])
+    total = lists[0].columns(model).sum(1)
+    whole = [model.logprob(tree) for tree in lists[0].trees()]
+    np.testing.assert_allclose(total - total[0], np.array(whole) - whole[0], atol=1e-9)
+    lg.save(lg.Parser(reranker), tmp_path / "reranker.lg")
+    again = lg.load(tmp_path / "reranker.lg").model
+    np.testing.assert_array_equal(again.scores(lists[0]), reranker.scores(lists[0]))
+
+
 def test_unknown_raters_are_named(bank):
-    with pytest.raises(lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, shag"):
+    with pytest.raises(
+        lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, top-down"
+    ):
         lg.fit(lg.Reranker, bank[:9], by=lg.Perceptron(raters="magic"))

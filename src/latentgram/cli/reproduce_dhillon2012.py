@@ -28,16 +28,15 @@ from latentgram.learn.reranking import (
     jackknifed_lists,
     learn_generative,
     learn_parser,
-    learn_weights,
+    train_reranker,
 )
 from latentgram.models.nbest import NBestList, nbest_lists
-from latentgram.models.reranker import BASE, Reranker
 from latentgram.progress import Progress
 from latentgram.view.plots import line_plot
 
 Rows = NDArray[np.int64]
 
-ALL = ("shag-spectral", "shag-words", "shag-words-random", "lexical", "latent-tree", "latent-tree-words")
+LATENT = ("shag-spectral", "shag-words", "shag-words-random", "lexical", "latent-tree", "latent-tree-words")
 SYSTEMS: dict[str, tuple[str, ...]] = {
     "base features": (),
     "+ log p̂ as printed": ("latent-tree-printed",),
@@ -46,7 +45,9 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "+ log p by EM, valency": ("latent-tree",),
     "+ log P of a SHAG, spectral": ("shag-spectral",),
     "+ log P of a SHAG, EM": ("shag",),
-    "+ all generative": ALL,
+    "+ all of these": LATENT,
+    "+ log P, top down": ("top-down",),
+    "+ all generative": (*LATENT, "top-down"),
 }
 """The rerankers: the generative models of each; all have the base score and the templates."""
 PAPER = {
@@ -124,9 +125,8 @@ def run(folder: Path, order: int, count: int, folds: int, test: bool, progress: 
     learner = Perceptron(count=count).resolved(recipe_of("Reranker", "Perceptron").defaults, "the experiment")
     rerankers = {}
     for name, names in SYSTEMS.items():
-        weights, templates = learn_weights(rated, base, (BASE, *names), learner, templates=True)
-        chosen = tuple(scorers[each] for each in names)
-        rerankers[name] = Reranker(base, count, (BASE, *names), weights, chosen, templates)
+        chosen = {each: scorers[each] for each in names}
+        rerankers[name] = train_reranker(rated, base, chosen, learner)
     rows: dict[str, dict[str, Rows]] = {}
     oracle: dict[str, dict[int, Rows]] = {}
     for part in ("dev", "test") if test else ("dev",):

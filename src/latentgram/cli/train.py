@@ -96,6 +96,13 @@ KINDS = {
         parses=False,
         reader="latentgram.cli.sequences:read_for_vectors",
     ),
+    "top-down": Kind(
+        "TopDown",
+        "A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
+        "dependency trees",
+        parses=False,
+        scorer="latentgram.cli.train:logprob_on_treebank",
+    ),
     "latent-tree": Kind(
         "LatentTree",
         "Hidden states at the words of dependency trees: rates trees, names no heads.",

@@ -236,3 +236,18 @@ class Perceptron(Settings):
         "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
     )
     raters: str | None = setting("what rates trees besides the base parser, with commas")
+
+
+@dataclass(frozen=True)
+class Gradient(HeadSettings):
+    """Stochastic gradient of a conditional likelihood, with steps that shrink to nothing.
+
+    >>> Gradient(passes=3).passes
+    3
+    """
+
+    passes: int | None = setting("number of passes over the data", at_least=1)
+    step: float | None = setting("length of the first steps", above=0)
+    least: int | None = setting("features seen less often are left out", at_least=1)
+    rare: int | None = setting("words seen at most so often count as unknown", at_least=0)
+    seed: int | None = setting("seed of the order of the data", at_least=0)

@@ -76,6 +76,10 @@ RECIPES: dict[tuple[str, str], Recipe] = {
             "raters": "templates,shag-spectral,shag-words,shag-words-random,lexical,latent-tree,latent-tree-words",
         },
     ),
+    ("TopDown", "Gradient"): Recipe(
+        "latentgram.learn.top_down:learn_top_down",
+        {"symbols": "joined", "passes": 6, "step": 0.2, "least": 2, "rare": 1, "seed": 0},
+    ),
     ("BackoffNGram", "Counting"): Recipe("latentgram.learn.ngram:count_backoff", {"reading": "exclusive"}),
     ("HMM", "EM"): Recipe(
         "latentgram.learn.hmm:em_hmm",

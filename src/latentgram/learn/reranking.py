@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from latentgram.data.treebank import Treebank
 from latentgram.dp.reranking import perceptron_pass
 from latentgram.errors import DataError, SettingError
-from latentgram.learn.learners import EM, MIRA, Counting, Perceptron, Spectral
+from latentgram.learn.learners import EM, MIRA, Counting, Gradient, Perceptron, Spectral
 from latentgram.learn.recipes import Context, recipe_of
 from latentgram.learn.settings import Settings
 from latentgram.models.arcs import ArcFactored
 from latentgram.models.hashed_weights import HashedWeights
-from latentgram.models.nbest import NBestList, Scorer, nbest_lists
+from latentgram.models.nbest import NBestList, Scorer, feature_names, nbest_lists
 from latentgram.models.reranker import BASE, Reranker, template_room
 
 Floats = NDArray[np.float64]
@@ -31,6 +31,7 @@ TEMPLATES = "templates"
 MEMBERS = 4
 """Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
 GENERATIVE: dict[str, tuple[str, tuple[Settings, ...]]] = {
+    "top-down": ("TopDown", (Gradient(),)),
     "shag": ("SHAG", (EM(),)),
     "shag-spectral": ("SHAG", (Spectral(),)),
     "shag-words": ("SHAG", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
@@ -64,12 +65,19 @@ class RatedLists:
         """Rate lists; the score of the parser is the rating `base`."""
         ratings = {BASE: [candidates.scores - candidates.scores[0] for candidates in lists]}
         for name, scorer in scorers.items():
-            ratings[name] = [candidates.rated_by(scorer) for candidates in lists]
+            columns = [candidates.columns(scorer).T for candidates in lists]
+            names = feature_names(name, scorer)
+            ratings.update(zip(names, map(list, zip(*columns, strict=True)), strict=True))
         return cls(lists, ratings)
 
     def dense(self, names: Sequence[str]) -> list[Floats]:
         """[k, features] of each list."""
         return [np.stack(columns, axis=1) for columns in zip(*(self.ratings[name] for name in names), strict=True)]
+
+
+def features_of(scorers: Mapping[str, Scorer]) -> tuple[str, ...]:
+    """The names of all features of a reranker with these scorers."""
+    return (BASE, *(each for name, scorer in scorers.items() for each in feature_names(name, scorer)))
 
 
 def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Context) -> dict[str, Scorer]:
@@ -78,9 +86,10 @@ def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Con
     for name in names:
         model, learners = GENERATIVE[name]
         recipe = recipe_of(model, type(learners[0]).__name__)
-        found[name] = tuple(
+        learned = [
             recipe.load()(treebank, learner.resolved(recipe.defaults, name), context) for learner in learners
-        )
+        ]
+        found[name] = learned[0] if len(learned) == 1 else tuple(learned)
     return found
 
 
@@ -193,7 +202,7 @@ def train_reranker(
     templates: bool = True,
 ) -> Reranker:
     """A reranker from lists rated under the names of its scorers, which may be any functions of a tree."""
-    names = (BASE, *scorers)
+    names = features_of(scorers)
     weights, template_weights = learn_weights(rated, base, names, learner, templates=templates)
     assert learner.count is not None
     return Reranker(base, learner.count, names, weights, tuple(scorers.values()), template_weights)

@@ -16,12 +16,14 @@ from latentgram.errors import DataError
 from latentgram.models.arcs import ArcFactored
 from latentgram.models.head_grammar import HeadGrammar
 from latentgram.models.latent_tree import LatentTree
+from latentgram.models.top_down import TopDown
 
 Floats = NDArray[np.float64]
 Rater = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
 """What can rate a tree: a grammar, a latent tree model, or any function of a tree."""
-Scorer = Rater | tuple[Rater, ...]
-"""One of them, or several whose ratings are averaged: the product of models of different starts (Petrov 2010)."""
+Scorer = TopDown | Rater | tuple[Rater, ...]
+"""One of them, several whose ratings are averaged: the product of models of different starts (Petrov 2010), or a
+top-down model, which rates a tree twice."""
 
 WORST = 50.0
 """How far below the best of its list a log-probability may lie; what is less, or no number, is set there."""
@@ -71,17 +73,19 @@ class NBestList:
         for heads in self.heads:
             yield DependencyTree(given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ())
 
-    def rated_by(self, scorer: Scorer) -> Floats:
+    def rated_by(self, scorer: Rater | tuple[Rater, ...]) -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan."""
         if isinstance(scorer, tuple):
             average: Floats = np.mean([self.rated_by(rater) for rater in scorer], axis=0)
             return average
-        ratings = np.asarray(self._ratings(scorer), np.float64)
-        ratings[np.isnan(ratings)] = -np.inf
-        if ratings.max() == -np.inf:
-            return np.zeros(len(self))
-        raised: Floats = np.maximum(ratings - ratings.max(), -WORST)
-        return raised
+        return _raised(np.asarray(self._ratings(scorer), np.float64))
+
+    def columns(self, scorer: Scorer) -> Floats:
+        """[k, features] what a scorer says, one feature for each of `feature_names`, each as in `rated_by`."""
+        if isinstance(scorer, TopDown):
+            parts = scorer.logprobs_of_heads(self.sentence, self.heads)
+            return np.stack([_raised(part) for part in parts.T], axis=1)
+        return self.rated_by(scorer)[:, None]
 
     def _ratings(self, scorer: Rater) -> Floats:
         if isinstance(scorer, HeadGrammar):
@@ -91,6 +95,22 @@ class NBestList:
         if isinstance(scorer, LatentTree):
             return scorer.logprobs_of_heads(self.sentence, self.heads)
         return np.array([float(scorer(tree)) for tree in self.trees()])
+
+
+def _raised(ratings: Floats) -> Floats:
+    """Ratings less the best of them, with a floor; all 0 if none is a number."""
+    ratings = np.where(np.isnan(ratings), -np.inf, ratings)
+    best = ratings.max()
+    return np.zeros(len(ratings)) if best == -np.inf else np.maximum(ratings - best, -WORST)
+
+
+def feature_names(name: str, scorer: Scorer) -> tuple[str, ...]:
+    """The names of a scorer's features: its own, or for a top-down model one a part.
+
+    >>> feature_names("length", len)
+    ('length',)
+    """
+    return tuple(f"{name} {part}" for part in TopDown.PARTS) if isinstance(scorer, TopDown) else (name,)
 
 
 def nbest_lists(model: ArcFactored, trees: Iterable[Any], count: int) -> list[NBestList]:

@@ -41,20 +41,20 @@ class Reranker:
     count: int
     """The length of the lists."""
     names: tuple[str, ...]
-    """The features: `base`, then one for each scorer."""
+    """The features: `base`, then those of each scorer (see `feature_names`)."""
     weights: Floats
     """[features]"""
     scorers: tuple[Any, ...]
-    """Grammars, latent tree models, functions of a tree (which cannot be stored), or tuples of such to average."""
+    """Grammars, latent tree models, functions of a tree (which cannot be stored), tuples of such to average, or
+    top-down models."""
     templates: HashedWeights
     """Weights of the templates over tags; of size 0 if they are not used."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def features(self, candidates: NBestList) -> Floats:
         """[k, features] of the trees of a list."""
-        columns = [candidates.scores - candidates.scores[0]]
-        columns += [candidates.rated_by(scorer) for scorer in self.scorers]
-        return np.stack(columns, axis=1)
+        own = (candidates.scores - candidates.scores[0])[:, None]
+        return np.concatenate([own, *(candidates.columns(scorer) for scorer in self.scorers)], axis=1)
 
     def scores(self, candidates: NBestList) -> Floats:
         """[k] the scores of the trees of a list."""

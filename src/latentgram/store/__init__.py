@@ -72,6 +72,7 @@ STORABLE: dict[str, str] = {
     "Tagger": "latentgram.models.tagger:Tagger",
     "Text": "latentgram.data.text:Text",
     "Tokeniser": "latentgram.data.tokenise:Tokeniser",
+    "TopDown": "latentgram.models.top_down:TopDown",
     "TreeSymbols": "latentgram.data.tree_symbols:TreeSymbols",
     "Viterbi": "latentgram.decode.viterbi:Viterbi",
     "WordClasses": "latentgram.data.word_classes:WordClasses",
