@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of training and parsing by two workers: over at once, no traceback, nobody left."""
+"""Ctrl-C or SIGTERM in the middle of work by two workers: over at once, no traceback, nobody and nothing left."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import latentgram as lg
@@ -25,8 +26,11 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-@pytest.mark.parametrize("command", ["train", "parse"])
-def test_interrupt(command: str, corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "sent", "status"),
+    [("train", signal.SIGINT, 130), ("parse", signal.SIGINT, 130), ("parse", signal.SIGTERM, 143)],
+)
+def test_interrupt(command: str, sent: signal.Signals, status: int, corpus: Path, tmp_path: Path) -> None:
     arguments = {
         "train": ["lpcfg", "--by", "em", "--states", "4", "--iterations", "100000", "-o", str(tmp_path / "em.lg")],
         "parse": [str(tmp_path / "pcfg.lg"), "--format", "text", "-o", str(tmp_path / "out.mrg")],
@@ -51,9 +55,10 @@ def test_interrupt(command: str, corpus: Path, tmp_path: Path) -> None:
         if line.startswith(stage):
             break
     started = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
+    # Ctrl-C reaches the whole group of processes; a request to end goes to one.
+    os.killpg(process.pid, sent) if sent == signal.SIGINT else process.send_signal(sent)
     _, rest = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert b"Traceback" not in rest
     assert time.monotonic() - started < 5
     while time.monotonic() - started < 10:
@@ -67,3 +72,28 @@ def test_interrupt(command: str, corpus: Path, tmp_path: Path) -> None:
         pytest.fail("processes are left behind")
     kept = {path.name for path in tmp_path.iterdir()} - {"pcfg.lg", "text.txt"}
     assert kept == ({"out.mrg.part", "out.mrg.progress"} if command == "parse" else set())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_counting_by_way_of_files_takes_them_away(sent: signal.Signals, status: int, tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).integers(100_000, size=(100_000, 20)).tolist()
+    (tmp_path / "text.txt").write_text("".join(" ".join(map(str, row)) + "\n" for row in numbers))
+    place = tmp_path / "runs"
+    arguments = ["ngram", "count", str(tmp_path / "text.txt"), "-o", str(tmp_path / "table"), "--order", "5"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments, "--memory", "64M", "--temporary", str(place)],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    started = time.monotonic()
+    while not any(path.is_file() for path in place.rglob("*")):
+        assert process.poll() is None
+        assert time.monotonic() - started < 60
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, rest = process.communicate(timeout=20)
+    assert process.returncode == status
+    assert b"Traceback" not in rest
+    assert not list(place.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "text.txt"]

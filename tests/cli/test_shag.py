@@ -28,6 +28,19 @@ def test_train_parse_and_score(run: Callable, dependencies: Path, tmp_path: Path
     assert score["las"] > 65
 
 
+def test_trees_may_stay_on_the_disk(run: Callable, dependencies: Path, tmp_path: Path) -> None:
+    train, options = dependencies / "train.conllu", ("--by", "spectral", "--states", 4)
+    held, streamed = (tmp_path / name for name in ("held.lg", "streamed.lg"))
+    assert run("train", "shag", train, *options, "--no-tagger", "-o", held).status == 0
+    assert run("train", "shag", train, *options, "--stream", "--dev", train, "-o", streamed).status == 0
+    parsed = [run("parse", model, dependencies / "test.conllu").out for model in (held, streamed)]
+    assert parsed[0] == parsed[1] != ""
+    refused = run("train", "shag", train, "--stream", "--skip-bad", "-o", streamed)
+    assert refused.status == 1
+    assert "do not go with --stream" in refused.err
+    assert "--stream" not in run("train", "lpcfg", "--help").out
+
+
 def test_automata_can_be_looked_at(run: Callable, dependencies: Path, tmp_path: Path) -> None:
     model, picture = tmp_path / "m.lg", tmp_path / "nn.svg"
     run("train", "shag", dependencies / "train.conllu", "--by", "spectral", "--states", 4, "-o", model)

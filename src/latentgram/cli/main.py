@@ -1,12 +1,14 @@
 """The command `latentgram`: puts the commands together and turns errors into one line and an exit status.
 
 Exit status: 0, 1 for bad input (one line on standard error that names file and line), 2 for bad usage, 130 when
-interrupted. The modules of commands import nothing heavy at the top, so that a warm start stays short.
+interrupted, 143 when asked to end (SIGTERM). The modules of commands import nothing heavy at the top, so that a
+warm start stays short.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated, NoReturn
 
@@ -78,6 +80,25 @@ def _fail(message: str, status: int = 1) -> NoReturn:
 
 def main() -> None:
     """Run the command line."""
+    asked_to_end = []
+
+    def end(number: int, _: object) -> NoReturn:
+        """Do on SIGTERM what is done on Ctrl-C: end the workers, take temporary files away, mark what is done."""
+        asked_to_end.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        _run()
+    except SystemExit as left:
+        if asked_to_end and left.code == 130:
+            sys.exit(143)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run() -> None:
     try:
         app()
     except LatentgramError as error:

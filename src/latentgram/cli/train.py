@@ -44,6 +44,8 @@ class Kind:
     """What makes the score out of the file of held-out data."""
     tags: bool = False
     """Whether the model is made of tags, so that a tagger belongs to the parser."""
+    streams: bool = False
+    """Whether trees may stay on the disk."""
 
 
 KINDS = {
@@ -53,7 +55,11 @@ KINDS = {
     "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees", tags=True),
     "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
     "shag": Kind(
-        "SHAG", "A split head-automata grammar from a dependency treebank.", "dependency trees", tags=True
+        "SHAG",
+        "A split head-automata grammar from a dependency treebank.",
+        "dependency trees",
+        tags=True,
+        streams=True,
     ),
     "lexical-shag": Kind(
         "LexicalSHAG", "A deterministic grammar over words and tags.", "dependency trees", tags=True
@@ -176,7 +182,7 @@ def _command(kind: Kind) -> Callable[..., None]:
             if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
                 fields[name] = _named(reader)(fields[name])
         learner = settings(**fields)
-        more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad") if name in options}
+        more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad", "stream") if name in options}
         with engine_of(options["n_jobs"], options["cluster"]) as engine:
             train(kind, files, learner, options["output"], options["dev"], engine, **more)
 
@@ -202,6 +208,9 @@ def _command(kind: Kind) -> Callable[..., None]:
         folds = typer.Option(min=0, help="Train on tags of taggers of this many parts of the data (0: gold tags).")
         parameters.append(parameter("tagger", Annotated[bool, tagger], True))
         parameters.append(parameter("jackknife", Annotated[int, folds], 0))
+    if kind.streams:
+        reading = typer.Option("--stream", help="Leave trees on the disk (larger than memory); no tagger is made.")
+        parameters.append(parameter("stream", Annotated[bool, reading], False))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
@@ -250,15 +259,24 @@ def train(
     tagger: bool = False,
     jackknife: int = 0,
     skip_bad: bool = False,
+    stream: bool = False,
 ) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
 
     started = time.perf_counter()
-    data = latentgram.Treebank.read(files, skip_bad=True) if skip_bad else _named(kind.reader)(files, learner)
-    if skip_bad and data.skipped:
-        say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
+    if stream:
+        if skip_bad or jackknife:
+            raise SettingError("--skip-bad and --jackknife need all trees in memory: they do not go with --stream")
+        data: Any = latentgram.TreebankStream(files)
+        tagger = False
+    elif skip_bad:
+        data = latentgram.Treebank.read(files, skip_bad=True)
+        if data.skipped:
+            say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
+    else:
+        data = _named(kind.reader)(files, learner)
     if not len(data):
         raise DataError("there are no trees, sentences or counts to learn from", path=files[0])
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"

@@ -44,6 +44,7 @@ MESSAGES = {
 _NOT_UTF8 = "this is not UTF-8"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_ESCAPES = str.maketrans(_NAMES)
 _BRACKETS = {name: bracket for bracket, name in _NAMES.items()}
 
 
@@ -53,9 +54,7 @@ def escape(word: str) -> str:
     >>> escape("("), escape("["), escape("a(b)")
     ('-LRB-', '-LSB-', 'a-LRB-b-RRB-')
     """
-    for bracket, name in _NAMES.items():
-        word = word.replace(bracket, name)
-    return word
+    return word.translate(_ESCAPES)
 
 
 def unescape(word: str) -> str:

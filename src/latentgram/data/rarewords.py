@@ -26,7 +26,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -232,6 +232,7 @@ def is_symbol(name: str) -> bool:
 _LEVELS = 5
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _signatures(word: str, first: bool) -> tuple[str | None, ...]:
     """From fine to coarse; None where a word is too short to have a signature of this kind."""
     shape = _case(word, first)

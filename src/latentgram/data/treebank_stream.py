@@ -60,6 +60,11 @@ class TreebankStream:
         assert self._known is not None
         return self._known
 
+    @property
+    def kind(self) -> str:
+        """The kind of the first tree."""
+        return next((part.kind for part in self.shards(1)), "")
+
     def __len__(self) -> int:
         return self._gone_through()[0]
 
