@@ -15,7 +15,8 @@ import pytest
 import latentgram as lg
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
-from latentgram.web import workers
+from latentgram.web import schemas, workers
+from latentgram.web.inspection import Inspection
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
 
@@ -311,6 +312,18 @@ def test_models_show_what_is_in_them(serve: Any) -> None:
     found = arcs.get("/api/model/symbol", name=head, direction="left", clusters=3)
     assert found["svg"].startswith("<svg")
     assert sum(each["probability"] for each in found["states"][0]["below"]) == pytest.approx(1.0, abs=0.1)
+
+
+def test_coordinates_of_a_spectral_grammar_have_two_ends() -> None:
+    grammar = lg.fit(lg.LPCFG, lg.demo_treebank(80, seed=0), by=lg.Spectral(states=3))
+    found = schemas.SymbolAnswer(**Inspection(grammar).look("NP", "left", 3))
+    assert [each.name for each in found.coordinates] == ["coordinate 1", "coordinate 2", "coordinate 3"]
+    assert all(len(each.ends) == 2 for each in found.coordinates)
+    drawn = found.coordinates[1].ends[0].subtrees[0]
+    assert drawn.svg.startswith("<svg")
+    assert drawn.plain.startswith("(NP ")
+    assert len(found.singular_values) == 3
+    assert not found.states
 
 
 def test_too_much_is_refused_with_a_sentence(serve: Any) -> None:

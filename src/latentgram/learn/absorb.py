@@ -57,7 +57,7 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
     rare_words = dataclasses.replace(grammar.rare_words, known=known)
     counted = GrammarCounts.of(Derivations.of(_marked(rare_words.apply(binary), grammar)))
     lent = LentEntries.of(grammar, counted, forms)
-    old = counts_of(grammar)
+    old = _counts(grammar)
     new = old + counted + lent.counts
     place = _places(old, new)
     states = np.ones(len(new.interminals) + len(new.preterminals), np.int32)
@@ -139,7 +139,7 @@ def _distinct(grammar: LPCFG) -> LPCFG:
     )
 
 
-def counts_of(grammar: LPCFG) -> GrammarCounts:
+def _counts(grammar: LPCFG) -> GrammarCounts:
     """The counts that a grammar keeps."""
     return GrammarCounts(
         grammar.interminals,

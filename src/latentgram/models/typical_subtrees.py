@@ -63,12 +63,12 @@ class TypicalSubtrees:
         if number >= len(self.grammar.interminals):
             return [[self._subtree(number, state, float(self._best[0][number][state]))] for state in states]
         found = [
-            [self.below(rule, state) for rule in preferred_rules(self.grammar, number, state, count)]
+            [self._below(rule, state) for rule in preferred_rules(self.grammar, number, state, count)]
             for state in states
         ]
         return [[each for each in of_state if each is not None] for of_state in found]
 
-    def below(self, rule: int, state: int) -> Subtree | None:
+    def _below(self, rule: int, state: int) -> Subtree | None:
         """The most probable derivation that begins with a rule; None if the state has none."""
         parent, left, right = self.grammar.rules[rule].tolist()
         value, (i, j) = self._expansion(rule, self._best[0])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from latentgram.errors import SettingError
-from latentgram.learn.absorb import counts_of
-from latentgram.learn.counting_lpcfg import pcfg_of
 from latentgram.models.coordinates import Pulling, coordinates
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.hidden_states import Preference, hidden_states, state_strength, symbol_number
 from latentgram.models.leaves import LeafTable
+from latentgram.models.likely_subtrees import LikelySubtrees
 from latentgram.models.lpcfg import LPCFG
 from latentgram.models.shag import LEFT, RIGHT, SHAG
 from latentgram.models.typical_subtrees import Subtree, TypicalSubtrees
@@ -50,13 +49,12 @@ class Inspection:
         raise SettingError(f"a {type(self.model).__name__} has no hidden states to look at")
 
     @cached_property
-    def _subtrees(self) -> TypicalSubtrees:
-        """Typical trees: of states where they are states, else of the grammar's one-state part."""
-        grammar = _inner(self.model)
-        assert isinstance(grammar, LPCFG)
-        if not grammar.nonnegative:
-            grammar = pcfg_of(counts_of(grammar), grammar.rare_words, grammar.binarisation)
-        return TypicalSubtrees(grammar)
+    def _typical(self) -> TypicalSubtrees:
+        return TypicalSubtrees(cast(LPCFG, _inner(self.model)))
+
+    @cached_property
+    def _likely(self) -> LikelySubtrees:
+        return LikelySubtrees(cast(LPCFG, _inner(self.model)))
 
     def _grammar_symbol(self, grammar: LPCFG, symbol: str) -> dict[str, Any]:
         number = symbol_number(grammar, symbol)
@@ -81,7 +79,7 @@ class Inspection:
         }
 
     def _states(self, grammar: LPCFG, symbol: str) -> list[dict[str, Any]]:
-        subtrees = self._subtrees.of(symbol)
+        subtrees = self._typical.of(symbol)
         return [
             {
                 "name": f"state {state.number + 1}",
@@ -95,13 +93,16 @@ class Inspection:
 
     def _coordinates(self, grammar: LPCFG, symbol: str) -> list[dict[str, Any]]:
         return [
-            {"name": f"coordinate {each.number + 1}", "ends": [self._end(end) for end in each.ends]}
+            {
+                "name": f"coordinate {each.number + 1}",
+                "ends": [self._end(end, each.number, sign) for end, sign in zip(each.ends, (1, -1), strict=True)],
+            }
             for each in coordinates(grammar, symbol)
         ]
 
-    def _end(self, pulling: tuple[Pulling, ...]) -> dict[str, Any]:
+    def _end(self, pulling: tuple[Pulling, ...], coordinate: int, sign: int) -> dict[str, Any]:
         rules = [each.rule for each in pulling if each.rule is not None][:2]
-        subtrees = [found for rule in rules if (found := self._subtrees.below(rule, 0)) is not None]
+        subtrees = [found for rule in rules if (found := self._likely.pulling(rule, coordinate, sign)) is not None]
         return {
             "events": [{"event": each.name, "probability": each.probability, "lift": None} for each in pulling],
             "subtrees": [_drawn(each) for each in subtrees],
