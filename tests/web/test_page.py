@@ -126,6 +126,12 @@ def test_type_hover_fix_accept_learn_reload_restart(serve: Any, page: Any) -> No
     assert page.locator("#fixes li").count() == 2
     assert page.is_enabled("#undo")
 
+    for kind, beginning in (("text", "(TOP (S "), ("annotated", "(TOP@")):
+        page.click("#download summary")
+        with page.expect_download() as got:
+            page.click(f"#download [data-format={kind}]")
+        assert Path(got.value.path()).read_text().startswith(beginning)
+
     page.click("#accept")
     wait(page, "document.getElementById('message').textContent.startsWith('Accepted')")
     bank = lg.Treebank.read(served.session.annotations.path)
@@ -240,9 +246,11 @@ def test_a_pasted_text_is_stepped_through(serve: Any, page: Any) -> None:
 
 def test_a_long_paste_and_sixty_words(serve: Any, page: Any) -> None:
     page.goto(serve().url)
+    ask(page, "The dog sleeps .")
     page.fill("#sentence", "word " * 10_000)
     page.press("#sentence", "Enter")
     wait(page, "document.getElementById('message').textContent.includes('10,000 words')")
+    assert page.is_hidden("#result")
     ask(page, " ".join(["the dog and"] * 19 + ["the dog sleeps ."]))
     assert page.evaluate("document.querySelector('#drawing svg').getBoundingClientRect().height") > 200
     words = page.locator(".word").count()

@@ -29,7 +29,10 @@ export function openPasted(number) {
 
 /** Begin with a new sentence. */
 async function open(question, queue) {
-  Object.assign(state, { question, queue, instance: view.status?.instance, fixes: new Fixes(), tree: 0, collapsed: new Set(), chosen: null, proposed: null, zoom: 0, accepted: false });
+  // The tree of another sentence must not be taken for that of this one.
+  at("result").inert = true;
+  say(null);
+  Object.assign(state, { question, parse: null, queue, instance: view.status?.instance, fixes: new Fixes(), tree: 0, collapsed: new Set(), chosen: null, proposed: null, zoom: 0, accepted: false });
   at("sentence").value = written(question);
   showPasted();
   view.focused = null;
@@ -56,6 +59,7 @@ export async function refresh() {
     more(asked, mine.signal);
     return true;
   } catch (error) {
+    if (view.controller === mine && !state.parse) at("result").hidden = true;
     if (error.name === "AbortError") return false;
     say(error.message);
     showFixes();

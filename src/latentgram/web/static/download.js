@@ -50,5 +50,6 @@ export async function download(format, parse, tree, picture) {
   if (format === "svg") offer(new Blob([alone(picture).text], { type: "image/svg+xml" }), `${name}.svg`);
   else if (format === "png") offer(await png(alone(picture)), `${name}.png`);
   else if (format === "json") offer(new Blob([JSON.stringify(parse, null, 1)], { type: "application/json" }), `${name}.json`);
-  else offer(new Blob([tree.annotated], { type: "text/plain" }), `${name}.${parse.kind === "dependency" ? "conllu" : "mrg"}`);
+  else if (parse.kind === "dependency") offer(new Blob([tree.annotated], { type: "text/plain" }), `${name}.conllu`);
+  else offer(new Blob([format === "annotated" ? tree.annotated : tree.plain], { type: "text/plain" }), `${name}.mrg`);
 }

@@ -15,6 +15,7 @@ const drawing = at("drawing");
 export function show() {
   const { parse } = state;
   at("result").hidden = !parse;
+  at("result").inert = false;
   if (!parse) return;
   const tree = parse.trees[state.tree];
   at("confidence").textContent = percent(tree.expected ?? mean(tree.confidence));
@@ -25,6 +26,7 @@ export function show() {
   if (parse.fallback) say("The grammar has no parse of this sentence; this tree is put together from parts.");
   at("by-hand").value = tree.plain;
   at("text-format").textContent = parse.kind === "dependency" ? "CoNLL-U" : "Penn brackets";
+  at("annotated").hidden = parse.kind === "dependency";
   at("accept").disabled = Boolean(state.accepted);
   at("hint").innerHTML = parse.kind === "dependency"
     ? "Click an arc or a word to set its head, a tag to change it. Keys: <kbd>←</kbd> <kbd>→</kbd> words, <kbd>↑</kbd> arc, <kbd>Enter</kbd> correct."
