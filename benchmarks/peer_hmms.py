@@ -1,9 +1,9 @@
 """One round of EM by another package, for `bench_hmm_em`: run by an interpreter that has the package.
 
-    python peer_hmms.py hmmlearn|pomegranate TEXT.npz STATES
+    python peer_hmms.py hmmlearn|pomegranate TEXT.npz
 
 TEXT.npz has `symbols` (word numbers from 0 on), `lengths` of sentences and the start: `first`, `transition`,
-`emission`, `stop`. Prints tokens a second of processor time.
+`emission`, `stop`. Prints tokens a second of processor time, for hmmlearn in the best of three rounds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ def hmmlearn_rate(data: Any) -> float:
     model = CategoricalHMM(len(data["first"]), n_iter=1, implementation="scaling", init_params="")
     model.startprob_, model.transmat_, model.emissionprob_ = data["first"], data["transition"], data["emission"]
     symbols = data["symbols"][:, None]
-    begin = time.process_time()
-    model.fit(symbols, data["lengths"])
-    return len(symbols) / (time.process_time() - begin)
+    rates = []
+    for _ in range(3):
+        begin = time.process_time()
+        model.fit(symbols, data["lengths"])
+        rates.append(len(symbols) / (time.process_time() - begin))
+    return max(rates)
 
 
 def pomegranate_rate(data: Any) -> float:

@@ -31,7 +31,9 @@ from latentgram.models.hmm import HMM
 from latentgram.parallel import compiled
 
 SHARD = 1 << 16
-"""Tokens in a shard: fixed, so that sums do not depend on the number of workers."""
+"""Least tokens in a shard: fixed, so that sums do not depend on the number of workers."""
+TOKENS_PER_WORD = 4
+"""Without a dictionary each shard has counts of every word; so many tokens for each word make them cheap."""
 SINGLE = 1 << 17
 """From so many tokens on, text without dictionary is worked out in single precision."""
 
@@ -53,10 +55,10 @@ class Sequences:
         zeros = np.zeros(len(text), np.int64)
         return cls(text.tokens, text.start[:-1], text.start[1:] - 1, zeros, zeros, np.ones(len(text)))
 
-    def shards(self) -> Iterator[Sequences]:
-        """The same in pieces of about `SHARD` tokens."""
+    def shards(self, size: int = SHARD) -> Iterator[Sequences]:
+        """The same in pieces of about `size` tokens."""
         ends = np.cumsum(self.end - self.begin)
-        cuts = np.searchsorted(ends, np.arange(SHARD, ends[-1] if len(ends) else 0, SHARD))
+        cuts = np.searchsorted(ends, np.arange(size, ends[-1] if len(ends) else 0, size))
         bounds = [0, *dict.fromkeys(cuts.tolist()), len(self.begin)]
         for first, last in pairwise(bounds):
             part = slice(first, last)
@@ -92,11 +94,12 @@ class Corpus:
 
     def expect(self, parameters: Parameters, context: Context) -> tuple[Expected, float]:
         """Expected counts and log-likelihood."""
-        kernel = partial(_shard, parameters, self.shape)
+        kernel, shards = partial(_shard, parameters, self.shape), self.sequences.shards()
         if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags):
             tokens = int((self.sequences.end - self.sequences.begin).sum())
             kernel = partial(_dense_shard, parameters, self.shape, tokens >= SINGLE)
-        parts = compiled(context.engine).map(kernel, self.sequences.shards())
+            shards = self.sequences.shards(max(SHARD, TOKENS_PER_WORD * len(self.shape.words)))
+        parts = compiled(context.engine).map(kernel, shards)
         counts, loglik = reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
         certain = self.certain
         if not (certain.transition.any() or certain.emission.any()):
