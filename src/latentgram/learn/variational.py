@@ -42,7 +42,7 @@ from latentgram.learn.hmm_parameters import (
 from latentgram.learn.ngram import from_counts
 from latentgram.learn.recipes import Context
 from latentgram.learn.variational_gradient import climb_gradient
-from latentgram.learn.variational_open import Table, is_open, open_round, scratch_tables
+from latentgram.learn.variational_open import Scratch, Table, is_open, open_round
 from latentgram.models.hmm import HMM
 from latentgram.models.ngram import BackoffNGram
 from latentgram.spectral.svd import one_thread
@@ -114,9 +114,9 @@ class ApproximateCorpus:
         return np.zeros((self.model.states, self.tags))
 
     @cached_property
-    def scratch(self) -> tuple[Table, Table, Table, Table]:
-        """Four tables for `open_round`."""
-        return scratch_tables(self.model.states, self.tags)
+    def scratch(self) -> Scratch:
+        """Room for `open_round`."""
+        return Scratch.of(self.model.states, len(self.shape.words), self.tags)
 
     @cached_property
     def inverse_visits(self) -> Floats:

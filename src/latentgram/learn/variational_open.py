@@ -8,7 +8,7 @@ O(arcs · T + states · T²); six tables of 4 · states · T bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,23 @@ def is_open(corpus: ApproximateCorpus) -> bool:
     return corpus.model.arcs >= LARGE and corpus.shape.full and corpus.lag == 1 and not exact
 
 
-def scratch_tables(states: int, tags: int) -> tuple[Table, Table, Table, Table]:
+class Scratch(NamedTuple):
     """What every round fills anew; kept from round to round, since fresh memory takes as long as filling it."""
-    shape = (states, -(-tags // COLUMNS) * COLUMNS)
-    tables = [np.zeros(shape, np.float32) for _ in range(4)]
-    return tables[0], tables[1], tables[2], tables[3]
+
+    before: Table
+    after: Table
+    before_log: Table
+    after_log: Table
+    own: Table
+    emission: Table
+
+    @classmethod
+    def of(cls, states: int, words: int, tags: int) -> Scratch:
+        """Five tables [states, columns] and one [words, tags]."""
+        before, after, before_log, after_log, own = np.zeros(
+            (5, states, -(-tags // COLUMNS) * COLUMNS), np.float32
+        )
+        return cls(before, after, before_log, after_log, own, np.zeros((words, tags), np.float32))
 
 
 def open_round(
@@ -53,9 +65,9 @@ def open_round(
     `logs` are those of the transitions; `down` and `up` are D and m of the φ before.
     """
     model, tags = corpus.model, corpus.tags
-    before, after, before_log, after_log = corpus.scratch
-    own, into = np.zeros_like(before), np.zeros_like(before)
-    emission = np.zeros((len(corpus.shape.words), tags), np.float32)
+    before, after, before_log, after_log, own, emission = corpus.scratch
+    into = np.zeros_like(before)
+    own[:] = 0.0
     emission[0, 0] = 1.0
     emission[1:, 1:] = parameters.emission[1:].reshape(-1, tags - 1)
     forward, backward = logs.astype(np.float32), logs.T.astype(np.float32)
