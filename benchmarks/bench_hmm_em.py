@@ -5,7 +5,8 @@ drawn from a Zipf law; one core, processor time, the best of five rounds after o
 same run. With the dictionary (17 classes; words seen five times or more have only their tags), plain and with
 distinct segments. Without it, 17 and 45 states, every tag for every word. The peers do the same sums: one round
 of `fit` by hmmlearn's CategoricalHMM with scaling (the whole text, the best of three rounds) and by pomegranate's
-DenseHMM (3,000 tokens, which favours it, since its cost grows with the vocabulary). `--install-peers` makes a throw-away environment for them, `--peers PYTHON` names one.
+DenseHMM (3,000 tokens, which favours it, since its cost grows with the vocabulary). `--install-peers` makes a
+throw-away environment for them, `--peers PYTHON` names one.
 
 Conclusion (results/hmm_em.csv): the dictionary makes plain EM run at more than 7 million tokens a second, distinct
 segments at 10. Without it the sums are matrix products in single precision, 21 times as fast as hmmlearn with 17

@@ -164,7 +164,8 @@ def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -
     found = run("reproduce", "smith2012", *options)
     assert found.status == 0, found.err
     results = json.loads((out / "results.json").read_text())
-    assert {run["corpus"] for run in results["runs"]} == {"1×", "2×", *(f"wsj-sample, {seen}" for seen in (2, 3, 5))}
+    corpora = {"1×", "2×", *(f"wsj-sample, {seen}" for seen in (2, 3, 5))}
+    assert {run["corpus"] for run in results["runs"]} == corpora
     assert "sample of its trigrams" in results["text"]
     assert all(50 < run["test_accuracy"] <= 100 for run in results["runs"])
     assert (out / "accuracy-2x.svg").read_text().startswith("<svg")
