@@ -58,7 +58,7 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
     counted = GrammarCounts.of(Derivations.of(_marked(rare_words.apply(binary), grammar)))
     lent = LentEntries.of(grammar, counted, forms)
     old = _counts(grammar)
-    new = old + counted + lent.counts
+    new = old + (counted + lent.counts)
     place = _places(old, new)
     states = np.ones(len(new.interminals) + len(new.preterminals), np.int32)
     states[place] = grammar.states
