@@ -67,13 +67,14 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("Reranker", "Perceptron"): Recipe(
         "latentgram.learn.reranking:learn_reranker",
         {
-            "passes": 3,
+            "passes": 10,
             "step": 0.003,
             "seed": 0,
             "order": 2,
             "count": 50,
             "folds": 3,
-            "raters": "templates,shag-spectral,shag-words,shag-words-random,lexical,latent-tree,latent-tree-words",
+            "raters": "templates,shag-spectral,shag-words,shag-words-random,lexical,latent-tree,latent-tree-words,"
+            "top-down",
         },
     ),
     ("TopDown", "Gradient"): Recipe(
