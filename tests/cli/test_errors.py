@@ -176,6 +176,12 @@ def test_nothing_to_judge_by(
         assert result.status == 1
         assert "there are no" in result.err
     assert not (tmp_path / "c.lg").exists()
+    gold, other = tmp_path / "gold.mrg", tmp_path / "other.mrg"
+    gold.write_text("(S (NP (N Cats)) (VP (V sleep)))\n", "utf-8")
+    other.write_text("(S (NP (N Dogs)) (VP (V bark)))\n", "utf-8")
+    result = run("eval", gold, other)
+    assert result.status == 1
+    assert "no sentence of the output has the words of its gold tree" in result.err
     for dev in (empty, dependencies / "dev.conllu"):
         output = tmp_path / "m.lg"
         result = run("train", "lpcfg", corpus / "train.mrg", "--by", "spectral", "--dev", dev, "-o", output)

@@ -79,6 +79,8 @@ def evaluate(
     if rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
     score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
+    if getattr(score, "errors", 0) == len(gold):
+        raise DataError("no sentence of the output has the words of its gold tree", path=second)
     if any(fallback):
         say(f"fallback trees, where the model has no parse: {sum(fallback)} of {len(fallback)}")
     if against is None:
