@@ -227,7 +227,9 @@ def test_a_pasted_text_is_stepped_through(serve: Any, page: Any) -> None:
     wait(page, "document.querySelectorAll('.word').length === 6")
     assert page.locator("#pasted-list li").count() == 3
     assert page.input_value("#sentence") == "The dog doesn't sleep."
-    page.click("#pasted-after")
+    page.focus("#pasted-list [tabindex='0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
     wait(page, "document.getElementById('sentence').value === 'The teacher saw it.'")
     page.wait_for_selector("#accept:not(:disabled)")
     page.click("#accept")

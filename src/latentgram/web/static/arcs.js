@@ -61,7 +61,7 @@ function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
     const start = centre[head - 1] + (head - 1 < m ? 6 : -6), top = base - STEP * levels[m] - 6;
     const lift = Math.min(18, Math.abs(end - start) / 2.4) * Math.sign(end - start);
     path = `M${start},${base} C${start},${top} ${start},${top} ${start + lift},${top} L${end - lift},${top} C${end},${top} ${end},${top} ${end},${base - 6}`;
-    [x, y] = [(start + end) / 2, top - 4];
+    [x, y] = [(start + end) / 2, top - 5.5];
   }
   const doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
   group.append(svg("path", { d: path }), svg("path", { class: "wide", d: path }),

@@ -9,6 +9,14 @@ export function startPasted(onOpen) {
   open = onOpen;
   at("pasted-before").addEventListener("click", () => open(state.pasted.at - 1));
   at("pasted-after").addEventListener("click", () => open(state.pasted.at + 1));
+  // One stop of the Tab key however long the text is; arrows move inside the list.
+  at("pasted-list").addEventListener("keydown", (event) => {
+    const item = event.target.closest("li");
+    const next = { ArrowDown: item?.nextElementSibling, ArrowUp: item?.previousElementSibling }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    next.firstElementChild.focus();
+  });
 }
 
 /** A sentence as it was written. */
@@ -25,7 +33,7 @@ export function showPasted() {
   at("pasted-before").disabled = pasted.at === 0;
   at("pasted-after").disabled = pasted.at === count - 1;
   at("pasted-list").replaceChildren(...pasted.sentences.map((sentence, number) => html("li", {},
-    html("button", { type: "button", "aria-current": number === pasted.at ? "true" : undefined, onclick: () => open(number) },
+    html("button", { type: "button", tabindex: number === pasted.at ? 0 : -1, "aria-current": number === pasted.at ? "true" : undefined, onclick: () => open(number) },
       html("span", { class: "n" }, pasted.done.includes(number) ? `✓ ${number + 1}` : String(number + 1)), html("span", {}, written(sentence))))));
   at("pasted-list").querySelector("[aria-current]").scrollIntoView({ block: "nearest" });
 }
