@@ -17,6 +17,7 @@ from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
 from latentgram.web import schemas, workers
 from latentgram.web.inspection import Inspection
+from latentgram.web.session import Session
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
 
@@ -160,6 +161,18 @@ def test_acceptance_is_kept_counted_once_and_learned(serve: Any) -> None:
     assert 0 <= status["history"][-1]["agreement"] < 100
     assert status["refit"]["pending"] == 1
     assert served.post("/api/model/save").status_code == 422
+
+
+def test_an_arc_factored_parser_learns_a_correction_at_once(tmp_path: Path) -> None:
+    bank = lg.demo_dependencies(61, seed=1)
+    bank[:60].write(tmp_path / "bank.conllu")
+    parser = lg.Parser(lg.fit(lg.ArcFactored, bank[:60], by=lg.MIRA(order=1, passes=3, bits=18)))
+    session = Session(parser, treebank=tmp_path / "bank.conllu", workers=0)
+    tree = bank[60].replace(heads=parser.nbest(bank[60].sentence, 5)[-1].tree.heads)
+    assert session.accept("abc-12345", tree, None, 1, None)[1]
+    assert session.parser.parse(tree.sentence).tree.heads == tree.heads
+    assert session.pending == 1
+    assert session.labels()[2]
 
 
 def test_accuracy_on_held_out_trees_develops(serve: Any, models: Path, tmp_path: Path) -> None:
@@ -377,7 +390,6 @@ def test_the_api_is_documented(serve: Any) -> None:
 
 def test_an_address_that_others_reach_gets_a_token(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
     from latentgram.web import server
-    from latentgram.web.session import Session
 
     said: list[str] = []
     monkeypatch.setattr(server.uvicorn.Server, "run", lambda self, sockets: sockets[0].close())

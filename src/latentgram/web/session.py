@@ -1,13 +1,15 @@
 """`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
 
 An accepted tree is appended to the treebank and absorbed: its counts are added to those of the grammar
-(learn/absorb.py), which takes a moment whatever the size of the treebank. Learning anew goes on in a process of
-its own (refit.py), and what was accepted meanwhile is absorbed into its result. Models whose statistics are not
-kept in them (dependency parsers) are learned anew after each acceptance if that takes seconds, else now and then.
+(learn/absorb.py), or an online learner goes on with it (learn/absorb_arcs.py), which takes a moment whatever the
+size of the treebank. Learning anew goes on in a process of its own (refit.py), and what was accepted meanwhile is
+absorbed into its result. Models whose statistics are not kept in them (head automata) are learned anew after each
+acceptance if that takes seconds, else now and then.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import secrets
 import threading
@@ -21,6 +23,8 @@ from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.learn.absorb import absorb_into
+from latentgram.learn.absorb_arcs import absorb_arcs
+from latentgram.models.arcs import ArcFactored
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.parser import Parser
@@ -38,6 +42,10 @@ QUICK = 5.0
 """Seconds of learning that are spent after every acceptance."""
 EVERY = 10
 """Acceptances after which a model is learned anew in any case."""
+
+
+_ABSORBING = (LPCFG, Ensemble, ArcFactored)
+"""Models that learn from one more tree at once."""
 
 
 class Session:
@@ -107,9 +115,16 @@ class Session:
     def start(self) -> None:
         """Start the workers; learn anew what cannot be absorbed."""
         self.workers.start()
-        threading.Thread(target=warm, args=(self.kind,), daemon=True).start()
+        threading.Thread(target=self._warm, daemon=True).start()
         if self._pending and not self._absorbs and self.why_not_refit is None:
             self.start_refit()
+
+    def _warm(self) -> None:
+        """Load the compiled kernels that accepting a tree needs."""
+        warm(self.kind)
+        if isinstance(self.parser.model, ArcFactored):
+            with contextlib.suppress(LatentgramError):
+                absorb_arcs(self.parser.model, [DependencyTree(("a", "b"), (2, 0))])
 
     def close(self) -> None:
         """End all processes."""
@@ -141,10 +156,10 @@ class Session:
 
     @property
     def _absorbs(self) -> bool:
-        return isinstance(self.parser.model, LPCFG | Ensemble)
+        return isinstance(self.parser.model, _ABSORBING)
 
     def _grow(self, trees: list[Any]) -> None:
-        self._set(dataclasses.replace(self.parser, model=absorb_into(self.parser.model, trees)))
+        self._set(dataclasses.replace(self.parser, model=_absorbed(self.parser.model, trees)))
 
     def _set(self, parser: Parser) -> None:
         self.workers.set_parser(parser, self.version + 1)
@@ -246,8 +261,8 @@ class Session:
     def _adopt(self, model: Any) -> None:
         """Take over a model that was learned anew, and absorb what came since its data were read."""
         with self._lock:
-            if self._pending and isinstance(model, LPCFG | Ensemble):
-                model = absorb_into(model, self._pending)
+            if self._pending and isinstance(model, _ABSORBING):
+                model = _absorbed(model, self._pending)
             self._learning = []
             self._set(dataclasses.replace(self.parser, model=model))
             self.learned_version = self.version
@@ -273,8 +288,13 @@ class Session:
             return phrases, sorted({tag_of(name) for name in grammar.preterminals}), []
         tagger = self.parser.tagger or self.guesser
         tags = sorted(set(tagger.tags)) if tagger is not None else []
-        relations = getattr(getattr(model, "relations", None), "labels", ())
-        return [], tags, sorted(relations)
+        named: Any = getattr(model, "relations", None)
+        names: Any = getattr(named, "labels", None) or getattr(named, "names", ())
+        return [], tags, sorted(names)
+
+
+def _absorbed(model: Any, trees: list[Any]) -> Any:
+    return absorb_arcs(model, trees) if isinstance(model, ArcFactored) else absorb_into(model, trees)
 
 
 def _trees(path: Path, kind: str, model: Any) -> Treebank[Any]:
