@@ -29,6 +29,7 @@ from latentgram.errors import DataError
 from latentgram.learn.learners import Perceptron
 from latentgram.learn.recipes import Context
 from latentgram.models.tagger import Candidates, Tagger
+from latentgram.stats.numbering import numbered
 
 Ints = NDArray[np.int64]
 
@@ -147,8 +148,8 @@ def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[n
     """The features seen, those of every token, and the tags for which each is weighed with where they begin."""
     n_tags = len(data.pairs)
     keys = all_keys(data.forms.table, data.token, data.start)
-    feature, rows, count = np.unique(keys, return_inverse=True, return_counts=True)
-    rows = rows.reshape(keys.shape)
+    feature, flat = numbered(keys.ravel())
+    rows, count = flat.reshape(keys.shape), np.bincount(flat)
     if len(feature) and feature[0] == 0:
         feature, count, rows = feature[1:], count[1:], rows - 1
     often = count >= frequent

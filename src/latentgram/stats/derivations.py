@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError
-from latentgram.stats.numbering import number_values
+from latentgram.stats.numbering import numbered
 
 Ints = NDArray[np.int32]
 
@@ -147,13 +147,7 @@ def _numbered(*columns: Ints) -> tuple[Ints, NDArray[np.int64]]:
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     for column, size in zip(columns, sizes, strict=True):
         key = key * size + column
-    number, many = number_values(np.zeros(len(key), np.int64), key, 1)
-    distinct = np.empty(many[0], np.int64)
-    distinct[number] = key
-    order = np.argsort(distinct)
-    distinct, place = distinct[order], np.empty_like(order)
-    place[order] = np.arange(len(order))
-    number = place[number]
+    distinct, number = numbered(key)
     rows = np.empty((len(distinct), len(columns)), np.int32)
     for i in range(len(columns) - 1, -1, -1):
         distinct, rows[:, i] = np.divmod(distinct, sizes[i])
