@@ -8,7 +8,7 @@ estimate a model from the counts (`--prune 0 0 2 2 2`), which is more work than 
 text repeated, which would have few distinct n-grams.
 
 Conclusion (results/ngram_external.csv): 200 million tokens in one gigabyte, at 0.94 million tokens a second of
-processor time under load, reading and writing included, beside 1.01 million of `lmplz` in two gigabytes; the memory
+processor time under load, reading and writing included, beside 1.01 million of `lmplz` in two gigabytes; memory
 is set by `--memory`, not by the text.
 
     python benchmarks/bench_ngram_external.py [TEXT] [--lmplz PATH]
