@@ -10,8 +10,8 @@ it is about twice the sum, and more for what is sent once. The last rows are the
 Conclusion (results/cluster_bytes.csv): trees go out at 145 to 200 bytes where pickled Python trees take 744, and
 parses come back at 60 % of their pickles (most of it is posteriors, eight bytes each, which nothing shortens), or
 as text at a quarter. Counts of EM come back by the shard of 4,096 trees, so they weigh less the more trees there
-are in a shard. Only spectral training sends more than it saves: the views of all nodes come back, 2·m numbers a
-node; it belongs on one large machine.
+are in a shard. Only spectral training sends more than it saves: the features of all nodes go out, and the maps
+from features to views come back, m numbers a feature; it belongs on one large machine.
 
     python benchmarks/bench_cluster_bytes.py
 """

@@ -11,9 +11,9 @@ to the real treebanks, spectral learning is timed on them too. Tasks may be chos
 others are kept.
 
 Conclusion (results/speedup.csv): all results are the same. Parsing gains 1.85 and EM 1.8 to 1.9 from treebank to
-model; spectral learning 1.3. Serial in learning are the preparation of the trees and the lexicon at the end:
-EM has less of it the more rounds and states there are; spectral learning has much of it, and many small
-decompositions between which Python holds its lock. Beside other work two workers lose more than one.
+model; spectral learning 1.3, which was before its features, decompositions and lexicon were compiled for threads.
+Serial in learning is what is left of the preparation of the trees: EM has less of it the more rounds and states
+there are. Beside other work two workers lose more than one.
 
     python benchmarks/bench_speedup.py [WORDS…]
 """
