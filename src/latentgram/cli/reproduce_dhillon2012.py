@@ -45,7 +45,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "+ log p by EM, valency": ("latent-tree",),
     "+ log P of a SHAG, spectral": ("shag-spectral",),
     "+ log P of a SHAG, EM": ("shag",),
-    "+ all of these": LATENT,
+    "+ latent and lexical": LATENT,
     "+ log P, top down": ("top-down",),
     "+ all generative": (*LATENT, "top-down"),
 }
