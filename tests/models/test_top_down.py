@@ -181,3 +181,8 @@ def test_only_projective_trees_have_a_probability(model):
     crossed = lg.DependencyTree(("a", "b", "c", "d"), (3, 4, 0, 3), xpos=("NN",) * 4)
     with pytest.raises(lg.LatentgramError, match="not projective"):
         model.logprob(crossed)
+
+
+def test_nothing_is_learned_from_nothing():
+    with pytest.raises(lg.LatentgramError, match="no trees to learn from"):
+        lg.fit(lg.TopDown, lg.demo_dependencies(5, seed=0)[:0], by=lg.Gradient())

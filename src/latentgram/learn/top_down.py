@@ -20,6 +20,7 @@ from latentgram.data.treebank import Treebank
 from latentgram.data.word_symbols import WordSymbols
 from latentgram.dp.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.dp.top_down import all_rows_of, gradient_pass
+from latentgram.errors import DataError
 from latentgram.learn.learners import Gradient
 from latentgram.learn.recipes import Context
 from latentgram.models.arc_symbols import normal_form
@@ -32,6 +33,8 @@ SHARES = 8
 def learn_top_down(data: Any, learner: Gradient, context: Context) -> TopDown:
     """The recipe: trees that are not projective are lifted first."""
     bank = cast("Treebank[DependencyTree]", data if isinstance(data, Treebank) else Treebank.of(data))
+    if not len(bank):
+        raise DataError("there are no trees to learn from")
     trees, _ = bank.projectivise()
     sentences = trees.sentences()
     seen = Counter(normal_form(word) for sentence in sentences for word in sentence.words)
@@ -57,17 +60,13 @@ def _descend(
 ) -> tuple[dict[str, float], ...]:
     """Learn the weights; what each pass lost, in nats an event."""
     squares = np.ones(len(weights), np.float32)
-    random, passes, step = (
-        np.random.default_rng(learner.seed),
-        int(learner.passes or 1),
-        float(learner.step or 1.0),
-    )
+    random, passes = np.random.default_rng(learner.seed), int(learner.passes or 1)
     trace = []
     for done in range(passes):
         loss = 0.0
         for part, chosen in enumerate(np.array_split(random.permutation(len(outcomes)), SHARES)):
             left = 1.0 - (done + part / SHARES) / passes
-            loss += gradient_pass(chosen, rows, outcomes, weights, squares, step * left)
+            loss += gradient_pass(chosen, rows, outcomes, weights, squares, float(learner.step or 1.0) * left)
         trace.append({"loss": loss / len(outcomes)})
         context.progress.step("passes", done + 1, passes)
     return tuple(trace)

@@ -2,9 +2,10 @@
 
     P(tree, symbols) = ∏ over heads and sides of ∏ p(modifier | history) · p(end | history)
 
-A tree grows from its root (dp/histories.py); the choices are log-linear in features of their histories: parents up
-to the fourth, all siblings, what hangs on them, words (dp/top_down.py). So there is no dynamic program over all
-trees of a sentence: the model rates given trees, such as those of a list, O(events · templates · outcomes).
+A tree grows from its root (dp/histories.py); the choices are log-linear in features of their histories: three
+generations above the head, all siblings, what hangs on them, words (dp/top_down.py). So there is no dynamic
+program over all trees of a sentence: the model rates given trees, such as those of a list. O(events · templates
+· outcomes) a tree.
 
 log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
 might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
