@@ -10,7 +10,7 @@ other and parsed in a process of its own, whose greatest resident size is given.
 
 Conclusion (results/lpcfg_parsing.csv, lpcfg_parsing.svg, lpcfg_long.csv): the one-state pass takes half of the
 time. Single and double precision give the same F1. Looking at much more of the chart costs four times as much
-and gains 0.4 F1; leaving the stage of four states out costs a third more and gains 0.2.
+and gains nothing; leaving the stage of four states out costs a third more and gains 0.3.
 
     python benchmarks/bench_lpcfg_parsing.py [TREEBANK…] ["spectral 16"…]
 """
