@@ -7,8 +7,8 @@ warm. EM is run with and without smoothing. The learning curve is the mean over 
 and 1,000 trees. `final` scores the three defaults on `dev` and `test`; nothing is chosen by it.
 
 Conclusion (results/lpcfg_*.csv): clusters of few dimensions, with a few smoothed EM steps, are the best single
-grammar; five grammars together gain another half point; spectral moments are learned four times as fast as clusters
-and need no iteration.
+grammar; five grammars together gain another half point; spectral moments are learned almost four times as fast as
+clusters and need no iteration.
 
     python benchmarks/bench_lpcfg_learning.py table [PACK] [ROW…]   # learners on one treebank, all rows or some
     python benchmarks/bench_lpcfg_learning.py ratio [PACK]          # EM against spectral, 32 states, in one run
