@@ -106,8 +106,14 @@ def test_wrong_sums_are_mended_or_refused(tmp_path: Path) -> None:
         ("-0.30103 a b", "x a b", r":13: 'x a b' has no number"),
         ("\\2-grams:", "\\4-grams:", r":11: expected \\2-grams:"),
         ("\n\\end\\\n", "", "cut short"),
-        ("-0.60206 b a", "-0.60206 b c", "words without a unigram: c"),
-        ("-0.30103 b -", "-0.30103 a -", "words without a unigram: b"),
+        ("-0.60206 b a", "-0.60206 b c", r":15: the word 'c' has no unigram"),
+        ("-99 <s> -0.1760913", "-0.60206 a", r":8: the 1-gram of this line stands there twice"),
+        ("-0.60206 b a", "-0.60206 a b", r":15: the 2-gram of this line stands there twice"),
+        ("-0.60206 </s>", "-0.60206 c", "there is no unigram </s>, so no sentence ever ends"),
+        ("-0.60206 a 0", "nan a 0", r":8: log probability nan or back-off 0.0 is no finite number"),
+        ("-0.60206 a 0", "-0.60206 a -inf", r":8: .* is no finite number"),
+        ("-0.30103 a b", "-inf a b", r":13: .* is no finite number"),
+        ("ngram 1=4", "ngram 1=99999999999", r":10: .* is cut short: 4 n-grams where the header promises 99,999"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -1,6 +1,8 @@
 """N-gram counts against a dictionary of tuples."""
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.ngram_trie import NGramTrie
 from latentgram.data.text import Text
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 
 sentences = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=8), min_size=1, max_size=12)
 
@@ -81,3 +83,35 @@ def test_bad_settings_are_refused() -> None:
         NGramCounts.of(text, order=6)
     with pytest.raises(SettingError, match="3 numbers from 1 on"):
         NGramCounts.of(text, order=3, cutoff=[1, 2])
+
+
+def test_a_string_is_split_at_blanks() -> None:
+    counts = NGramCounts.of(Text.of(["of the house", "the house"]), order=2)
+    for gram in (("the",), ("the", "house"), ("<s>", "the"), ("house", "</s>"), ("house", "of")):
+        assert counts[" ".join(gram)] == counts[gram]
+        assert (" ".join(gram) in counts) is (gram in counts) is (counts[gram] > 0)
+    assert list(counts) == [gram for gram, _ in counts.items()]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": 2.5}, "a whole number from 1 to 5, got 2.5"),
+        ({"order": "3"}, "a whole number from 1 to 5, got '3'"),
+        ({"cutoff": 1.5}, "one whole number from 1 on, .*, got 1.5"),
+        ({"cutoff": (1, 1, 2.5)}, r"got \(1, 1, 2.5\)"),
+        ({"cutoff": "123"}, "got '123'"),
+    ],
+)
+def test_orders_and_cutoffs_are_whole_numbers(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        NGramCounts.of(Text.of(["a b"]), **options)
+
+
+def test_what_is_no_text_or_has_no_sentence_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"of a Text, not of a list: make one by Text\.of"):
+        NGramCounts.of(["a b"])  # type: ignore[arg-type]
+    (tmp_path / "e.txt").write_text("\n\n")
+    for memory in (None, "16M"):
+        with pytest.raises(DataError, match=r"e\.txt: there is no sentence to count"):
+            NGramCounts.read(tmp_path / "e.txt", memory=memory)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_tables import read_table, write_table
+from latentgram.data.ngram_tables import is_table, read_table, write_table
+from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 
 
 def table(path: Path, lines: str) -> Path:
@@ -58,11 +59,51 @@ def test_missing_parts_are_added_and_counted(tmp_path: Path) -> None:
     [
         ("a b\n", r"t\.tsv:1: expected 'words<TAB>count'"),
         ("a\t1\nb\tmany\n", r"t\.tsv:2: the count 'many' is not a whole number"),
+        ("a b\t-3\na\t1\n", r"t\.tsv:1: the count '-3' is not a whole number from 0 on"),
+        ("a\t²\n", r"t\.tsv:1: the count '²' is not a whole number"),
+        ("a\t5000000000000000000\n" * 2, r"t\.tsv:1: the counts up to here sum to 5000000000000000000, but"),
+        ("a\t9007199254740992\nb\t1\n", r"t\.tsv:2: the counts up to here sum to 9007199254740993, but"),
+        ("a\t99999999999999999999999\n", r"t\.tsv:1: the counts up to here"),
         ("a b c d e f\t1\n", r"t\.tsv:1: an n-gram has 1 to 5 words, not 6"),
-        ("a\t1\n", "neither boundary symbols"),
+        ("a\t1\n", r"t\.tsv: the table has neither boundary symbols"),
         ("", "has no n-grams"),
     ],
 )
 def test_bad_tables_are_refused(tmp_path: Path, lines: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_table(table(tmp_path / "t.tsv", lines))
+
+
+@pytest.mark.parametrize("name", ["c.tsv", "c.counts", "c.txt", "c.gz"])
+def test_every_reader_of_counts_tells_a_table_by_its_first_line(tmp_path: Path, name: str) -> None:
+    counts = NGramCounts.of(Text.of(["a rose is a rose", "roses are red"]), order=2)
+    counts.write(tmp_path / name)
+    assert is_table(tmp_path / name)
+    assert dict(NGramCounts.read(tmp_path / name).items()) == dict(counts.items())
+    with pytest.raises(SettingError, match="already counted"):
+        NGramCounts.read(tmp_path / name, dictionary=TagDictionary.from_entries({"N"}, {"rose": {"N"}}))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("a b\t-3", True),
+        ("a\t1990\t2\t1", True),
+        ("a b\t3", True),
+        ("a\tb", False),
+        ("a b 3", False),
+        ("\t3", False),
+        ("a\t3\tb", False),
+    ],
+)
+def test_text_is_no_table(tmp_path: Path, line: str, told: bool) -> None:
+    assert is_table(table(tmp_path / "t.txt", f"\n{line}\nand so on\n")) is told
+    assert not is_table("-")
+
+
+def test_words_with_blanks_have_no_table(tmp_path: Path) -> None:
+    counts = NGramCounts.of(Text.of([("13 819", "people")]), order=2)
+    assert counts["13 819", "people"] == 1
+    with pytest.raises(DataError, match="'13 819' holds a blank, which a table of n-grams cannot carry"):
+        counts.write(tmp_path / "c.tsv")
+    assert not (tmp_path / "c.tsv").exists()

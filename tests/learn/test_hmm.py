@@ -195,7 +195,7 @@ def test_automata_are_the_hmms_they_were(text: Text, tagged: list[Sentence], dic
         hmm, automaton = (lg.fit(model, data, by=learner) for model in (lg.HMM, lg.OperatorAutomaton))
         assert automaton.total() == pytest.approx(1.0, rel=1e-9)
         for words in ("d", "ab", "dcbd"):
-            assert automaton.probability(words) == pytest.approx(np.exp(hmm.logprob(list(words))), rel=1e-9)
+            assert automaton.probability(list(words)) == pytest.approx(np.exp(hmm.logprob(list(words))), rel=1e-9)
 
 
 def test_the_number_of_workers_changes_nothing(text: Text, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,7 +181,7 @@ def test_as_an_automaton() -> None:
     hmm = random_hmm(2)
     automaton = hmm.automaton()
     for words in ["a", "dbc", "dcbd"]:
-        assert automaton.probability(words) == pytest.approx(np.exp(hmm.logprob(list(words))), rel=1e-12)
+        assert automaton.probability(list(words)) == pytest.approx(np.exp(hmm.logprob(list(words))), rel=1e-12)
     with pytest.raises(SettingError, match="order 2"):
         random_hmm(3).automaton()
 

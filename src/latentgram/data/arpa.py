@@ -6,11 +6,14 @@ r"""ARPA files: back-off n-gram models as text.
 
 Files in the wild lack suffixes, have sums that are off and `-99` for ⟨s⟩. Reading repairs what leaves the meaning
 as it is and counts it: a missing part of an n-gram gets the probability that backing off gives it. What cannot be
-meant (a probability above 1, a section that is cut short, an n-gram of the wrong length) is refused with its line.
+meant (a probability that is no number or above 1, a section that is cut short, an n-gram of the wrong length or
+standing there twice, a word without unigram) is refused with its line.
 """
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -20,7 +23,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, read_lines, write_text
 from latentgram.data.ngram_trie import NGramTrie
-from latentgram.data.text import BEGIN, BOUNDARY, END
+from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.errors import DataError
 
 Floats = NDArray[np.float64]
@@ -45,18 +48,23 @@ def read_arpa(path: PathLike) -> Arpa:
     lines = read_lines(path)
     sizes = _read_header(lines, path)
     numbers: dict[str, int] = {END: BOUNDARY}
-    grams: list[NDArray[np.int64]] = []
-    columns: list[tuple[Floats, Floats]] = []
-    dropped = 0
-    for order, size in enumerate(sizes, 1):
-        table, logprob, backoff, lost = _read_section(lines, path, order, size, numbers)
-        grams.append(table)
-        columns.append((logprob, backoff))
-        dropped += lost
+    sections = [_read_section(lines, path, order, size, numbers) for order, size in enumerate(sizes, 1)]
     _expect_line(lines, path, "\\end\\")
     words = Alphabet((END, *sorted(numbers.keys() - {END})))
-    place = words.encode(numbers)
-    return _assemble(words, [place[table] for table in grams], columns, dropped, path)
+    return _assemble(words, words.encode(numbers), sections, path)
+
+
+@dataclass(frozen=True)
+class _Section:
+    """The n-grams of one order as they stand in the file."""
+
+    grams: NDArray[np.int64]
+    """[n, order] words, numbered in order of first sight."""
+    logprob: Floats
+    backoff: Floats
+    line: NDArray[np.int64]
+    dropped: int
+    """Those with a boundary inside, which are left out."""
 
 
 def _read_header(lines: Iterator[tuple[int, str]], path: PathLike) -> list[int]:
@@ -89,64 +97,79 @@ def _expect_line(lines: Iterator[tuple[int, str]], path: PathLike, wanted: str) 
 
 def _read_section(
     lines: Iterator[tuple[int, str]], path: PathLike, order: int, size: int, numbers: dict[str, int]
-) -> tuple[NDArray[np.int64], Floats, Floats, int]:
-    """The n-grams of one order; those with a boundary inside are left out and counted."""
+) -> _Section:
+    """The n-grams of one order. Arrays grow with what is there: a header may promise anything."""
     _expect_line(lines, path, f"\\{order}-grams:")
-    table = np.zeros((size, order), np.int64)
-    logprob, backoff = np.zeros(size), np.zeros(size)
-    kept = dropped = 0
-    for _ in range(size):
+    words, at, logs, weights = array("q"), array("q"), array("d"), array("d")
+    begin_weight, dropped = 0.0, 0
+    for i in range(size):
         number, line = next(lines, (None, ""))
-        parts = line.split()
-        if len(parts) not in (order + 1, order + 2):
-            what = f"{line!r} is not a probability, {order} words and perhaps a back-off weight"
-            raise DataError(what if line else f"the section of order {order} is cut short", path=path, line=number)
-        try:
-            value = float(parts[0])
-            weight = float(parts[order + 1]) if len(parts) == order + 2 else 0.0
-        except ValueError:
-            raise DataError(f"{line!r} has no number where one belongs", path=path, line=number) from None
-        if value > 1e-6 or not weight < 99:
-            raise DataError(f"log probability {value} or back-off {weight} is too large", path=path, line=number)
-        gram = parts[1 : order + 1]
-        inside = gram[1:] if order > 1 else []
-        if BEGIN in inside or END in gram[:-1]:
+        if not line.strip() or line.startswith("\\"):
+            what = f"the section of order {order} is cut short: {i:,} n-grams where the header promises {size:,}"
+            raise DataError(what, path=path, line=number)
+        value, gram, weight = _read_entry(line, order, path, number)
+        if BEGIN in gram[1:] or END in gram[:-1]:
             dropped += 1
             continue
         if gram == [BEGIN]:
             # The one symbol for both boundaries has the back-off weight of <s> and the probability of </s>.
-            backoff[size - 1] = weight
+            begin_weight = weight
             continue
-        row = table[kept]
-        for i, word in enumerate(gram):
+        for word in gram:
             name = END if word == BEGIN else "<unk>" if word == "<UNK>" else word
-            row[i] = numbers.setdefault(name, len(numbers))
-        logprob[kept], kept = value, kept + 1
-        if gram != [END]:
-            backoff[kept - 1] = weight
+            if order > 1 and name not in numbers:
+                raise DataError(f"the word {word!r} has no unigram", path=path, line=number)
+            words.append(numbers.setdefault(name, len(numbers)))
+        logs.append(value)
+        weights.append(weight)
+        at.append(number or 0)
+    grams, backoff = np.array(words, np.int64).reshape(-1, order), np.array(weights, np.float64)
     if order == 1:
-        begin = backoff[size - 1] if kept < size - dropped else 0.0
-        backoff[:kept][table[:kept, 0] == BOUNDARY] = begin
-    return table[:kept], logprob[:kept], backoff[:kept], dropped
+        backoff[grams[:, 0] == BOUNDARY] = begin_weight
+    return _Section(grams, np.array(logs, np.float64), backoff, np.array(at, np.int64), dropped)
 
 
-def _assemble(
-    words: Alphabet,
-    grams: list[NDArray[np.int32]],
-    columns: list[tuple[Floats, Floats]],
-    dropped: int,
-    path: PathLike,
-) -> Arpa:
+def _read_entry(line: str, order: int, path: PathLike, number: int | None) -> tuple[float, list[str], float]:
+    """Log-probability, words and back-off weight of a line."""
+    parts = line.split()
+    if len(parts) not in (order + 1, order + 2):
+        what = f"{line!r} is not a probability, {order} words and perhaps a back-off weight"
+        raise DataError(what, path=path, line=number)
+    try:
+        value = float(parts[0])
+        weight = float(parts[order + 1]) if len(parts) == order + 2 else 0.0
+    except ValueError:
+        raise DataError(f"{line!r} has no number where one belongs", path=path, line=number) from None
+    if not (math.isfinite(value) and math.isfinite(weight)):
+        what = f"log probability {value} or back-off {weight} is no finite number; files write -99 for log 0"
+        raise DataError(what, path=path, line=number)
+    if value > 1e-6 or weight >= 99:
+        raise DataError(f"log probability {value} or back-off {weight} is too large", path=path, line=number)
+    return value, parts[1 : order + 1], weight
+
+
+def _refuse_repeated(row: NDArray[np.integer], section: _Section, path: PathLike) -> None:
+    """No n-gram may stand in the file twice: which of its probabilities would be meant?"""
+    order = np.argsort(row, kind="stable")
+    again = order[1:][row[order[1:]] == row[order[:-1]]]
+    if len(again):
+        name = f"{section.grams.shape[1]}-gram"
+        raise DataError(
+            f"the {name} of this line stands there twice", path=path, line=int(section.line[again.min()])
+        )
+
+
+def _assemble(words: Alphabet, place: NDArray[np.int32], sections: list[_Section], path: PathLike) -> Arpa:
     """Sort into a trie, and give the parts that were missing what backing off gives them."""
-    unigrams = np.sort(grams[0][:, 0])
-    if len(unigrams) != len(words) or np.any(unigrams[1:] == unigrams[:-1]):
-        missing = [words[i] for i in np.setdiff1d(np.arange(len(words)), unigrams)[:3].tolist()]
-        what = f"words without a unigram: {', '.join(missing)}" if missing else "a unigram stands there twice"
-        raise DataError(what, path=path)
+    grams = [place[section.grams] for section in sections]
+    _refuse_repeated(grams[0][:, 0], sections[0], path)
+    if len(grams[0]) != len(words):
+        raise DataError(f"there is no unigram {END}, so no sentence ever ends", path=path)
     trie, rows = NGramTrie.of(grams, len(words))
     logprob, backoff = np.full(len(trie), np.nan), np.zeros(len(trie))
-    for row, (value, weight) in zip(rows, columns, strict=True):
-        logprob[row], backoff[row] = value, weight
+    for row, section in zip(rows, sections, strict=True):
+        _refuse_repeated(row, section, path)
+        logprob[row], backoff[row] = section.logprob, section.backoff
     added = 0
     for order in range(2, trie.order + 1):
         level = np.arange(trie.level[order - 1], trie.level[order])
@@ -155,7 +178,7 @@ def _assemble(
         logprob[missing_rows] = backoff[trie.prefix[missing_rows]] + logprob[trie.suffix[missing_rows]]
     repairs = {
         "missing parts of n-grams added": added,
-        "n-grams with a boundary inside left out": dropped,
+        "n-grams with a boundary inside left out": sum(section.dropped for section in sections),
         "back-off weights above 1 kept": int((backoff > 0).sum()),
     }
     return Arpa(words, trie, logprob, backoff, {name: count for name, count in repairs.items() if count})
@@ -164,6 +187,7 @@ def _assemble(
 def write_arpa(arpa: Arpa, path: PathLike) -> None:
     """Write a model with seven digits; the last order has no back-off weights."""
     trie, symbols = arpa.trie, arpa.words.symbols
+    refuse_blanks(symbols, "an ARPA file")
     with write_text(path) as out:
         out.write("\\data\\\n")
         for order in range(1, trie.order + 1):

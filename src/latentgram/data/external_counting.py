@@ -159,7 +159,10 @@ def _merged(
 ) -> Iterator[_Merged]:
     """Read, count and merge in a folder that is removed at the end, whatever happens."""
     with _workplace(temporary) as folder:
+        paths = expand(paths)
         numbers, count, size = _number_words(paths, folder / "text", progress)
+        if size == 1:
+            raise DataError("there is no sentence to count", path=next(iter(paths), None))
         words, place = sorted_words(numbers)
         sums = np.zeros(len(words), np.int64)
         sums[place] = count

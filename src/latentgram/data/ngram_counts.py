@@ -11,7 +11,7 @@ Cost: a few hash probes a token (see `counting`); memory about 20 bytes for each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.counting import count_extensions, without_rare
-from latentgram.data.files import PathLike
+from latentgram.data.files import PathLike, expand
 from latentgram.data.ngram_trie import NGramTrie
 from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import symbols_of
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
 from latentgram.data.word_classes import WordClasses
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
@@ -70,9 +71,19 @@ class NGramCounts:
     ) -> NGramCounts:
         """Count the text of files or folders: one sentence a line, words between blanks.
 
+        Tables of n-grams (`words<TAB>count`, as `write` makes them) are told by their first line and taken with
+        the orders and counts that they have: all settings are for text.
+
         With `memory` (bytes, or a size as "2G") the text is counted in pieces of that size by way of files in the
         folder `temporary`, and may be larger than memory; see `external_counting`.
         """
+        from latentgram.data.ngram_tables import is_table, read_table
+
+        paths = expand(paths)
+        if is_table(paths):
+            if dictionary is not None:
+                raise SettingError("a table is already counted: with a dictionary, count the text itself")
+            return read_table(paths)
         if memory is not None:
             from latentgram.data.external_counting import count_files
 
@@ -81,6 +92,8 @@ class NGramCounts:
                 order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary,
             )  # fmt: skip
         text = Text.read(paths)
+        if not len(text):
+            raise DataError("there is no sentence to count", path=next(iter(paths), None))
         return cls.of(text, order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary)
 
     @classmethod
@@ -99,6 +112,8 @@ class NGramCounts:
         one for each order and is taken as it is. With a `dictionary`, words of one tag are counted as their tag
         (see `WordClasses`).
         """
+        if not isinstance(text, Text):
+            raise DataError(f"n-grams are counted of a Text, not of a {type(text).__name__}: make one by Text.of")
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
         provenance, classes = Provenance(data_digest=text.digest, data_size=text.size), None
         if dictionary is not None:
@@ -176,13 +191,32 @@ class NGramCounts:
     def __len__(self) -> int:
         return len(self.trie)
 
-    def __getitem__(self, gram: Sequence[str]) -> int:
-        """The count of an n-gram; `<s>` and `</s>` both mean the boundary."""
+    def __getitem__(self, gram: str | Sequence[str]) -> int:
+        """The count of an n-gram, a string being split at blanks; `<s>` and `</s>` both mean the boundary.
+
+        >>> counts = NGramCounts.of(Text.of(["a rose is a rose"]), order=2)
+        >>> counts["rose"], counts["a rose"], counts["a", "rose"], counts["<s> a"], "rose a" in counts
+        (2, 2, 2, 1, False)
+        """
+        gram = tuple(symbols_of(gram))
         if not 1 <= len(gram) <= self.order:
             return 0
         numbers = self.words.encode([END if word == BEGIN else word for word in gram])
         row = int(self.trie.find(numbers[None, :])[0]) if numbers.min() >= 0 else -1
         return int(self.count[row]) if row >= 0 else 0
+
+    def __contains__(self, gram: object) -> bool:
+        """Whether an n-gram was kept."""
+        return isinstance(gram, str | Sequence) and self[gram] > 0
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return (gram for gram, _ in self.items())
+
+    def write(self, path: PathLike) -> None:
+        """Write a table, a line `w1 w2<TAB>count` for each n-gram; `read` reads it."""
+        from latentgram.data.ngram_tables import write_table
+
+        write_table(self, path)
 
     def items(self) -> Iterable[tuple[tuple[str, ...], int]]:
         """All n-grams with their counts, short before long, in the order of their words' numbers."""
@@ -223,14 +257,19 @@ def _minus(size: int) -> NDArray[np.int32]:
 
 def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
     """One cut-off an order, checked."""
-    if not 1 <= order <= MOST_ORDERS:
-        raise SettingError(f"the order of n-gram counts must be from 1 to {MOST_ORDERS}, got {order}")
-    if isinstance(cutoff, int):
+    if not isinstance(order, int | np.integer) or not 1 <= order <= MOST_ORDERS:
+        raise SettingError(
+            f"the order of n-gram counts must be a whole number from 1 to {MOST_ORDERS}, got {order!r}"
+        )
+    if isinstance(cutoff, int | np.integer):
         cutoffs = (1, 1 if all_bigrams else cutoff, *(cutoff,) * MOST_ORDERS)[:order]
     else:
-        cutoffs = tuple(int(least) for least in cutoff)
-    if len(cutoffs) != order or min(cutoffs) < 1:
-        raise SettingError(f"cut-offs must be {order} numbers from 1 on, one for each order, got {cutoffs}")
+        cutoffs = tuple(cutoff) if isinstance(cutoff, Sequence) else (cutoff,)
+    if len(cutoffs) != order or not all(isinstance(least, int | np.integer) and least >= 1 for least in cutoffs):
+        raise SettingError(
+            f"cut-offs must be one whole number from 1 on, or {order} numbers from 1 on, one for each order, "
+            f"got {cutoff!r}"
+        )
     return cutoffs
 
 

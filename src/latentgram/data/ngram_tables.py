@@ -18,46 +18,68 @@ from collections.abc import Iterable
 import numpy as np
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand, read_lines, write_text
+from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
 from latentgram.data.ngram_counts import MOST_ORDERS, NGramCounts
 from latentgram.data.ngram_trie import NGramTrie
-from latentgram.data.text import BEGIN, BOUNDARY, END
+from latentgram.data.tagged import TAGGED_SUFFIXES
+from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.errors import DataError
 
 _TAGGED = re.compile(r"(^|.)_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_?$")
 _BEGINS = {"<S>", BEGIN, "_START_"}
 _ENDS = {"</S>", END, "_END_"}
 _FINAL = (".", "!", "?")
+_LINE = re.compile(r"[^\t]*[^\t\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+)$")
+"""What a line of a table looks like; a negative count is a table with a fault, and no text."""
+LARGEST = 1 << 53
+"""Sums of counts beyond are no longer exact in floating point."""
 
 Gram = tuple[str, ...]
+
+
+def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
+    """Whether files are tables of n-grams and not text: by the first line of the first of them, or by its ending.
+
+    Standard input is never looked into. A file that is named as columns are (`.tsv`) is no text either.
+    """
+    first = next(iter(expand(paths)), STANDARD)
+    if first == STANDARD:
+        return False
+    line = next((line for _, line in read_lines(first) if line), None)
+    return line is not None and (plain_suffix(first) in TAGGED_SUFFIXES or bool(_LINE.match(line)))
 
 
 def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
     """Counts from tables in any order, of any orders up to 5."""
     counts: Counter[Gram] = Counter()
     repairs: Counter[str] = Counter()
-    for path in expand(paths):
+    files = expand(paths)
+    total = 0
+    for path in files:
         for number, line in read_lines(path):
             if line:
-                _read_line(line, path, number, counts, repairs)
+                total += _read_line(line, path, number, counts, repairs)
+                if total > LARGEST:
+                    what = f"the counts up to here sum to {total}, but sums are exact only up to {LARGEST} (2^53)"
+                    raise DataError(what, path=path, line=number)
     if not counts:
-        raise DataError("the table has no n-grams", path=next(iter(expand(paths)), None))
+        raise DataError("the table has no n-grams", path=next(iter(files), None))
     marked = any(word in (BEGIN, END) for gram in counts for word in (gram[0], gram[-1]))
     if not marked:
-        counts = _with_boundaries(counts, repairs)
+        counts = _with_boundaries(counts, repairs, files[0])
     return _assemble(counts, repairs)
 
 
-def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], repairs: Counter[str]) -> None:
-    """Add one line to the counts."""
+def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], repairs: Counter[str]) -> int:
+    """Add one line to the counts; what it counts."""
     fields = line.split("\t")
     if len(fields) not in (2, 4):
         raise DataError(
             "expected 'words<TAB>count' or 'words<TAB>year<TAB>count<TAB>books'", path=path, line=number
         )
     count = fields[1 if len(fields) == 2 else 2].strip()
-    if not count.isdigit():
-        raise DataError(f"the count {count!r} is not a whole number", path=path, line=number)
+    if not (count.isascii() and count.isdigit()):
+        raise DataError(f"the count {count!r} is not a whole number from 0 on", path=path, line=number)
     words = fields[0].split()
     if not 1 <= len(words) <= MOST_ORDERS:
         raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
@@ -68,9 +90,10 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
         repairs["n-grams with a boundary inside left out"] += 1
     else:
         counts[gram] += int(count)
+    return int(count)
 
 
-def _with_boundaries(counts: Counter[Gram], repairs: Counter[str]) -> Counter[Gram]:
+def _with_boundaries(counts: Counter[Gram], repairs: Counter[str], path: PathLike) -> Counter[Gram]:
     """Boundaries after final punctuation, where the table has none."""
     found: Counter[Gram] = Counter()
     longest = max(map(len, counts))
@@ -86,7 +109,7 @@ def _with_boundaries(counts: Counter[Gram], repairs: Counter[str]) -> Counter[Gr
             found[(*gram, END)] += count
     found[END,] = sum(counts[mark,] for mark in _FINAL)
     if not found[END,]:
-        raise DataError("the table has neither boundary symbols nor the words . ! ? to find them by")
+        raise DataError("the table has neither boundary symbols nor the words . ! ? to find them by", path=path)
     repairs["boundaries found by final punctuation"] = found[END,]
     return found
 
@@ -121,5 +144,6 @@ def _assemble(counts: Counter[Gram], repairs: Counter[str]) -> NGramCounts:
 
 def write_table(counts: NGramCounts, path: PathLike) -> None:
     """Write counts as lines `w1 w2<TAB>count`, boundaries as `<s>` and `</s>`."""
+    refuse_blanks(counts.words, "a table of n-grams")
     with write_text(path) as out:
         out.writelines(f"{' '.join(gram)}\t{count}\n" for gram, count in counts.items())

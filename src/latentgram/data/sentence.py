@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from latentgram.errors import DataError
@@ -42,6 +42,10 @@ class Sentence:
             return given
         if isinstance(given, str):
             return cls(tuple(given.split()))
+        if not isinstance(given, Iterable):
+            raise DataError(
+                f"a sentence is a string, a list of words, or a list of (word, tag) pairs, not {given!r}"
+            )
         items = list(given)
         if items and all(isinstance(item, str) for item in items):
             return cls(tuple(str(item) for item in items))
@@ -88,6 +92,15 @@ class Sentence:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
+
+
+def symbols_of(string: Iterable[str]) -> Iterable[str]:
+    """The symbols of a string: text is split at blanks, anything else taken as it comes.
+
+    >>> symbols_of("the house"), symbols_of(("the", "house"))
+    (['the', 'house'], ('the', 'house'))
+    """
+    return string.split() if isinstance(string, str) else string
 
 
 SentenceLike = Sentence | str | list[str] | tuple[str, ...] | list[tuple[str, str]]

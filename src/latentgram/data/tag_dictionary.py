@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike
+from latentgram.data.files import PathLike, expand
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import read_tagged
 from latentgram.data.text import BOUNDARY, END
@@ -55,6 +55,8 @@ class TagDictionary:
                 )
             for word, tag in zip(sentence.words, sentence.tags, strict=True):
                 seen[word][tag] += 1
+        if not seen:
+            raise DataError("a tag dictionary needs tagged sentences, and there are none")
         tags = {tag for counter in seen.values() for tag in counter}
         often = {word: set(counter) for word, counter in seen.items() if counter.total() >= at_least}
         return cls.from_entries(tags, often)
@@ -62,7 +64,10 @@ class TagDictionary:
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike], *, column: int = 1, at_least: int = 5) -> TagDictionary:
         """From files of tagged sentences (a word and its tags a line)."""
-        return cls.of(read_tagged(paths, column=column), at_least)
+        sentences = list(read_tagged(paths, column=column))
+        if not sentences:
+            raise DataError("there are no tagged sentences to make a dictionary of", path=expand(paths)[0])
+        return cls.of(sentences, at_least)
 
     @classmethod
     def from_entries(cls, tags: Iterable[str], of_word: dict[str, set[str]]) -> TagDictionary:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +65,19 @@ class Text:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceLike]) -> Text:
-        """Sentences in memory."""
-        return cls.of_block("\n".join(" ".join(Sentence.of(sentence).words) for sentence in sentences) + "\n")
+        """Sentences in memory; a word given in a list or tuple may hold a blank, as `13 819` does.
+
+        >>> Text.of([("13 819", "inhabitants")]).size
+        2
+        """
+        numbers = numbering()
+        words: list[str] = []
+        for place, given in enumerate(sentences, 1):
+            sentence = Sentence.of(given)
+            if BEGIN in sentence.words or END in sentence.words:
+                raise _reserved(sentence.words, f"sentence {place}: ")
+            words += (*sentence.words, END)
+        return cls._assemble(numbers, [np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))])
 
     @classmethod
     def _assemble(cls, numbers: dict[str, int], pieces: list[NDArray[np.int32]]) -> Text:
@@ -166,10 +178,20 @@ def _refuse_boundaries(block: str, numbers: dict[str, int], path: PathLike | Non
     if END not in block and BEGIN not in numbers:
         return
     for line, text in enumerate(block.split("\n"), first):
-        for column, word in enumerate(text.split(), 1):
-            if word in (BEGIN, END):
-                raise DataError(
-                    f"word {column} is {word}, which is reserved; boundaries are added, so leave them out",
-                    path=path,
-                    line=line,
-                )
+        words = text.split()
+        if BEGIN in words or END in words:
+            raise _reserved(words, path=path, line=line)
+
+
+def _reserved(words: Sequence[str], place: str = "", **where: Any) -> DataError:
+    """What is wrong with a sentence that has a boundary symbol among its words."""
+    number, word = next((i, word) for i, word in enumerate(words, 1) if word in (BEGIN, END))
+    message = f"{place}word {number} is {word}, which is reserved; boundaries are added, so leave them out"
+    return DataError(message, **where)
+
+
+def refuse_blanks(words: Iterable[str], form: str) -> None:
+    """Forms of text whose words are parted by blanks cannot carry a word that holds one."""
+    for word in words:
+        if len(word.split()) != 1:
+            raise DataError(f"the word {word!r} holds a blank, which {form} cannot carry")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BOUNDARY, END, Text
+from latentgram.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,12 @@ class WordClasses:
         return cls(words, reduced, place, count, tags)
 
     def dictionary(self, full: TagDictionary) -> TagDictionary:
-        """The dictionary with an entry for each class symbol as well."""
+        """The dictionary with an entry for each class symbol as well; it must be that of the classes."""
+        again = WordClasses.of_counts(self.words, self.count, full)
+        if again.reduced.symbols != self.reduced.symbols or not np.array_equal(again.place, self.place):
+            raise SettingError(
+                "the counts were reduced with another tag dictionary: give the one they were counted with"
+            )
         known = {word: set(full.allowed(word)) for word in full.words if word in self.reduced}
         known |= {name: {tag} for name, tag in self.tag_of_class.items()}
         return TagDictionary.from_entries(full.tags.symbols[1:], known)

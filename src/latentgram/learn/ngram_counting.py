@@ -47,6 +47,8 @@ def count_ngrams(
         frequent = frozenset(singles.words.decode(often.tolist()))
     digest = hashlib.sha256()
     counts = _sum(engine, _Count(order, frequent), _blocks(files, digest), cutoffs)
+    if not counts.sentences:
+        raise DataError("there is no sentence to count", path=files[0])
     known = Provenance(data_digest=digest.hexdigest(), data_size=counts.tokens)
     return NGramCounts(counts.words, counts.trie, counts.count, cutoffs, counts.repairs, None, known)
 
@@ -84,5 +86,5 @@ def _sum(engine: Engine, count: _Count, blocks: Iterator[Block], cutoffs: Sequen
         if sum(map(len, waiting)) >= sum(map(len, total)):
             total, waiting = [NGramCounts.merged([*total, *waiting], ones, Provenance())], []
     if not total:
-        raise DataError("there is no text to count")
+        raise DataError("there is no sentence to count")
     return NGramCounts.merged([*total, *waiting], cutoffs, Provenance())

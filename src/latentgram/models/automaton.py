@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import symbols_of
 from latentgram.dp.operators import string_values
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.models.dfa import DFA, to_dfa
 
 Floats = NDArray[np.float64]
@@ -31,8 +32,8 @@ class OperatorAutomaton:
     A coin that stops with probability 1/2 after each toss:
 
     >>> coin = OperatorAutomaton.of("ht", start=[1.0], stop=[0.5], step={"h": [[0.25]], "t": [[0.25]]})
-    >>> coin.probability("ht"), coin.total()
-    (0.03125, 1.0)
+    >>> coin.probability("h t"), coin.probability(["h", "t"]), coin.total()
+    (0.03125, 0.03125, 1.0)
     """
 
     symbols: Alphabet
@@ -72,13 +73,18 @@ class OperatorAutomaton:
         return len(self.start)
 
     def probability(self, string: Iterable[str]) -> float:
-        """f of one string; 0 for a symbol never seen. May be negative in a learned automaton."""
+        """f of one string of symbols, text being split at blanks; 0 for a symbol never seen.
+
+        May be negative in a learned automaton.
+        """
         sign, log_size = self.values([string])
         return float(sign[0] * np.exp(log_size[0]))
 
     def values(self, strings: Iterable[Iterable[str]]) -> tuple[Floats, Floats]:
         """The signs and the logarithms of the sizes of f of many strings."""
-        encoded = [self.symbols.encode(string) for string in strings]
+        if isinstance(strings, str):
+            raise SettingError("values takes several strings; of a single one, take probability")
+        encoded = [self.symbols.encode(symbols_of(string)) for string in strings]
         offset = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         tokens = np.concatenate([np.zeros(0, np.int32), *encoded]).astype(np.int32)
         return self.encoded_values(tokens, offset)
@@ -91,7 +97,7 @@ class OperatorAutomaton:
     def forward(self, string: Iterable[str]) -> Floats:
         """[T + 1, n] the state before the first symbol and after each."""
         vectors = [self.start]
-        for symbol in self.symbols.encode(string):
+        for symbol in self.symbols.encode(symbols_of(string)):
             vectors.append(self.step[symbol] @ vectors[-1] if symbol >= 0 else np.zeros_like(self.start))
         return np.array(vectors)
 

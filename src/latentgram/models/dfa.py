@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.sentence import symbols_of
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class DFA:
         return len(self.stop)
 
     def probability(self, string: Iterable[str]) -> float:
-        """The probability of a string under the approximation."""
+        """The probability of a string of symbols, text being split at blanks, under the approximation."""
         state, total = 0, 1.0
-        for symbol in self.symbols.encode(string):
+        for symbol in self.symbols.encode(symbols_of(string)):
             if symbol < 0 or self.target[state, symbol] < 0:
                 return 0.0
             total *= self.step[state, symbol]
