@@ -9,7 +9,7 @@ from latentgram.learn.learners import EM, Clustering, Spectral
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Spectral(states=0), "states must be at least 1, got 0"),
+        (lambda: Spectral(states=0), "states must be at least 1 and at most 1024, got 0"),
         (lambda: Spectral(states=2.5), "states must be a whole number, got 2.5"),
         (lambda: EM(iterations=True), "iterations must be a number, got True"),
         (lambda: EM(backoff=float("inf")), "backoff must be a finite number, got inf"),

@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from latentgram.learn.settings import Settings, setting
 
+MOST_STATES = 1024
+"""Operators take the square of it for every symbol: more would ask for memory that nobody has."""
+
 
 @dataclass(frozen=True)
 class GrammarSettings(Settings):
@@ -110,7 +113,9 @@ class Spectral(LatentGrammarSettings, BasisSettings):
     16
     """
 
-    states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
+    states: int | None = setting(
+        "number of hidden states (of each symbol, at most)", at_least=1, at_most=MOST_STATES
+    )
     least: float | None = setting(
         "smallest singular value of a state, in units of the noise of a count", at_least=0
     )
@@ -139,7 +144,9 @@ class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
     latentgram.errors.SettingError: EM.iterations must be at least 1, got 0
     """
 
-    states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
+    states: int | None = setting(
+        "number of hidden states (of each symbol, at most)", at_least=1, at_most=MOST_STATES
+    )
     iterations: int | None = setting("number of passes over the data", at_least=1)
     seed: int | None = setting("seed of the random start", at_least=0)
     start: Literal["random", "spectral", "clusters"] | None = setting(
@@ -157,7 +164,9 @@ class Variational(SequenceSettings):
     2
     """
 
-    states: int | None = setting("number of hidden states, where there is no dictionary", at_least=1)
+    states: int | None = setting(
+        "number of hidden states, where there is no dictionary", at_least=1, at_most=MOST_STATES
+    )
     iterations: int | None = setting("number of rounds", at_least=1)
     seed: int | None = setting("seed of the random start, where there is no dictionary", at_least=0)
     window: int | None = setting("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
@@ -175,7 +184,9 @@ class Clustering(LatentGrammarSettings, BasisSettings):
     24
     """
 
-    states: int | None = setting("number of hidden states (of each symbol, at most)", at_least=1)
+    states: int | None = setting(
+        "number of hidden states (of each symbol, at most)", at_least=1, at_most=MOST_STATES
+    )
     seed: int | None = setting("seed of the clustering", at_least=0)
     iterations: int | None = setting("smoothed EM steps after the clustering", at_least=0)
     dimensions: int | None = setting("dimensions of the spectral views that are clustered", at_least=1)
@@ -211,7 +222,9 @@ class Combining(LatentGrammarSettings):
     4
     """
 
-    states: int | None = setting("number of hidden states (of each symbol, about)", at_least=1)
+    states: int | None = setting(
+        "number of hidden states (of each symbol, about)", at_least=1, at_most=MOST_STATES
+    )
     members: int | None = setting("number of grammars", at_least=1, at_most=8)
     iterations: int | None = setting("smoothed EM steps after each clustering", at_least=0)
     seed: int | None = setting("seed of the first clustering", at_least=0)

@@ -98,6 +98,7 @@ def spectral_operators(
     past = past @ _powers(past.T @ prefixes.passes, -power)
     next_ = next_ @ _powers(np.asarray(next_.sum(0)), -power)
     cross = (next_.T @ past).tocsr()
+    states = min(states, max(1, int(np.minimum(np.diff(next_begin), np.diff(past_begin)).max(initial=0))))
     to_state = np.zeros((cross.shape[0], states))
     from_past = np.zeros((cross.shape[1], states))
     values = np.zeros((prefixes.n_sources, states))
