@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -49,14 +49,16 @@ def _write(parser: object, files: list[Path] | None, count: int, format: str | N
     assert isinstance(parser, latentgram.Parser)
     ensure_input(len(files or []))
     known = format or (None if files else "text")
-    given = latentgram.Treebank.stream_sentences(files or [Path("-")], known)
-    for number, sentence in enumerate(counted(given, "sentences"), 1):
-        for rank, parse in enumerate(parser.nbest(sentence, count), 1):
+    given = latentgram.Treebank.stream_unparsed(files or [Path("-")], known)
+    for number, (_, item) in enumerate(counted(given, "sentences"), 1):
+        for rank, parse in enumerate(parser.nbest(item.sentence, count), 1):
             if to == "json":
                 line = {"sentence": number, "rank": rank, **as_json(parse)}
                 typer.echo(json.dumps(line, ensure_ascii=False))
                 continue
             if isinstance(parse.tree, DependencyTree):
+                parse = parse.onto(item) if isinstance(item, DependencyTree) else parse
                 notes = (f"# sentence = {number}", f"# rank = {rank}", f"# logprob = {parse.tree_logprob:.6f}")
-                parse = dataclasses.replace(parse, tree=parse.tree.replace(comments=notes))
+                tree = cast(DependencyTree, parse.tree)
+                parse = dataclasses.replace(parse, tree=tree.replace(comments=(*tree.comments, *notes)))
             typer.echo(render(parse, to), nl=False)

@@ -78,6 +78,8 @@ def parse(
 ) -> None:
     """Parse raw text, tagged text, CoNLL-U or the words of trees.
 
+    What is CoNLL-U and comes out as CoNLL-U keeps its comments, lemmas, features, multiword rows and MISC.
+
     Text is cut into sentences and words, but for lines that end in a point standing alone: they are taken as
     sentences whose tokens are parted by blanks already (all lines are with --tokenised, --partial, --constraints).
 
@@ -140,7 +142,7 @@ def _questions(
     """The sentences of the input, with what is known of them."""
     from latentgram.data.tokenise import Tokeniser
     from latentgram.data.treebank import Treebank
-    from latentgram.parser.answers import Question, read_partial, with_constraints
+    from latentgram.parser.answers import questions_of, read_partial, with_constraints
 
     if reading["partial"]:
         return read_partial(names, bad=bad)
@@ -148,11 +150,9 @@ def _questions(
     rules = None if cut else parser.tokeniser or Tokeniser()
     # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
     faults = None if constraints is not None else bad
-    given = Treebank.stream_sentences(names, reading["kind"], bad=faults, tokeniser=rules)
-    sentences = (sentence.without_tags() for sentence in given) if reading["own_tags"] else given
-    if constraints is not None:
-        return with_constraints(sentences, constraints, bad=bad)
-    return (Question(sentence) for sentence in sentences)
+    given = Treebank.stream_unparsed(names, reading["kind"], bad=faults, tokeniser=rules)
+    questions = questions_of(given, reading["own_tags"])
+    return questions if constraints is None else with_constraints(questions, constraints, bad=bad)
 
 
 def _expectation(parser: Parser, names: list[str], constraints: Path | None, reading: dict[str, Any]) -> Expected:

@@ -157,10 +157,23 @@ class Treebank(Sequence[Item], Generic[Item]):
 
         Text is cut at blanks, one sentence a line, or into sentences and words by a tokeniser.
         """
+        given = Treebank.stream_unparsed(paths, format, bad=bad, tag_column=tag_column, tokeniser=tokeniser)
+        return (item.sentence for _, item in given)
+
+    @staticmethod
+    def stream_unparsed(
+        paths: PathLike | Iterable[PathLike],
+        format: str | None = None,
+        *,
+        bad: list[DataError] | None = None,
+        tag_column: int = 1,
+        tokeniser: Tokeniser | None = None,
+    ) -> Iterator[tuple[str, Sentence | Tree | DependencyTree]]:
+        """What `stream_sentences` takes the sentences from, each with the name of its file."""
         files, kind = formats.find_files(paths, format)
         if kind == formats.TEXT and tokeniser is not None:
-            return read_raw(files, tokeniser, bad=bad)
-        return (item.sentence for item in _stream(files, kind, bad, tag_column, heads=False))
+            return ((file, item) for file in files for item in read_raw([file], tokeniser, bad=bad))
+        return ((file, item) for file in files for item in _stream([file], kind, bad, tag_column, heads=False))
 
     def write(self, path: PathLike) -> None:
         """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""

@@ -7,14 +7,18 @@ after the text before it, or is left out and reported.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, groupby, repeat
+from operator import itemgetter
 
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.sentence import Sentence
-from latentgram.errors import DataError, NoParse, SettingError
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.output import render
 from latentgram.parser.parser import BATCH, Parser
@@ -26,20 +30,29 @@ LIST_BATCH = 8
 
 @dataclass(frozen=True)
 class Question:
-    """A sentence, what is known of it, and where that is said."""
+    """A sentence, what is known of it, where that is said, and the rows of CoNLL-U to write the answer onto."""
 
     sentence: Sentence
     known: Constraints | None = None
     path: str | None = None
     line: int | None = None
+    source: DependencyTree | None = None
+    number: int | None = None
+    """Which sentence of its file it is, where lines are not known."""
 
     @property
     def content(self) -> bytes:
         """All that an answer depends on, for digests."""
         given = self.sentence
-        return repr((given.words, given.xpos, given.upos, given.space_after, self.known)).encode(
+        return repr((given.words, given.xpos, given.upos, given.space_after, self.known, self.source)).encode(
             "utf-8", "replace"
         )
+
+    def fault(self, error: LatentgramError) -> DataError:
+        """Why there is no answer, with the place of the sentence."""
+        numbered = self.path is not None and self.line is None and self.number is not None
+        message = f"sentence {self.number}: {error}" if numbered else str(error)
+        return DataError(message, path=self.path, line=self.line)
 
 
 @dataclass(frozen=True)
@@ -109,12 +122,14 @@ class _Job:
 
     def __call__(self, batch: Sequence[Question]) -> Written:
         texts, fallbacks, faults = [], 0, []
-        for found in self._lists(batch):
+        for question, found in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
             if isinstance(found, DataError):
                 faults.append(found)
                 if not self.skip_faults:
                     break
                 continue
+            if question.source is not None and self.request.form in (None, "conllu"):
+                found = [parse.onto(question.source) if _attached(parse) else parse for parse in found]
             texts += [render(parse, self.request.form, self.request.probabilities) for parse in found]
             texts += ["\n"] if self.request.several else []
             fallbacks += found[0].fallback
@@ -133,7 +148,7 @@ class _Job:
             try:
                 yield self._list(question)
             except (NoParse, DataError) as error:
-                yield DataError(str(error), path=question.path, line=question.line)
+                yield question.fault(error)
 
     def _list(self, question: Question) -> list[Parse]:
         parser, wanted = self.parser, self.request
@@ -147,8 +162,23 @@ class _Job:
         return [parser.parse(sentence, known)]
 
 
+def _attached(parse: Parse) -> bool:
+    return isinstance(parse.tree, DependencyTree)
+
+
+def questions_of(
+    items: Iterable[tuple[str, Sentence | Tree | DependencyTree]], own_tags: bool = False
+) -> Iterator[Question]:
+    """Questions out of what `Treebank.stream_unparsed` gives; CoNLL-U keeps its rows, and tags go where asked."""
+    for path, of_file in groupby(items, key=itemgetter(0)):
+        for number, (_, item) in enumerate(of_file, 1):
+            sentence = item.sentence.without_tags() if own_tags else item.sentence
+            source = item if isinstance(item, DependencyTree) else None
+            yield Question(sentence, path=path, source=source, number=number)
+
+
 def with_constraints(
-    sentences: Iterable[Sentence], path: PathLike, *, bad: list[DataError] | None = None
+    questions: Iterable[Question | Sentence], path: PathLike, *, bad: list[DataError] | None = None
 ) -> Iterator[Question]:
     """Sentences with the constraints on the lines of a file; those beyond its end are free.
 
@@ -156,9 +186,10 @@ def with_constraints(
     """
     numbered = enumerate(read_constraints(path, bad=bad), 1)
     lines = chain(numbered, repeat((None, Constraints())))
-    for sentence, (line, known) in zip(sentences, lines, strict=False):
+    for given, (line, known) in zip(questions, lines, strict=False):
         if known is not None:
-            yield Question(sentence, known, str(path), line)
+            question = given if isinstance(given, Question) else Question(given)
+            yield dataclasses.replace(question, known=known, path=str(path), line=line)
     for line, known in numbered:
         if known:
             raise DataError("there is no sentence for these constraints", path=path, line=line)

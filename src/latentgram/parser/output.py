@@ -16,7 +16,7 @@ from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
-from latentgram.parser.result import Parse
+from latentgram.parser.result import HEAD_MARK, NOTES, TAG_MARK, Parse
 from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
@@ -65,11 +65,11 @@ def as_dependencies(parse: Parse) -> DependencyTree:
     misc = []
     for given, head, tag in zip(tree.misc, parse.confidence, parse.tag_confidence, strict=True):
         parts = [] if given == "_" else [given]
-        parts += [f"HeadProb={_shown(head)}"] if not math.isnan(head) else []
-        parts += [f"TagProb={_shown(tag)}"] if not math.isnan(tag) else []
+        parts += [f"{HEAD_MARK}{_shown(head)}"] if not math.isnan(head) else []
+        parts += [f"{TAG_MARK}{_shown(tag)}"] if not math.isnan(tag) else []
         misc.append("|".join(parts) or "_")
-    notes = [] if math.isnan(parse.logprob) else [f"# logprob = {parse.logprob:.6f}"]
-    notes += ["# fallback = yes"] if parse.fallback else []
+    notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
+    notes += [f"{NOTES[1]}yes"] if parse.fallback else []
     return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
 
 
