@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "arcs_products.csv"
 POWERS = (1.0, 2.0, 4.0)
@@ -45,4 +45,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

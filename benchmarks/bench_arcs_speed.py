@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 from latentgram.models.nbest import nbest_lists
 
 RESULTS = Path(__file__).parent / "results" / "arcs_speed.csv"
@@ -80,4 +80,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

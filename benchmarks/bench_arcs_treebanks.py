@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 
 PACKS = ("wsj-sample", "en_ewt", "gum", "fr_sequoia", "tr_imst")
 RESULTS = Path(__file__).parent / "results" / "arcs_treebanks.csv"
@@ -53,4 +53,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

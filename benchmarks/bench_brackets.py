@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness import explain
 from latentgram.data.brackets import format_forest, read_brackets
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH, dependency_heads
@@ -110,4 +111,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

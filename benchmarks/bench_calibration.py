@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 MODELS = [
@@ -58,4 +58,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -30,6 +30,7 @@ from typing import Any
 from distributed import Client, LocalCluster
 
 import latentgram as lg
+from harness import explain
 from latentgram.learn.ngram_counting import count_ngrams
 from latentgram.parallel import Cluster
 from latentgram.parser.answers import Question, answers
@@ -158,6 +159,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     warnings.simplefilter("ignore")
     print(*COLUMNS, sep="\t")
     main()

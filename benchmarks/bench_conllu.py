@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 from latentgram.data.conllu import read_conllu, write_conllu
 from latentgram.data.dependencies import DependencyArrays, projectivise
 
@@ -66,4 +66,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

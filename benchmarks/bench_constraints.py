@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 from latentgram.errors import NoParse
 
 RESULTS = Path(__file__).parent / "results" / "constraints.csv"
@@ -66,4 +66,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import write_rows
+from harness import explain, write_rows
 from latentgram.data.demo import draw_demo
 from latentgram.data.feature_grammar import label_of
 
@@ -58,4 +58,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

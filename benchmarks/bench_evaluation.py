@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness import explain
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
@@ -78,4 +79,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    explain()
     sys.exit(main())

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
-from harness import write_rows
+from harness import explain, write_rows
 from latentgram.data.text import Text
 
 FOLDER = Path(__file__).parent / "results"
@@ -276,4 +276,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import corpora
+from harness import corpora, explain
 from latentgram.data.brackets import read_brackets
 from latentgram.data.conllu import read_conllu
 from latentgram.data.heads import ENGLISH, PENN_PUNCTUATION, HeadRules, dependency_heads
@@ -52,4 +52,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
+from harness import explain
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.tag_dictionary import open_dictionary
 from latentgram.data.text import END, Text
@@ -103,4 +104,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 
 from bench_hmm_em import best_seconds, brown
+from harness import explain
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
@@ -125,4 +126,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from harness import explain
 from latentgram.data.files import write_text
 from latentgram.learn.latent_tree import spectral_operators
 from latentgram.models.latent_tree import LatentTree
@@ -78,4 +79,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

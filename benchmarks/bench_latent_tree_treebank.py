@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora
+from harness import corpora, explain
 
 RESULTS = Path(__file__).parent / "results" / "latent_tree_treebank.csv"
 LEARNERS = {
@@ -51,4 +51,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

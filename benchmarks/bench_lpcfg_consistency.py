@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import write_rows
+from harness import explain, write_rows
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -86,4 +86,5 @@ def plot(rows: list[dict[str, float]]) -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-from harness import corpora
+from harness import corpora, explain
 from latentgram.data.cleaning import collapse_repeats
 from latentgram.data.treebank import Treebank
 
@@ -125,6 +125,7 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
+    explain()
     what, *rest = sys.argv[1:] or ["table"]
     pack, *chosen = rest or ["wsj-sample"]
     if what == "curve":

@@ -30,7 +30,7 @@ from typing import Any
 
 import latentgram as lg
 import latentgram.parser.cascade as cascade
-from harness import write_rows
+from harness import explain, write_rows
 from latentgram.decode.prune import Pruning
 from latentgram.dp import beam
 from latentgram.parser.latent import LatentBackend
@@ -179,6 +179,7 @@ def main(packs: list[str], names: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    explain()
     if sys.argv[1:2] == ["--long"]:
         long_sentence(Path(sys.argv[2]), Path(sys.argv[3]))
     else:

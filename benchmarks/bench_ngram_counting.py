@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
+from harness import explain
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
@@ -70,4 +71,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora
+from harness import corpora, explain
 
 RESULTS = Path(__file__).parent / "results" / "pcfg_parsing.csv"
 COLUMNS = [
@@ -120,4 +120,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "shag_speed.csv"
 RUNS = 5
@@ -64,4 +64,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, write_rows
+from harness import corpora, explain, write_rows
 
 PACKS = ("wsj-sample", "en_ewt", "gum", "fr_sequoia", "tr_imst")
 RESULTS = Path(__file__).parent / "results" / "shag_treebanks.csv"
@@ -72,4 +72,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

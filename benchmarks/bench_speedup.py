@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 import latentgram as lg
-from harness import write_rows
+from harness import explain, write_rows
 from latentgram.data.forest import Forest
 from latentgram.data.text import Text
 from latentgram.parallel import engine_for
@@ -137,4 +137,5 @@ def _first_work(number: int) -> int:
 
 
 if __name__ == "__main__":
+    explain()
     main()

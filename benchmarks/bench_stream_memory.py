@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 import latentgram as lg
-from harness import write_rows
+from harness import explain, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "stream_memory.csv"
 SIZES = (10_000, 100_000, 1_000_000)
@@ -115,4 +115,5 @@ def in_order(text: Path, output: Path) -> bool:
 
 
 if __name__ == "__main__":
+    explain()
     main()

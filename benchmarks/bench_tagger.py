@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
-from harness import corpora
+from harness import corpora, explain
 
 RESULTS = Path(__file__).parent / "results"
 PACKS = {"wsj-sample": "tagged/wsj-sample/{}.tsv", "en_ewt": "dependency/en_ewt/{}.conllu"}
@@ -92,4 +92,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
-from harness import corpora
+from harness import corpora, explain
 from latentgram.data.dependencies import DependencyTree
 
 RESULTS = Path(__file__).parent / "results" / "tokeniser.csv"
@@ -80,4 +80,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import latentgram as lg
 from bench_stream_memory import peak
-from harness import write_rows
+from harness import explain, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "train_memory.csv"
 SIZES = (10_000, 40_000, 160_000)
@@ -51,4 +51,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

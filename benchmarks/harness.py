@@ -10,6 +10,13 @@ from pathlib import Path
 from typing import Any
 
 
+def explain() -> None:
+    """Where help is asked for, print what the benchmark says of itself, and end."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(sys.modules["__main__"].__doc__)
+        sys.exit()
+
+
 def corpora() -> Path:
     """The folder of the real corpora; the benchmark ends with a word where it is not known."""
     if folder := os.environ.get("LATENTGRAM_DATA"):

@@ -49,7 +49,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 import latentgram as lg
-from harness import write_rows
+from harness import explain, write_rows
 from latentgram.learn import tree_states
 from latentgram.learn.em_lpcfg import states_by_count
 from latentgram.learn.grammar_data import GrammarData
@@ -391,5 +391,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     warnings.simplefilter("ignore")
     main()
