@@ -11,7 +11,7 @@ from latentgram.dp.sequence_em import expected_counts
 from latentgram.errors import DataError, SettingError
 from latentgram.learn.head_automata import Automata, Sequences, normalised, pooled
 from latentgram.learn.learners import EM, Clustering, Counting, Spectral
-from latentgram.learn.shag import _random_automata
+from latentgram.learn.shag import random_automata
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.spectral.operators import spectral_operators
 from latentgram.stats.sequences import SequenceCounts
@@ -137,9 +137,9 @@ def test_every_automaton_sums_to_one(bank, by):
 
 
 def test_the_likelihood_never_falls_under_em(bank):
-    sequences = Sequences.of(bank, "joined")
-    counts, (pairs, step) = sequences.counts, sequences.step
-    automata = _random_automata(sequences, 3, np.random.default_rng(0), pairs)
+    counts = Sequences.of(bank, "joined").counts
+    pairs, step = counts.step
+    automata = random_automata(counts, 3, np.random.default_rng(0))
     bounds = []
     for _ in range(15):
         *expected, bound = expected_counts(
@@ -157,9 +157,8 @@ def test_the_likelihood_never_falls_under_em(bank):
 
 def test_back_off_pulls_states_to_what_their_source_does(bank):
     """Without it counts stay; with much of it all states of a source make the same symbols and stop alike."""
-    sequences = Sequences.of(bank, "joined")
-    counts, (pairs, _) = sequences.counts, sequences.step
-    drawn_counts = _random_automata(sequences, 3, np.random.default_rng(0), pairs)
+    counts = Sequences.of(bank, "joined").counts
+    drawn_counts = random_automata(counts, 3, np.random.default_rng(0))
     same = pooled(drawn_counts, counts.n_symbols, 0.0)
     assert np.array_equal(same.operators, drawn_counts.operators)
     assert np.array_equal(same.stop, drawn_counts.stop)

@@ -78,6 +78,14 @@ class WordSymbols:
         frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
         return cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
 
+    def __add__(self, other: WordSymbols) -> WordSymbols:
+        """The symbols of both with their counts; both must have the same rule."""
+        alphabet = Alphabet.of((*self.alphabet, *other.alphabet))
+        counts = np.zeros(len(alphabet), np.int64)
+        for part in (self, other):
+            counts[alphabet.encode(part.alphabet)] += part.counts
+        return WordSymbols(self.kind, alphabet, counts, self.frequent)
+
     @property
     def frequency(self) -> NDArray[np.float64]:
         """The relative frequency of every symbol in training."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from latentgram.data.provenance import Provenance
+from latentgram.errors import SettingError
+from latentgram.learn import learners
 from latentgram.learn.rare_threshold import AUTO, choose_threshold
 from latentgram.learn.recipes import Context, recipe_of
 from latentgram.learn.settings import Settings
@@ -56,6 +58,22 @@ def fit(
     )
     fitted: Model = dataclasses.replace(learned, provenance=provenance)
     return fitted
+
+
+def learner_of(kind: str, made_by: Provenance) -> Any:
+    """The learner that the provenance of a model of a kind tells of, with its settings.
+
+    >>> import latentgram as lg
+    >>> model = lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0), by=lg.Counting())
+    >>> learner_of("SHAG", model.provenance).memory
+    'first'
+    """
+    if not made_by.learner:
+        raise SettingError("the model file does not tell how the model was learned")
+    recipe_of(kind, made_by.learner)
+    settings: Any = getattr(learners, made_by.learner)
+    known = {field.name for field in dataclasses.fields(settings)}
+    return settings(**{name: value for name, value in made_by.fields.items() if name in known})
 
 
 def _plain(value: object) -> object:

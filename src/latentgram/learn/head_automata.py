@@ -9,13 +9,18 @@ different (Witten & Bell), and A_a is multiplied by 1 − ε; s is the setting `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.provenance import Provenance
+from latentgram.data.word_symbols import WordSymbols
+from latentgram.errors import DataError
 from latentgram.learn.head_data import HeadData
+from latentgram.models.relations import Relations
 from latentgram.models.shag import SHAG
 from latentgram.stats.head_sequences import head_sequences
 from latentgram.stats.sequences import SequenceCounts
@@ -29,36 +34,74 @@ UNSEEN = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """A treebank as these learners take it."""
+    """A treebank as these learners take it: statistics, which add."""
 
-    data: HeadData
+    symbols: WordSymbols
     counts: SequenceCounts
     roots: Floats
+    relations: Relations
+    provenance: Provenance
 
     @classmethod
-    def of(cls, treebank: Any, kind: str) -> Sequences:
-        """Count a treebank's modifier sequences over symbols of a kind."""
+    def of(cls, treebank: Any, kind: str | WordSymbols) -> Sequences:
+        """Count a treebank's modifier sequences over symbols of a kind, or by a known rule."""
         data = HeadData.of(treebank, kind)
         counts, roots = head_sequences(data.modifiers, data.symbol, len(data.symbols.alphabet))
-        return cls(data, counts, roots)
+        return cls(data.symbols, counts, roots, data.relations, data.provenance)
 
-    @property
-    def step(self) -> tuple[Ints, Ints]:
-        """The distinct pairs source · symbols + symbol, and the place of every prefix's last pair among them."""
-        counts = self.counts
-        pair = counts.source.astype(np.int64) * counts.n_symbols + counts.symbol
-        pairs, place = np.unique(pair[counts.n_sources :], return_inverse=True)
-        return pairs, np.concatenate([np.full(counts.n_sources, -1), place])
+    @classmethod
+    def of_grammar(cls, grammar: SHAG) -> Sequences:
+        """What a grammar has kept of the treebank it was learned from."""
+        if grammar.counts is None or grammar.root_count is None:
+            raise DataError("the grammar was written by an older version, which did not keep its statistics")
+        return cls(grammar.symbols, grammar.counts, grammar.root_count, grammar.relations, grammar.provenance)
+
+    def __add__(self, other: Sequences) -> Sequences:
+        """The statistics of both, over the symbols and relations of both; the provenance is that of the first."""
+        symbols = self.symbols + other.symbols
+        labels = Alphabet.of((*self.relations.labels, *other.relations.labels))
+        first, second = (part._numbered(symbols.alphabet, labels) for part in (self, other))
+        return Sequences(
+            symbols,
+            first.counts + second.counts,
+            first.roots + second.roots,
+            first.relations + second.relations,
+            self.provenance,
+        )
+
+    def _numbered(self, alphabet: Alphabet, labels: Alphabet) -> Sequences:
+        """With the numbers of other alphabets, which have all symbols and labels of these."""
+        if self.symbols.alphabet == alphabet and self.relations.labels == labels:
+            return self
+        size, place = len(alphabet), alphabet.encode(self.symbols.alphabet).astype(np.int64)
+        source = sources_of(alphabet, self.symbols.alphabet)
+        roots = np.zeros(size)
+        roots[place] = self.roots
+        return replace(
+            self,
+            counts=self.counts.renumbered(source, place, n_sources=2 * size, n_symbols=size),
+            roots=roots,
+            relations=self.relations.renumbered(labels, place, size),
+        )
+
+
+def sources_of(alphabet: Alphabet, heads: Alphabet) -> Ints:
+    """The sources of some heads, in both directions, numbered by an alphabet."""
+    return np.asarray(2 * np.repeat(alphabet.encode(heads).astype(np.int64), 2) + np.tile([0, 1], len(heads)))
 
 
 @dataclass(frozen=True, eq=False)
 class Automata:
-    """One automaton a source: `start`, `stop` [sources, n]; `operators` [K, n, n] of the sorted `pairs`."""
+    """One automaton a source: `start`, `stop` [sources, n]; `operators` [K, n, n] of the sorted `pairs`.
+
+    `unseen` [sources, n, n] is the operator B of pairs never seen, once there is one.
+    """
 
     start: Floats
     stop: Floats
     pairs: Ints
     operators: Floats
+    unseen: Floats | None = None
 
     def summed(self, n_symbols: int) -> Floats:
         """[sources, n, n] Σ_a A_a."""
@@ -87,10 +130,9 @@ def visits(counts: SequenceCounts, state: Ints, n_states: int) -> Floats:
     return left
 
 
-def counted(sequences: Sequences, state: Ints, unseen: float) -> Automata:
+def counted(counts: SequenceCounts, state: Ints, unseen: float) -> Automata:
     """Relative frequencies of a deterministic labelling of prefixes by states, with pseudo-modifiers and -ends."""
-    counts = sequences.counts
-    pairs, step = sequences.step
+    pairs, step = counts.step
     n_states = int(state.max()) + 1
     inner = np.arange(counts.n_sources, len(counts.parent))
     total = visits(counts, state, n_states) + 2 * unseen
@@ -147,9 +189,8 @@ def mixed(main: Automata, other: Automata, share: float = 0.1) -> Automata:
     return Automata(start, stop, main.pairs, operators)
 
 
-def smoothed(sequences: Sequences, automata: Automata, smoothing: float, *, nonnegative: bool) -> SHAG:
-    """The grammar of learned automata: a share of each goes to modifiers it never saw (Witten & Bell 1991)."""
-    counts = sequences.counts
+def smoothed(counts: SequenceCounts, automata: Automata, smoothing: float) -> Automata:
+    """Learned automata of which a share goes to modifiers they never saw (Witten & Bell 1991)."""
     source = automata.pairs // counts.n_symbols
     distinct = smoothing * np.bincount(source, minlength=counts.n_sources)
     inner = np.arange(counts.n_sources, len(counts.parent))
@@ -161,16 +202,16 @@ def smoothed(sequences: Sequences, automata: Automata, smoothing: float, *, nonn
     rare = np.where(seen > 0, 0.0, UNSEEN / (counts.passes[: counts.n_sources] + 2 * UNSEEN))
     empty = np.where(seen > 0, 1.0, (automata.stop * automata.start).sum(1))
     unseen += (rare / empty)[:, None, None] * automata.start[:, :, None] * automata.stop[:, None, :]
-    kept = Automata(automata.start, automata.stop, automata.pairs, operators)
-    return grammar_of(sequences, kept, unseen, nonnegative=nonnegative, deterministic=False)
+    return Automata(automata.start, automata.stop, automata.pairs, operators, unseen)
 
 
 def grammar_of(
-    sequences: Sequences, automata: Automata, unseen: Floats, *, nonnegative: bool, deterministic: bool
+    sequences: Sequences, automata: Automata, *, nonnegative: bool, deterministic: bool = False
 ) -> SHAG:
     """Fold the operator of unseen pairs into the seen ones, make every automaton sum to 1, and number all."""
-    data, n_symbols = sequences.data, sequences.counts.n_symbols
-    frequency = data.symbols.frequency
+    n_symbols, unseen = sequences.counts.n_symbols, automata.unseen
+    assert unseen is not None
+    frequency = sequences.symbols.frequency
     source, symbol = automata.pairs // n_symbols, automata.pairs % n_symbols
     operators = automata.operators + frequency[symbol][:, None, None] * unseen[source]
     every = automata.summed(n_symbols) + unseen
@@ -182,18 +223,20 @@ def grammar_of(
     weight[source, symbol] = 1.0
 
     return SHAG(
-        data.symbols,
+        sequences.symbols,
         by_direction(automata.start),
         by_direction(stop),
         np.concatenate([operators, unseen]),
         by_direction(pair.astype(np.int32)),
         by_direction(weight),
         (sequences.roots + UNSEEN * frequency) / (sequences.roots.sum() + UNSEEN),
-        data.relations,
+        sequences.relations,
         np.zeros((2, n_symbols, 0)),
         nonnegative,
         deterministic,
-        data.provenance,
+        sequences.counts,
+        sequences.roots,
+        sequences.provenance,
     )
 
 

@@ -45,10 +45,12 @@ class HeadData:
     lifted: int
 
     @classmethod
-    def of(cls, data: Any, kind: str) -> HeadData:
-        """Observe a treebank, a stream of one or a list of trees, with symbols of a kind."""
+    def of(cls, data: Any, kind: str | WordSymbols) -> HeadData:
+        """Observe a treebank, a stream of one or a list of trees, with symbols of a kind, or by a known rule."""
         bank = data if hasattr(data, "shards") else Treebank.of(data)
-        rule = WordSymbols.rule(kind, (sentence for part in bank.shards() for sentence in part.sentences()))
+        rule = kind
+        if isinstance(rule, str):
+            rule = WordSymbols.rule(rule, (sentence for part in bank.shards() for sentence in part.sentences()))
         heads, lengths, lifted = [], [], 0
         names, labels = _Numbering(), _Numbering()
         for part in bank.shards():
@@ -63,7 +65,7 @@ class HeadData:
         trees = DependencyArrays(np.concatenate(heads), np.concatenate(([0], np.cumsum(np.concatenate(lengths)))))
         alphabet, symbol = names.sorted()
         counts = np.bincount(symbol, minlength=len(alphabet)).astype(np.int64)
-        symbols = WordSymbols(kind, alphabet, counts, rule.frequent)
+        symbols = WordSymbols(rule.kind, alphabet, counts, rule.frequent)
         relations = _relations(*labels.sorted(), trees, symbol, len(alphabet))
         return cls(bank, trees, Modifiers.of(trees), symbols, symbol, relations, lifted)
 

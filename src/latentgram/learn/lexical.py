@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.provenance import Provenance
 from latentgram.data.word_kinds import word_kinds
+from latentgram.data.word_symbols import WordSymbols
 from latentgram.dp import arc_distance
 from latentgram.dp.head_automata import RIGHT
 from latentgram.learn.head_data import HeadData
@@ -18,36 +21,92 @@ from latentgram.learn.recipes import Context, recipe_of
 from latentgram.models.arc_distance import ArcDistance
 from latentgram.models.lexical import MEMORIES, UNKNOWN, LexicalSHAG, memory_classes
 from latentgram.models.product import Factor, ProductSHAG
+from latentgram.models.relations import Relations
 from latentgram.models.shag import SHAG
 from latentgram.stats.context_counts import ContextCounts
 
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Modifiers, ends and roots: how often a tag and a word came in a context; they add.
+
+    An end has the last tag and the word −1.
+    """
+
+    context: Ints
+    tag: Ints
+    word: Ints
+    count: NDArray[np.float64]
+
+    @classmethod
+    def of_tables(cls, tags: ContextCounts, words: ContextCounts) -> Events:
+        """The events that `tables` was made of."""
+        context, stop = np.repeat(tags.context, tags.distinct), words.distinct == 0
+        place = np.repeat(words.context, words.distinct)
+        return cls(
+            np.concatenate([context[place], context[stop]]),
+            np.concatenate([tags.event[place], tags.event[stop]]),
+            np.concatenate([words.event, np.full(int(stop.sum()), -1)]),
+            np.concatenate([words.count, tags.count[stop]]),
+        )
+
+    def tables(self) -> tuple[ContextCounts, ContextCounts]:
+        """Tags by context, and words by the place of their tag in the first table."""
+        tags = ContextCounts.of(self.context, self.tag, self.count)
+        span = int(self.tag.max()) + 1
+        places = np.repeat(tags.context, tags.distinct) * span + tags.event
+        real = self.word >= 0
+        place = np.searchsorted(places, self.context[real] * span + self.tag[real])
+        # Every tag has a place, so that a place is a context: those of STOP are empty.
+        words = ContextCounts.of(place, self.word[real], self.count[real])
+        offset = np.zeros(len(places) + 1, np.int64)
+        offset[1 + words.context] = words.distinct
+        return tags, ContextCounts(np.arange(len(places)), np.cumsum(offset), words.event, words.count)
+
+    def __add__(self, other: Events) -> Events:
+        return Events(*(np.concatenate(both) for both in zip(self._columns, other._columns, strict=True)))
+
+    @property
+    def _columns(self) -> tuple[NDArray[Any], ...]:
+        return self.context, self.tag, self.word, self.count
+
+
 def count_lexical(treebank: Any, learner: Counting, context: Context) -> LexicalSHAG:
     """Count events by the word and by the tag of their head; words seen at most `rare` times are unknown."""
     data = HeadData.of(treebank, str(learner.symbols))
-    memory, n_tags = str(learner.memory), len(data.symbols.alphabet)
     vocabulary, words = _vocabulary(data, int(learner.rare or 0))
-    n_states = MEMORIES[memory]
-    head, direction, state, tag, word = _events(data, memory, words, n_tags, len(vocabulary))
-    head_tag = np.append(data.symbol, n_tags)[head]
-    head_word = np.append(words, len(vocabulary))[head]
-    keys = [(of * 2 + direction) * n_states + state for of in (head_word, head_tag)]
-    (fine_tags, fine_words), (coarse_tags, coarse_words) = (_nested(key, tag, word) for key in keys)
-    return LexicalSHAG(
-        data.symbols,
-        vocabulary,
-        memory,
-        fine_tags,
-        fine_words,
-        coarse_tags,
-        coarse_words,
-        ContextCounts.of(data.symbol, words),
-        _tag_base(direction, state, tag, n_states, n_tags),
-        data.relations,
-        data.provenance,
-    )
+    memory = str(learner.memory)
+    fine, coarse = lexical_events(data, memory, words, len(vocabulary))
+    by_tag = ContextCounts.of(data.symbol, words)
+    return lexical_grammar(data.symbols, vocabulary, memory, fine, coarse, by_tag, data.relations, data.provenance)
+
+
+def lexical_grammar(
+    symbols: WordSymbols,
+    vocabulary: Alphabet,
+    memory: str,
+    fine: Events,
+    coarse: Events,
+    by_tag: ContextCounts,
+    relations: Relations,
+    provenance: Provenance,
+) -> LexicalSHAG:
+    """The grammar of events counted by the word and by the tag of their head."""
+    base = _tag_base(coarse, MEMORIES[memory], len(symbols.alphabet))
+    tables = (*fine.tables(), *coarse.tables())
+    return LexicalSHAG(symbols, vocabulary, memory, *tables, by_tag, base, relations, provenance)
+
+
+def lexical_events(data: HeadData, memory: str, words: Ints, n_words: int) -> tuple[Events, Events]:
+    """The events of a treebank by the word and by the tag of their head, and by direction and state."""
+    n_tags = len(data.symbols.alphabet)
+    head, direction, state, tag, word = _events(data, memory, words, n_tags)
+    heads = np.append(words, n_words)[head], np.append(data.symbol, n_tags)[head]
+    keys = ((of * 2 + direction) * MEMORIES[memory] + state for of in heads)
+    fine, coarse = (Events(key, tag, word, np.ones(len(key))) for key in keys)
+    return fine, coarse
 
 
 def _vocabulary(data: HeadData, rare: int) -> tuple[Alphabet, Ints]:
@@ -59,7 +118,7 @@ def _vocabulary(data: HeadData, rare: int) -> tuple[Alphabet, Ints]:
     return vocabulary, np.where(numbers < 0, vocabulary.index(UNKNOWN), numbers)
 
 
-def _events(data: HeadData, memory: str, words: Ints, n_tags: int, n_words: int) -> tuple[Ints, ...]:
+def _events(data: HeadData, memory: str, words: Ints, n_tags: int) -> tuple[Ints, ...]:
     """(head, direction, state, tag, word) of every modifier, every end and every root.
 
     The head of a root is the number after the last word; an end has the tag `n_tags` and the word −1.
@@ -84,24 +143,11 @@ def _events(data: HeadData, memory: str, words: Ints, n_tags: int, n_words: int)
     )
 
 
-def _nested(context: Ints, tag: Ints, word: Ints) -> tuple[ContextCounts, ContextCounts]:
-    """Tags by context, and words by the place of their tag in the first table."""
-    tags = ContextCounts.of(context, tag)
-    span = int(tag.max()) + 1
-    places = np.repeat(tags.context, tags.distinct) * span + tags.event
-    real = word >= 0
-    place = np.searchsorted(places, context[real] * span + tag[real])
-    # Every tag has a place, so that a place is a context: those of STOP are empty.
-    words = ContextCounts.of(place, word[real])
-    offset = np.zeros(len(places) + 1, np.int64)
-    offset[1 + words.context] = words.distinct
-    return tags, ContextCounts(np.arange(len(places)), np.cumsum(offset), words.event, words.count)
-
-
-def _tag_base(direction: Ints, state: Ints, tag: Ints, n_states: int, n_tags: int) -> NDArray[np.float64]:
+def _tag_base(events: Events, n_states: int, n_tags: int) -> NDArray[np.float64]:
     """p(tag or STOP | direction, state), one pseudo-event spread over all tags."""
     counts = np.zeros((2, n_states, n_tags + 1))
-    np.add.at(counts, (direction, state, tag), 1.0)
+    direction, state = events.context // n_states % 2, events.context % n_states
+    np.add.at(counts, (direction, state, events.tag), events.count)
     counts += 1.0 / (n_tags + 1)
     return np.asarray(counts / counts.sum(2, keepdims=True))
 
@@ -131,10 +177,14 @@ def learn_product(treebank: Any, learner: Spectral | EM | Clustering, context: C
 
 def count_distances(treebank: Any, learner: Counting, context: Context) -> ArcDistance:
     """Count all pairs of words of all sentences, and the arcs among them."""
-    data = HeadData.of(treebank, str(learner.symbols))
+    return counted_distances(HeadData.of(treebank, str(learner.symbols)), bool(learner.between))
+
+
+def counted_distances(data: HeadData, between: bool) -> ArcDistance:
+    """The counts of a treebank that is at hand."""
     kinds = np.concatenate([word_kinds(sentence) for sentence in data.sentences])
     counts = arc_distance.count_arcs(
-        data.trees.offsets, data.trees.heads, data.symbol, kinds, bool(learner.between), len(data.symbols.alphabet)
+        data.trees.offsets, data.trees.heads, data.symbol, kinds, between, len(data.symbols.alphabet)
     ).reshape(2, -1)
     key = np.flatnonzero(counts[0])
-    return ArcDistance(data.symbols, bool(learner.between), key, counts[0, key], counts[1, key], data.provenance)
+    return ArcDistance(data.symbols, between, key, counts[0, key], counts[1, key], data.provenance)

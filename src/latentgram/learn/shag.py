@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from latentgram.dp.sequence_em import expected_counts
 from latentgram.errors import SettingError
-from latentgram.learn.em import ascend
+from latentgram.learn.em import Ascent, ascend
 from latentgram.learn.head_automata import (
     UNSEEN,
     Automata,
@@ -34,6 +35,7 @@ from latentgram.models.shag import SHAG
 from latentgram.parallel import Engine, pieces, within
 from latentgram.spectral.kmeans import kmeans
 from latentgram.spectral.operators import spectral_operators
+from latentgram.stats.sequences import SequenceCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,12 +49,17 @@ def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
     if learner.memory not in ("none", "first"):
         raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
     sequences = Sequences.of(treebank, str(learner.symbols))
-    state = np.minimum(sequences.counts.parent >= 0, learner.memory == "first").astype(np.int64)
-    automata = counted(sequences, state, UNSEEN)
-    share = UNSEEN / (visits(sequences.counts, state, automata.start.shape[1]) + 2 * UNSEEN)
+    return grammar_of(sequences, counted_automata(sequences.counts, learner), nonnegative=True, deterministic=True)
+
+
+def counted_automata(counts: SequenceCounts, learner: Counting) -> Automata:
+    """Relative frequencies; the state is whether there was a modifier, if that is remembered."""
+    state = np.minimum(counts.parent >= 0, learner.memory == "first").astype(np.int64)
+    automata = counted(counts, state, UNSEEN)
+    share = UNSEEN / (visits(counts, state, automata.start.shape[1]) + 2 * UNSEEN)
     unseen = np.zeros((len(automata.start), *automata.operators.shape[1:]))
     unseen[:, -1, :] = share
-    return grammar_of(sequences, automata, unseen, nonnegative=True, deterministic=True)
+    return dataclasses.replace(automata, unseen=unseen)
 
 
 def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
@@ -62,14 +69,13 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
     grammar of fewer states is a part of one of more, so this costs no further decomposition.
     """
     sequences = Sequences.of(treebank, str(learner.symbols))
-    found, values = _spectral(sequences, learner, context.engine)
+    found, values = spectral_automata(sequences.counts, learner, context.engine)
 
     def of_states(states: int) -> SHAG:
-        kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
-        kept[:, 0] = True
-        automata = restricted(found, kept, sequences.counts.n_symbols)
-        grammar = smoothed(sequences, automata, _number(learner.smoothing), nonnegative=False)
-        return dataclasses.replace(grammar, spectrum=by_direction(values))
+        automata = of_leading_states(sequences.counts, found, values, states, learner)
+        return dataclasses.replace(
+            grammar_of(sequences, automata, nonnegative=False), spectrum=by_direction(values)
+        )
 
     if context.dev_score is None:
         return of_states(_whole(learner.states))
@@ -78,11 +84,24 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
     return max(grammars, key=context.dev_score)
 
 
+def of_leading_states(
+    counts: SequenceCounts, found: Automata, values: Floats, states: int, learner: Spectral
+) -> Automata:
+    """Spectral automata with the first `states` of their states only, smoothed."""
+    kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
+    kept[:, 0] = True
+    return smoothed(counts, restricted(found, kept, counts.n_symbols), _number(learner.smoothing))
+
+
 def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG:
     """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
     sequences = Sequences.of(treebank, str(learner.symbols))
-    automata = counted(sequences, _clusters(sequences, learner, context.engine), 0.0)
-    return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
+    return grammar_of(sequences, clustered_automata(sequences.counts, learner, context.engine), nonnegative=True)
+
+
+def clustered_automata(counts: SequenceCounts, learner: Clustering, engine: Engine) -> Automata:
+    """Counts of clusters, smoothed."""
+    return smoothed(counts, counted(counts, _clusters(counts, learner, engine), 0.0), _number(learner.smoothing))
 
 
 def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
@@ -92,85 +111,85 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
     """
     sequences = Sequences.of(treebank, str(learner.symbols))
     counts = sequences.counts
-    pairs, step = sequences.step
-    begin = _random_automata(sequences, _whole(learner.states), np.random.default_rng(learner.seed), pairs)
+    begin = random_automata(counts, _whole(learner.states), np.random.default_rng(learner.seed))
     if learner.start == "clusters":
-        begin = mixed(counted(sequences, _clusters(sequences, learner, context.engine), 0.0), begin)
+        begin = mixed(counted(counts, _clusters(counts, learner, context.engine), 0.0), begin)
     elif learner.start == "spectral":
-        signed, _ = _spectral(sequences, learner, context.engine)
+        signed, _ = spectral_automata(counts, learner, context.engine)
         begin = mixed(normalised(_unsigned(signed), counts.n_symbols), begin)
 
-    parts = _parts_of_trie(sequences, pairs, step)
-
-    def expect(automata: Automata) -> tuple[Automata, float]:
-        def work(part: _PartOfTrie) -> Any:
-            sources, steps = part.sources, part.steps
-            given = automata.start[sources], automata.stop[sources], automata.operators[steps]
-            return expected_counts(part.parent, part.source, part.step, part.stops, *given)
-
-        start, stop, operators, bounds = zip(*within(context.engine).map(work, parts), strict=True)
-        begin, end, middle = (np.concatenate(found) for found in (start, stop, operators))
-        return Automata(begin, end, pairs, middle), float(sum(bounds))
-
-    def maximise(expected: Automata) -> Automata:
-        return normalised(pooled(expected, counts.n_symbols, _number(learner.backoff)), counts.n_symbols)
-
     def grammar(automata: Automata) -> SHAG:
-        return smoothed(sequences, automata, _number(learner.smoothing), nonnegative=True)
+        return grammar_of(sequences, smoothed(counts, automata, _number(learner.smoothing)), nonnegative=True)
 
     score = context.dev_score
-    found = ascend(
+    found = climb(
+        counts,
         begin,
-        expect,
-        maximise,
+        learner,
+        context,
         iterations=_whole(learner.iterations),
         score=None if score is None else (lambda automata: score(grammar(automata))),
-        progress=context.progress,
     )
     learned = grammar(found.model)
     provenance = dataclasses.replace(learned.provenance, trace=(*learned.provenance.trace, *found.trace))
     return dataclasses.replace(learned, provenance=provenance)
 
 
+def climb(
+    counts: SequenceCounts,
+    begin: Automata,
+    learner: EM,
+    context: Context,
+    *,
+    iterations: int,
+    score: Callable[[Automata], float] | None = None,
+) -> Ascent[Automata]:
+    """Rounds of EM for all automata at once."""
+    parts = _parts_of_trie(counts)
+
+    def expect(automata: Automata) -> tuple[Automata, float]:
+        def work(part: _PartOfTrie) -> Any:
+            sources, steps, trie = part.sources, part.steps, part.trie
+            given = automata.start[sources], automata.stop[sources], automata.operators[steps]
+            return expected_counts(trie.parent, trie.source, trie.step[1], trie.stops, *given)
+
+        start, stop, operators, bounds = zip(*within(context.engine).map(work, parts), strict=True)
+        begin, end, middle = (np.concatenate(found) for found in (start, stop, operators))
+        return Automata(begin, end, counts.step[0], middle), float(sum(bounds))
+
+    def maximise(expected: Automata) -> Automata:
+        return normalised(pooled(expected, counts.n_symbols, _number(learner.backoff)), counts.n_symbols)
+
+    return ascend(begin, expect, maximise, iterations=iterations, score=score, progress=context.progress)
+
+
 @dataclass(frozen=True, eq=False)
 class _PartOfTrie:
-    """The prefixes of some sources, numbered from 0; where the sources and their operators are in the whole."""
+    """The prefixes of some sources; where the sources and their operators are in the whole."""
 
-    parent: NDArray[np.int32]
-    source: NDArray[np.int32]
-    step: Ints
-    stops: Floats
+    trie: SequenceCounts
     sources: slice
     steps: slice
 
 
-def _parts_of_trie(sequences: Sequences, pairs: Ints, step: Ints) -> list[_PartOfTrie]:
+def _parts_of_trie(counts: SequenceCounts) -> list[_PartOfTrie]:
     """The trie cut between sources, whose automata have nothing to do with each other."""
-    counts = sequences.counts
     size = np.bincount(counts.source, minlength=counts.n_sources)
-    order = np.argsort(counts.source, kind="stable")
-    ends = np.concatenate(([0], np.cumsum(size)))
     parts = []
     for first, last in pieces(size, least=PREFIXES):
-        nodes = order[ends[first] : ends[last]]
-        nodes = nodes[np.argsort(nodes)]  # parents stand before their children again
-        low, high = np.searchsorted(pairs, np.array([first, last]) * counts.n_symbols)
-        above = counts.parent[nodes]
-        parent = np.where(above >= 0, np.searchsorted(nodes, above), -1).astype(np.int32)
-        source, stops = (counts.source[nodes] - first).astype(np.int32), counts.stops[nodes]
-        parts.append(
-            _PartOfTrie(parent, source, step[nodes] - low, stops, slice(first, last), slice(int(low), int(high)))
-        )
+        low, high = np.searchsorted(counts.step[0], np.array([first, last]) * counts.n_symbols)
+        trie = counts.only(np.arange(first, last))
+        parts.append(_PartOfTrie(trie, slice(first, last), slice(int(low), int(high))))
     return parts
 
 
-def _spectral(
-    sequences: Sequences, learner: Spectral | Clustering | EM, engine: Engine
+def spectral_automata(
+    counts: SequenceCounts, learner: Spectral | Clustering | EM, engine: Engine
 ) -> tuple[Automata, Floats]:
     """Spectral automata of all sources, and their singular values."""
     basis = {name: getattr(learner, name) for name in ("history", "future", "power", "ridge")}
     given = {name: value for name, value in basis.items() if value is not None}
-    found = spectral_operators(sequences.counts, _whole(learner.states), each=within(engine).map, **given)
+    found = spectral_operators(counts, _whole(learner.states), each=within(engine).map, **given)
     return Automata(found.start, found.stop, found.pairs, found.operators), found.values
 
 
@@ -189,11 +208,10 @@ def _number(value: float | None) -> float:
     return value
 
 
-def _clusters(sequences: Sequences, learner: Clustering | EM, engine: Engine) -> Ints:
+def _clusters(counts: SequenceCounts, learner: Clustering | EM, engine: Engine) -> Ints:
     """The cluster of every prefix, by source."""
-    counts = sequences.counts
-    _, step = sequences.step
-    found, _ = _spectral(sequences, learner, engine)
+    _, step = counts.step
+    found, _ = spectral_automata(counts, learner, engine)
     vectors = prefix_directions(counts, step, found.start, found.operators)
     rng = np.random.default_rng(learner.seed)
     state = np.zeros(len(counts.parent), np.int64)
@@ -205,14 +223,14 @@ def _clusters(sequences: Sequences, learner: Clustering | EM, engine: Engine) ->
     return state
 
 
-def _random_automata(sequences: Sequences, states: int, rng: np.random.Generator, pairs: Ints) -> Automata:
+def random_automata(counts: SequenceCounts, states: int, rng: np.random.Generator) -> Automata:
     """The paper's start: random start and stop, A_a = T diag(o_a) with a random T and frequencies o."""
-    counts = sequences.counts
+    pairs, step = counts.step
     start = rng.dirichlet(np.ones(states), counts.n_sources)
     transition = rng.dirichlet(np.ones(states), (counts.n_sources, states)).transpose(0, 2, 1)
     stop = rng.uniform(0.1, 0.9, (counts.n_sources, states))
     inner = np.arange(counts.n_sources, len(counts.parent))
-    seen = np.bincount(sequences.step[1][inner], counts.passes[inner], len(pairs))
+    seen = np.bincount(step[inner], counts.passes[inner], len(pairs))
     source = pairs // counts.n_symbols
     share = seen / np.bincount(source, seen, counts.n_sources)[source]
     operators = transition[source] * (1.0 - stop)[source][:, None, :] * share[:, None, None]

@@ -8,8 +8,11 @@ under it have p(relation | root) before the last level, so that one whose tag wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +66,33 @@ class Relations:
         kept = [context != ABSENT for context in contexts]
         counted = (ContextCounts.of(of[used], label[used]) for of, used in zip(contexts, kept, strict=True))
         return cls(labels, n_symbols, tuple(counted))
+
+    def renumbered(self, labels: Alphabet, symbol: NDArray[np.integer], n_symbols: int) -> Relations:
+        """The same counts with the numbers of another alphabet of labels, and other numbers for the symbols."""
+        label, head = labels.encode(self.labels), np.append(symbol, n_symbols)
+        heads, buckets = self.n_symbols + 1, len(DISTANCES) + 1
+
+        def coarse(key: NDArray[np.int64]) -> Any:
+            return symbol[key // 2] * 2 + key % 2
+
+        def middle(key: NDArray[np.int64]) -> Any:
+            return coarse(key // heads) * (n_symbols + 1) + head[key % heads]
+
+        def fine(key: NDArray[np.int64]) -> Any:
+            return middle(key // buckets) * buckets + key % buckets
+
+        renamed: tuple[Callable[[NDArray[np.int64]], Any], ...]
+        renamed = (fine, middle, coarse) if len(self.levels) == 3 else (fine, middle, np.copy, coarse)
+        levels = (
+            ContextCounts.of(np.repeat(name(counts.context), counts.distinct), label[counts.event], counts.count)
+            for name, counts in zip(renamed, self.levels, strict=True)
+        )
+        return Relations(labels, n_symbols, tuple(levels))
+
+    def __add__(self, other: Relations) -> Relations:
+        """The counts of both, which must be numbered alike."""
+        others = [counts for level, counts in enumerate(other.levels) if len(self.levels) > 3 or level != 2]
+        return replace(self, levels=tuple(map(add, self.levels, others)))
 
     def _contexts(
         self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]

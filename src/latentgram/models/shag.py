@@ -28,6 +28,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.models.automaton import OperatorAutomaton
 from latentgram.models.head_grammar import Floats, HeadGrammar
 from latentgram.models.relations import Relations
+from latentgram.stats.sequences import SequenceCounts
 
 __all__ = ["LEFT", "RIGHT", "SHAG"]
 
@@ -67,6 +68,10 @@ class SHAG(HeadGrammar):
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
     deterministic: bool = False
     """Whether a sequence has one path through the states, so that the best path is the best tree."""
+    counts: SequenceCounts | None = None
+    """The modifier sequences it was learned from, by source 2 · head + direction: more trees add to them."""
+    root_count: Floats | None = None
+    """[l] and how often each symbol was the root."""
     provenance: Provenance = field(default_factory=Provenance)
 
     @property

@@ -109,6 +109,13 @@ class SequenceCounts:
             source[begin:end] = source[self.parent[begin:end]]
         return source
 
+    @cached_property
+    def step(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct pairs source · symbols + symbol, sorted, and the place of each prefix's last pair there."""
+        pair = self.source.astype(np.int64) * self.n_symbols + self.symbol
+        pairs, place = np.unique(pair[self.n_sources :], return_inverse=True)
+        return pairs, np.concatenate([np.full(self.n_sources, NO_PARENT), place])
+
     def total(self, source: int) -> float:
         """The number of sequences of a source."""
         return float(self.passes[source])
@@ -126,6 +133,31 @@ class SequenceCounts:
             symbols[place] = self.symbol[node]
             node, place = self.parent[node], place - 1
         return self.source[ends], offset, symbols, self.stops[ends]
+
+    def only(self, sources: NDArray[np.integer]) -> SequenceCounts:
+        """The counts of some sources, given in order, which are numbered from 0 then.
+
+        >>> counts = SequenceCounts.of([0, 1, 2], [[1], [0, 1], [0]], n_sources=3, n_symbols=2)
+        >>> counts.only(np.array([1, 2])).parent.tolist()
+        [-1, -1, 0, 1, 2]
+        """
+        wanted = np.zeros(self.n_sources, bool)
+        wanted[sources] = True
+        node = np.flatnonzero(wanted[self.source])
+        place = np.full(len(self.parent) + 1, NO_PARENT, np.int32)
+        place[node] = np.arange(len(node))
+        return SequenceCounts(
+            len(sources), self.n_symbols, place[self.parent[node]], self.symbol[node], self.stops[node]
+        )
+
+    def renumbered(
+        self, source: NDArray[np.integer], symbol: NDArray[np.integer], *, n_sources: int, n_symbols: int
+    ) -> SequenceCounts:
+        """The same counts with other numbers, and more of them, for the sources and the symbols."""
+        sources, offset, symbols, count = self.sequences()
+        return SequenceCounts.of_flat(
+            source[sources], offset, symbol[symbols], count, n_sources=n_sources, n_symbols=n_symbols
+        )
 
     def __add__(self, other: SequenceCounts) -> SequenceCounts:
         """The counts of both; the sources and symbols must be numbered alike."""

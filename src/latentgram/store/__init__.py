@@ -68,6 +68,7 @@ STORABLE: dict[str, str] = {
     "Relations": "latentgram.models.relations:Relations",
     "Reranker": "latentgram.models.reranker:Reranker",
     "SHAG": "latentgram.models.shag:SHAG",
+    "SequenceCounts": "latentgram.stats.sequences:SequenceCounts",
     "TagDictionary": "latentgram.data.tag_dictionary:TagDictionary",
     "Tagger": "latentgram.models.tagger:Tagger",
     "Text": "latentgram.data.text:Text",

@@ -157,9 +157,14 @@ def _no_forest() -> Any:
 
 def warm(kind: str) -> None:
     """Load the compiled kernels that accepting a tree needs."""
-    tree = Tree("S", (Tree("A", word="a"), Tree("B", word="b")))
-    other = DependencyTree(("a", "b"), (2, 0))
-    _ = agreement(other, other) if kind == DEPENDENCY else agreement(tree, tree)
+    agreement(small_tree(kind), small_tree(kind))
+
+
+def small_tree(kind: str) -> AnyTree:
+    """A tree of two words to try things on."""
+    if kind == DEPENDENCY:
+        return DependencyTree(("a", "b"), (2, 0), upos=("DET", "NOUN"), xpos=("DT", "NN"))
+    return Tree("S", (Tree("A", word="a"), Tree("B", word="b")))
 
 
 def agreement(tree: AnyTree, proposed: AnyTree | None) -> float | None:

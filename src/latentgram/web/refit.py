@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import multiprocessing
 import threading
 import time
@@ -12,24 +11,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
-from latentgram.errors import LatentgramError, SettingError
-from latentgram.learn import learners
+from latentgram.errors import LatentgramError
 from latentgram.learn.fit import fit
-from latentgram.learn.recipes import recipe_of
-
-
-def learner_of(model: Any) -> Any:
-    """The learner that a model's provenance tells of, with its settings."""
-    made_by: Provenance = model.provenance
-    kind = type(model).__name__
-    if not made_by.learner:
-        raise SettingError("the model file does not tell how the model was learned")
-    recipe_of(kind, made_by.learner)
-    settings: Any = getattr(learners, made_by.learner)
-    known = {field.name for field in dataclasses.fields(settings)}
-    return settings(**{name: value for name, value in made_by.fields.items() if name in known})
 
 
 class _Teller:

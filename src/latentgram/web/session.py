@@ -1,10 +1,10 @@
 """`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
 
-An accepted tree is appended to the treebank and absorbed: its counts are added to those of the grammar
-(learn/absorb.py), or an online learner goes on with it (learn/absorb_arcs.py), which takes a moment whatever the
-size of the treebank. Learning anew goes on in a process of its own (refit.py), and what was accepted meanwhile is
-absorbed into its result. Models whose statistics are not kept in them (head automata) are learned anew after each
-acceptance if that takes seconds, else now and then.
+An accepted tree is appended to the treebank and absorbed (learn/absorbing.py): its counts are added to those of
+the grammar, or an online learner goes on with it, which takes a moment whatever the size of the treebank. Learning
+anew goes on in a process of its own (refit.py); what was accepted meanwhile is absorbed into its result. Models
+without their statistics (head automata of older files) are learned anew after each acceptance if that takes
+seconds, else now and then.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
-from latentgram.learn.absorb import absorb_into
-from latentgram.learn.absorb_arcs import absorb_arcs
-from latentgram.models.arcs import ArcFactored
+from latentgram.learn.absorbing import absorbed, absorbs
+from latentgram.learn.fit import learner_of
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.lpcfg import LPCFG
 from latentgram.parser.parser import Parser
 from latentgram.store import save
-from latentgram.web.annotations import Accepted, Annotations, AnyTree, warm
+from latentgram.web.annotations import Accepted, Annotations, AnyTree, small_tree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.inspection import Inspection
-from latentgram.web.refit import Refit, learner_of
+from latentgram.web.refit import Refit
 from latentgram.web.schemas import MAX_WORDS, ParseRequest
 from latentgram.web.tags import TagGuesser
 from latentgram.web.waiting import Queue
@@ -42,10 +41,6 @@ QUICK = 5.0
 """Seconds of learning that are spent after every acceptance."""
 EVERY = 10
 """Acceptances after which a model is learned anew in any case."""
-
-
-_ABSORBING = (LPCFG, Ensemble, ArcFactored)
-"""Models that learn from one more tree at once."""
 
 
 class Session:
@@ -122,9 +117,9 @@ class Session:
     def _warm(self) -> None:
         """Load the compiled kernels that accepting a tree needs."""
         warm(self.kind)
-        if isinstance(self.parser.model, ArcFactored):
+        if self._absorbs:
             with contextlib.suppress(LatentgramError):
-                absorb_arcs(self.parser.model, [DependencyTree(("a", "b"), (2, 0))])
+                absorbed(self.parser.model, [small_tree(self.kind)])
 
     def close(self) -> None:
         """End all processes."""
@@ -139,7 +134,7 @@ class Session:
     def _reason(self, model: Any, data: Treebank[Any]) -> str | None:
         """Why the model cannot be learned anew, or None."""
         try:
-            learner_of(model)
+            learner_of(type(model).__name__, model.provenance)
         except LatentgramError as error:
             return str(error)
         size = model.provenance.data_size
@@ -156,10 +151,10 @@ class Session:
 
     @property
     def _absorbs(self) -> bool:
-        return isinstance(self.parser.model, _ABSORBING)
+        return absorbs(self.parser.model)
 
     def _grow(self, trees: list[Any]) -> None:
-        self._set(dataclasses.replace(self.parser, model=_absorbed(self.parser.model, trees)))
+        self._set(dataclasses.replace(self.parser, model=absorbed(self.parser.model, trees)))
 
     def _set(self, parser: Parser) -> None:
         self.workers.set_parser(parser, self.version + 1)
@@ -256,13 +251,13 @@ class Session:
             model = self.parser.model
             data = self._data()
             self._learning, self._pending = self._pending, []
-            self.refit.start(type(model), data, learner_of(model))
+            self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))
 
     def _adopt(self, model: Any) -> None:
         """Take over a model that was learned anew, and absorb what came since its data were read."""
         with self._lock:
-            if self._pending and isinstance(model, _ABSORBING):
-                model = _absorbed(model, self._pending)
+            if absorbs(model):
+                model = absorbed(model, self._pending)
             self._learning = []
             self._set(dataclasses.replace(self.parser, model=model))
             self.learned_version = self.version
@@ -291,10 +286,6 @@ class Session:
         named: Any = getattr(model, "relations", None)
         names: Any = getattr(named, "labels", None) or getattr(named, "names", ())
         return [], tags, sorted(names)
-
-
-def _absorbed(model: Any, trees: list[Any]) -> Any:
-    return absorb_arcs(model, trees) if isinstance(model, ArcFactored) else absorb_into(model, trees)
 
 
 def _trees(path: Path, kind: str, model: Any) -> Treebank[Any]:
