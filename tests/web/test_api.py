@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import httpx
 import pytest
 
 import latentgram as lg
+from latentgram.data.conllu import to_conllu
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
 from latentgram.web import schemas, workers
@@ -161,6 +164,43 @@ def test_acceptance_is_kept_counted_once_and_learned(serve: Any) -> None:
     assert 0 <= status["history"][-1]["agreement"] < 100
     assert status["refit"]["pending"] == 1
     assert served.post("/api/model/save").status_code == 422
+
+
+@pytest.mark.parametrize("kind", ["phrases", "arcs"])
+def test_tabs_and_servers_that_accept_at_the_same_moment(serve: Any, kind: str) -> None:
+    """Two tabs post trees of their own, and the same ones with the same ids; another server has the same file."""
+    one, other = serve(kind), serve(kind)
+    for served in (one, other):
+        served.session.why_not_refit = "not now"
+    bank = (lg.demo_treebank if kind == "phrases" else lg.demo_dependencies)(24, seed=8)
+    texts = [str(tree) if kind == "phrases" else to_conllu(tree) for tree in bank]
+    shared = [(one, f"shared-{n:04}", texts[n]) for n in range(6)]
+    tabs = [
+        [job for n in range(6) for job in (shared[n], (one, f"first-{n:04}", texts[6 + n]))],
+        [job for n in range(6) for job in (shared[n], (one, f"second-{n:03}", texts[12 + n]))],
+        [(other, f"other-{n:04}", texts[18 + n]) for n in range(6)],
+    ]
+    together = threading.Barrier(len(tabs))
+
+    def post(jobs: list[tuple[Any, str, str]]) -> list[int]:
+        together.wait()
+        with httpx.Client(base_url=jobs[0][0].url, timeout=60) as client:
+            answers = [client.post("/api/accept", json={"id": id, "tree": text}) for _, id, text in jobs]
+        return [answer.status_code for answer in answers]
+
+    size = len(one.session.annotations.read())
+    before = one.session.parser.model
+    with ThreadPoolExecutor(len(tabs)) as threads:
+        assert {code for codes in threads.map(post, tabs) for code in codes} == {200}
+    added = one.session.annotations.read()[size:]
+    written = [str(tree) if kind == "phrases" else to_conllu(tree) for tree in added]
+    assert sorted(written) == sorted(texts)
+    assert [len(served.session.annotations.history) for served in (one, other)] == [18, 6]
+    # What the parser has learned is each tree once.
+    counted = [model.root_count.sum() for model in (before, one.session.parser.model, other.session.parser.model)]
+    assert counted == [counted[0], counted[0] + 18, counted[0] + 6]
+    one.close()
+    assert len(serve(kind).session.annotations.history) == 24
 
 
 def test_an_arc_factored_parser_learns_a_correction_at_once(tmp_path: Path) -> None:

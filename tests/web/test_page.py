@@ -260,6 +260,52 @@ def test_a_long_paste_and_sixty_words(serve: Any, page: Any) -> None:
     wait(page, f"document.querySelectorAll('.word').length < {words}")
 
 
+def test_dependents_are_folded_under_their_head_by_mouse_and_by_keys(serve: Any, page: Any) -> None:
+    page.goto(serve("arcs").url)
+    ask(page, "The teacher saw the dog in the garden of the museum .")
+    heads = page.eval_on_selector_all(".arc", "all => all.map(a => [+a.dataset.modifier, +a.dataset.head])")
+    root = next(modifier for modifier, head in heads if head == 0)
+    page.locator(f'.word[data-word="{root}"]').dblclick()
+    wait(page, "document.querySelectorAll('.word').length === 1")
+    assert page.locator(".word.folded").text_content() == "The … saw … ."
+    assert page.locator(".arc").count() == 1
+    page.keyboard.press("Space")
+    wait(page, "document.querySelectorAll('.word').length === 12")
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    # "The" has nothing under it, its head has: one word less, and the arrows pass over what is hidden.
+    page.locator("#drawing").focus()
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Space")
+    assert page.locator(".word").count() == 12
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    wait(page, "document.querySelectorAll('.word').length === 11")
+    assert page.locator(".word.folded").text_content() == "The teacher"
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.dataset.word") == "1"
+    assert page.is_hidden("#editor")
+
+
+@pytest.mark.parametrize("kind", ["phrases", "arcs"])
+def test_the_chart_is_read_by_keys(serve: Any, page: Any, kind: str) -> None:
+    page.goto(serve(kind).url)
+    ask(page, "The teacher saw the dog in the garden .")
+    assert page.locator('.chart .cell[tabindex="0"]').count() == 1
+    page.locator('.chart .cell[tabindex="0"]').focus()
+    seen = set()
+    for key in ("ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft") * 3:
+        page.keyboard.press(key)
+        name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        seen.add(name)
+        assert "%" in name
+        assert page.is_visible("#tip")
+    assert len(seen) >= 3
+    assert page.locator('.chart .cell[tabindex="0"]').count() == 1
+    page.keyboard.press("Tab")
+    assert page.is_hidden("#tip")
+
+
 def test_every_control_has_a_name_and_the_page_reads_well_in_both_lights(serve: Any, page: Any) -> None:
     page.goto(serve().url)
     ask(page, TEXT)

@@ -1,39 +1,61 @@
-// A dependency tree: words in a line, arcs above from head to modifier, higher the more they span.
+// A dependency tree: words in a line, arcs above from head to modifier, higher the more they span. A folded word
+// stands for itself and all that hangs on it.
 
 import { colour, percent, svg, width } from "./svg.js";
 import { wordMark } from "./tree.js";
 
 const MARGIN = 16, GAP = 22, STEP = 27;
 
-export function drawArcs(parse, tree, { fixes, chosen, act }) {
+export function drawArcs(parse, tree, { fixes, collapsed, chosen, act }) {
   const words = parse.words, tags = parse.xpos ?? parse.upos ?? [];
+  const under = words.map((_, m) => descendants(tree.heads, m)), isFolded = words.map((_, m) => collapsed.has(`w${m}`) && under[m].length > 0);
+  const hidden = new Set(under.filter((_, m) => isFolded[m]).flat());
+  const shown = words.map((_, m) => m).filter((m) => !hidden.has(m));
+  const texts = words.map((word, m) => (isFolded[m] ? folded(words, m, under[m]) : word));
   const centre = [];
   let at = MARGIN;
-  words.forEach((word, m) => {
+  for (const m of shown) {
     const relation = tree.relations[m] === "_" ? "" : tree.relations[m];
-    const room = Math.max(width(word, 15), width(tags[m] ?? "", 12), 0.7 * width(relation, 11.5)) + GAP;
-    centre.push(at + room / 2);
+    const room = Math.max(width(texts[m], 15), width(tags[m] ?? "", 12), 0.7 * width(relation, 11.5)) + GAP;
+    centre[m] = at + room / 2;
     at += room;
-  });
-  const levels = heights(tree.heads);
+  }
+  const levels = heights(tree.heads, shown);
   const base = MARGIN + 30 + STEP * Math.max(...levels);
-  const arcs = tree.heads.map((head, m) => arc(parse, tree, m, head, centre, base, levels, fixes, act));
   const reachable = new Map();
-  const marks = words.map((word, m) => {
-    const mark = wordMark(m, word, centre[m], base + 20, chosen, act);
-    reachable.set(`w${m}`, { element: mark, word: m });
+  const marks = shown.map((m) => {
+    const mark = wordMark(m, texts[m], centre[m], base + 20, chosen, act);
+    if (under[m].length) mark.setAttribute("aria-expanded", String(!isFolded[m]));
+    mark.classList.toggle("folded", isFolded[m]);
+    reachable.set(`w${m}`, { element: mark, word: m, foldable: under[m].length > 0 });
     return mark;
   });
-  const tagMarks = words.map((_, m) => tagMark(m, tags[m], centre[m], base + 40, fixes, act));
-  arcs.forEach((mark, m) => reachable.set(`a${m}`, { element: mark, arc: m }));
+  const tagMarks = shown.map((m) => tagMark(m, tags[m], centre[m], base + 40, fixes, act));
+  const arcs = shown.map((m) => {
+    const mark = arc(parse, tree, m, tree.heads[m], centre, base, levels, fixes, act);
+    reachable.set(`a${m}`, { element: mark, arc: m, foldable: under[m].length > 0 });
+    return [levels[m], mark];
+  });
+  // Shorter arcs lie above longer ones, where the pointer finds them.
+  const longestFirst = arcs.sort((a, b) => b[0] - a[0]).map(([, mark]) => mark);
   const height = base + 40 + MARGIN + 8;
-  const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...longestFirst(arcs, levels), ...marks, ...tagMarks);
-  return { picture, width: at + MARGIN, height, reachable, move: (from, key) => move(words.length, from, key) };
+  const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...longestFirst, ...marks, ...tagMarks);
+  return { picture, width: at + MARGIN, height, reachable, move: (from, key) => move(shown, from, key) };
 }
 
-/** Shorter arcs lie above longer ones, where the pointer finds them. */
-function longestFirst(arcs, levels) {
-  return arcs.map((mark, m) => [levels[m], mark]).sort((a, b) => b[0] - a[0]).map(([, mark]) => mark);
+/** All words under a word. */
+function descendants(heads, word) {
+  const found = [word];
+  for (const above of found) heads.forEach((head, m) => head === above + 1 && found.push(m));
+  return found.slice(1);
+}
+
+/** What a folded word says: itself, and the first and the last word of those under it. */
+function folded(words, m, under) {
+  const all = [m, ...under].sort((a, b) => a - b);
+  if (all.length <= 3) return all.map((word) => words[word]).join(" ");
+  const [first, last] = [all[0], all.at(-1)];
+  return `${first < m ? `${words[first]} … ` : ""}${words[m]}${last > m ? ` … ${words[last]}` : ""}`;
 }
 
 function tagMark(m, tag, x, y, fixes, act) {
@@ -71,11 +93,11 @@ function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
   return group;
 }
 
-/** An arc is one level above the highest arc inside its span. */
-function heights(heads) {
+/** An arc is one level above the highest arc inside its span; only those of the words shown count. */
+function heights(heads, shown) {
   const levels = heads.map(() => 1);
   const spans = heads.map((head, m) => (head === 0 ? null : [Math.min(m, head - 1), Math.max(m, head - 1)]));
-  const order = heads.map((_, m) => m).filter((m) => spans[m]).sort((a, b) => spans[a][1] - spans[a][0] - spans[b][1] + spans[b][0]);
+  const order = shown.filter((m) => spans[m]).sort((a, b) => spans[a][1] - spans[a][0] - spans[b][1] + spans[b][0]);
   order.forEach((m, place) => {
     const [low, high] = spans[m];
     for (const other of order.slice(0, place)) {
@@ -86,10 +108,10 @@ function heights(heads) {
   return levels;
 }
 
-function move(length, from, key) {
+function move(shown, from, key) {
   const number = Number(String(from).slice(1)), isArc = String(from).startsWith("a");
   if (key === "ArrowUp") return isArc ? undefined : `a${number}`;
   if (key === "ArrowDown") return isArc ? `w${number}` : undefined;
-  const next = number + (key === "ArrowRight" ? 1 : -1);
-  return next >= 0 && next < length ? (isArc ? "a" : "w") + next : undefined;
+  const next = shown[shown.indexOf(number) + (key === "ArrowRight" ? 1 : -1)];
+  return next === undefined ? undefined : (isArc ? "a" : "w") + next;
 }

@@ -1,8 +1,9 @@
 // Posteriors at a glance: spans as a triangle over the words, arcs as a square of heads and modifiers; and curves.
 
-import { colour, percent, svg } from "./svg.js";
+import { colour, percent, strongest, svg } from "./svg.js";
 
 const CELL = 20;
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** The chart of spans: a diamond for each, over its words, as dark as it is probable. */
 export function spanChart(parse, hover) {
@@ -17,17 +18,39 @@ export function spanChart(parse, hover) {
     best.set(key, cell);
   }
   const half = CELL / 2, height = (size + 1) * half + 8;
-  const cells = [...best.values()].sort((a, b) => a.probability - b.probability).map((cell) => {
+  const cells = [...best.values()].sort((a, b) => a.probability - b.probability);
+  const marks = cells.map((cell) => {
     const x = ((cell.first + cell.end) / 2) * CELL, y = height - 8 - (cell.end - cell.first) * half;
     const mark = svg("path", {
       class: "cell", d: `M${x},${y - half} L${x + half},${y} L${x},${y + half} L${x - half},${y} Z`,
-      fill: colour(cell.probability), "fill-opacity": Math.max(0.06, cell.probability), tabindex: -1,
+      fill: colour(cell.probability), "fill-opacity": Math.max(0.06, cell.probability), role: "img",
     });
     hover(mark, { span: cell });
-    return mark;
+    return { mark, x, y, probability: cell.probability };
   });
   const frame = svg("path", { d: `M0,${height - 8} L${(size * CELL) / 2},${height - 8 - size * half} L${size * CELL},${height - 8}`, fill: "none", stroke: "var(--line)" });
-  return svg("svg", { viewBox: `-2 0 ${size * CELL + 4} ${height}`, role: "img", "aria-label": "posterior of every span" }, frame, ...cells, ...ticks(size, height));
+  return steered(svg("svg", { viewBox: `-2 0 ${size * CELL + 4} ${height}`, role: "group", "aria-label": "posterior of every span" }, frame, ...marks.map(({ mark }) => mark), ...ticks(size, height)), marks);
+}
+
+/** A chart of which one cell is reached by Tab, and from there the next in each direction by the arrow keys. */
+function steered(picture, cells) {
+  const at = new Map(cells.map((cell) => [cell.mark, cell]));
+  for (const { mark } of cells) mark.setAttribute("tabindex", -1);
+  strongest(cells, 1)[0]?.mark.setAttribute("tabindex", 0);
+  picture.addEventListener("keydown", (event) => {
+    const way = WAYS[event.key], here = at.get(event.target);
+    if (!way || !here) return;
+    event.preventDefault();
+    const ahead = (cell) => (cell.x - here.x) * way[0] + (cell.y - here.y) * way[1];
+    const aside = (cell) => Math.abs((cell.x - here.x) * way[1]) + Math.abs((cell.y - here.y) * way[0]);
+    const far = (cell) => ahead(cell) + 2 * aside(cell);
+    const next = cells.filter((cell) => ahead(cell) > 0.1).reduce((best, cell) => (!best || far(cell) < far(best) ? cell : best), null);
+    if (!next) return;
+    here.mark.setAttribute("tabindex", -1);
+    next.mark.setAttribute("tabindex", 0);
+    next.mark.focus();
+  });
+  return picture;
 }
 
 function ticks(size, height) {
@@ -38,16 +61,17 @@ function ticks(size, height) {
 export function arcChart(parse, hover) {
   const size = parse.words.length, step = 14, left = 46;
   const cells = parse.marginals.map((part) => {
+    const x = left + part.first * step, y = part.head * step;
     const mark = svg("rect", {
-      class: "cell", x: left + part.first * step, y: part.head * step, width: step - 1, height: step - 1, rx: 2,
-      fill: colour(part.probability), "fill-opacity": Math.max(0.08, part.probability),
+      class: "cell", x, y, width: step - 1, height: step - 1, rx: 2,
+      fill: colour(part.probability), "fill-opacity": Math.max(0.08, part.probability), role: "img",
     });
     hover(mark, { arc: part });
-    return mark;
+    return { mark, x, y, probability: part.probability };
   });
   const names = ["root", ...parse.words].map((word, row) => svg("text", { x: left - 4, y: row * step + 10, "text-anchor": "end" }, word.length > 8 ? `${word.slice(0, 7)}…` : word));
   const frame = svg("rect", { x: left, y: 0, width: size * step, height: (size + 1) * step, fill: "none", stroke: "var(--line)" });
-  return svg("svg", { viewBox: `0 0 ${left + size * step + 2} ${(size + 1) * step + 2}`, role: "img", "aria-label": "posterior of every arc: a row for each head, a column for each word" }, frame, ...names, ...cells);
+  return steered(svg("svg", { viewBox: `0 0 ${left + size * step + 2} ${(size + 1) * step + 2}`, role: "group", "aria-label": "posterior of every arc: a row for each head, a column for each word" }, frame, ...names, ...cells.map(({ mark }) => mark)), cells);
 }
 
 /** How much of the parser's trees was right before correction, tree by tree, with a running mean. */

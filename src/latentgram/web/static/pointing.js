@@ -17,7 +17,7 @@ export function listen(element, thing) {
   element.addEventListener("click", (event) => {
     if (drag?.moved) return;
     view.focused = keyOf(thing) ?? view.focused;
-    if (event.detail === 2 && thing.node && !thing.node.isTag) fold(thing.node);
+    if (event.detail === 2 && canFold(thing)) fold(thing);
     else if (event.detail < 2) later(() => correctThing(thing));
   });
   if (thing.word !== undefined && state.parse.kind === "constituency") {
@@ -61,11 +61,17 @@ function correctThing(thing) {
   });
 }
 
-function fold(node) {
+/** Phrases, and words that others hang on (or the arcs that lead to such). */
+function canFold(thing) {
+  if (thing.node) return !thing.node.isTag;
+  return Boolean(view.picture.reachable.get(keyOf(thing))?.foldable);
+}
+
+function fold({ node, word, arc }) {
   clearTimeout(pending);
-  const key = `${node.first}-${node.end}-${node.label}`;
+  const key = node ? `${node.first}-${node.end}-${node.label}` : `w${word ?? arc}`;
   if (!state.collapsed.delete(key)) state.collapsed.add(key);
-  view.focused = node.number;
+  view.focused = keyOf({ node, word, arc });
   draw();
   view.picture.reachable.get(view.focused)?.element.focus();
 }
@@ -83,9 +89,9 @@ drawing.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && here) {
     event.preventDefault();
     correctThing(thingOf(here));
-  } else if (event.key === " " && here?.node && !here.node.isTag) {
+  } else if (event.key === " " && here && canFold(here)) {
     event.preventDefault();
-    fold(here.node);
+    fold(here);
   } else if (["Delete", "Backspace"].includes(event.key) && here) {
     event.preventDefault();
     if (here.node && !here.node.isTag) correct({ kind: "no-span", first: here.node.first, end: here.node.end, label: here.node.label });
@@ -141,14 +147,21 @@ export function hoverChart(element, { span, arc }) {
   const content = () => span
     ? [html("b", {}, `“${words.slice(span.first, span.end).join(" ")}”`), html("table", {}, ...span.parts.map((part) => html("tr", {}, html("td", {}, part.label), html("td", {}, percent(part.probability)))))]
     : [html("b", {}, `${words[arc.first]} → ${arc.head ? words[arc.head - 1] : "the root"} `), percent(arc.probability)];
-  element.addEventListener("pointerenter", (event) => {
+  const enter = (event) => {
     showTip(element, content(), event);
     if (span) mark([span.first, span.end]);
-  });
-  element.addEventListener("pointerleave", () => {
+  };
+  const leave = () => {
     hideTip();
     mark(null);
-  });
+  };
+  element.setAttribute("aria-label", span
+    ? `“${words.slice(span.first, span.end).join(" ")}”: ${span.parts.map((part) => `${part.label} ${percent(part.probability)}`).join(", ")}`
+    : `${words[arc.first]} on ${arc.head ? words[arc.head - 1] : "the root"}: ${percent(arc.probability)}`);
+  element.addEventListener("pointerenter", enter);
+  element.addEventListener("pointerleave", leave);
+  element.addEventListener("focus", () => enter());
+  element.addEventListener("blur", leave);
 }
 
 document.addEventListener("keydown", (event) => {

@@ -29,7 +29,7 @@ export function show() {
   at("annotated").hidden = parse.kind === "dependency";
   at("accept").disabled = Boolean(state.accepted);
   at("hint").innerHTML = parse.kind === "dependency"
-    ? "Click an arc or a word to set its head, a tag to change it. Keys: <kbd>←</kbd> <kbd>→</kbd> words, <kbd>↑</kbd> arc, <kbd>Enter</kbd> correct."
+    ? "Click an arc or a word to set its head, a tag to change it. Double-click a word to fold what hangs on it. Keys: <kbd>←</kbd> <kbd>→</kbd> words, <kbd>↑</kbd> arc, <kbd>Enter</kbd> correct, <kbd>Space</kbd> fold."
     : "Click a node to correct it, double-click to fold it; drag over words to make a constituent. Keys: arrows, <kbd>Enter</kbd> correct, <kbd>Shift</kbd>+<kbd>→</kbd> over words, <kbd>Del</kbd> forbid, <kbd>Space</kbd> fold.";
   if (parse.guessed_tags) at("hint").append(" The tags were guessed.");
   draw();
