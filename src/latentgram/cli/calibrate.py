@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 
@@ -24,6 +25,7 @@ def calibrate(
     import latentgram
     from latentgram.cli.console import say
 
+    check_output(output, model, dev)
     parser = latentgram.load(model, latentgram.Parser)
     trees = latentgram.Treebank.read(dev)
     with engine_of(n_jobs, cluster) as engine:

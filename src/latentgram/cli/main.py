@@ -101,18 +101,34 @@ def main() -> None:
 def _run() -> None:
     try:
         app()
-    except LatentgramError as error:
+    except SystemExit as left:
+        if left.code == 130:  # what typer makes of Ctrl-C, without a word
+            _fail("interrupted", 130)
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        if _interrupted(error):
+            _fail("interrupted", 130)
+        _report(error)
+        raise
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether an error is, or comes of, an interrupt: compiled code and imports make other errors of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _report(error: BaseException) -> None:
+    """End with the sentence of an error that has one."""
+    if isinstance(error, LatentgramError):
         _fail(str(error))
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
-    except SystemError as error:
-        if not isinstance(error.__cause__, KeyboardInterrupt):  # what compiled code makes of Ctrl-C
-            raise
-        _fail("interrupted", 130)
-    except MemoryError as error:
+    if isinstance(error, MemoryError):
         _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}")
-    except OSError as error:
+    if isinstance(error, OSError):
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))

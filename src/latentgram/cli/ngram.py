@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
@@ -52,6 +53,7 @@ def count(
     from latentgram.errors import SettingError
     from latentgram.learn.ngram_counting import count_ngrams
 
+    check_output(output, files, dictionary)
     if table:
         counts = read_table(files)
     else:
@@ -100,6 +102,7 @@ def build(
     from latentgram.cli.sequences import is_tagged, read_automaton, read_counts
     from latentgram.learn.ngram import from_counts
 
+    check_output(output, file)
     model = from_counts(read_counts(file), reading) if is_tagged(str(file)) else read_automaton([file], reading)
     latentgram.save(model, output)
     _tell_repairs(model.repairs)
@@ -143,6 +146,7 @@ def export(
     from latentgram.cli.sequences import read_automaton
     from latentgram.models.ngram_export import export_arpa, export_openfst, export_symbols
 
+    check_output(output, model)
     automaton = read_automaton([model])
     if to == "arpa":
         export_arpa(automaton, output)

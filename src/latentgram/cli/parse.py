@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def parse(
         raise SettingError("--resume goes on with a file: name it by --output")
     if resume and "-" in names:
         raise SettingError("standard input cannot be read again from its beginning: --resume needs input files")
+    check_output(output, model, names, constraints)
     ensure_input(len(files or []))
     parser = latentgram.load(model, latentgram.Parser)
     if decoder is not None:
@@ -188,6 +190,7 @@ def _printed(
 def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> Tally:
     """Run to the end while showing how far it is; if it is stopped, say how to go on."""
     from latentgram.cli.console import console, progress, say
+    from latentgram.errors import DataError
     from latentgram.parser.resumable import Tally
 
     tally = Tally()
@@ -198,9 +201,11 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
                     shown.step("parsing", tally.sentences, expected.total)
             if console.is_terminal or tally.sentences >= QUIET:
                 shown.step("parsing", tally.sentences, tally.sentences)
-    except BaseException:
+    except BaseException as error:
         if output is not None and tally.sentences:
             say(f"{output}.part has the first {tally.sentences} sentences: --resume goes on behind them")
+            if isinstance(error, DataError):
+                say("the fault may be mended before that, or passed over by --skip-bad")
         raise
     return tally
 

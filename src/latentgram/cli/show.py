@@ -33,10 +33,26 @@ def show(
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
     import latentgram
-    from latentgram.errors import SettingError
+    from latentgram.cli.outputs import check_output
+    from latentgram.data.formats import BRACKETS, CONLLU, format_of
+    from latentgram.errors import DataError, SettingError
     from latentgram.view.trees import draw, outline
 
-    if file.suffix == ".lg":
+    stored = file.suffix == ".lg"
+    _refuse_unused(
+        stored,
+        {
+            "--word": word is not None,
+            "--symbol": symbol is not None,
+            "--automaton": automaton is not None,
+            "--spectrum": spectrum,
+            "--svg": svg is not None,
+            "--number": number != 1,
+            "--direction": direction != "left",
+        },
+    )
+    check_output(svg, file)
+    if stored:
         model = latentgram.load(file)
         if word is not None:
             _show_neighbours(model, word, top)
@@ -47,6 +63,8 @@ def show(
         else:
             _show_automaton(_grammar_in(model), automaton, direction, clusters, spectrum, svg)
         return
+    if format_of(file) not in (BRACKETS, CONLLU):
+        raise DataError("what can be shown are trees (brackets, CoNLL-U) and model files (.lg)", path=file)
     treebank = latentgram.Treebank.read(file)
     if number > len(treebank):
         raise SettingError(f"{file} has {len(treebank)} trees, there is no number {number}")
@@ -55,6 +73,26 @@ def show(
         typer.echo(outline(tree))
     else:
         _write(svg, draw(tree))
+
+
+_USED = {"--word": (), "--symbol": ("--spectrum", "--svg"), "--automaton": ("--spectrum", "--svg", "--direction")}
+"""What can be shown of a model, and what other options that has."""
+
+
+def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
+    """Raise if an option would have no effect."""
+    from latentgram.errors import SettingError
+
+    names = [name for name, wanted in given.items() if wanted]
+    subject = next((name for name in names if name in _USED), None) if stored else None
+    used = ("--svg", "--number") if not stored else () if subject is None else (subject, *_USED[subject])
+    unused = [name for name in names if name not in used]
+    if not unused:
+        return
+    if stored and subject is None:
+        raise SettingError(f"{unused[0]}: name what to show of the model by --automaton, --symbol or --word")
+    what = f"{subject}" if stored else "a treebank"
+    raise SettingError(f"{unused[0]} has no meaning for {what}")
 
 
 def _grammar_in(model: Any) -> SHAG:
@@ -135,9 +173,10 @@ def _listed(states: list[int]) -> str:
 def _show_automaton(
     grammar: SHAG, head: str, direction: str, clusters: int, spectrum: bool, svg: Path | None
 ) -> None:
+    from latentgram.cli.console import say
     from latentgram.errors import SettingError
     from latentgram.models.shag import LEFT, RIGHT
-    from latentgram.view.automata import draw_dfa
+    from latentgram.view.automata import FAINT, draw_dfa
     from latentgram.view.plots import line_plot
 
     side = LEFT if direction == "left" else RIGHT
@@ -148,6 +187,8 @@ def _show_automaton(
             typer.echo(str(dfa))
         else:
             _write(svg, draw_dfa(dfa, title))
+            if faint := int((dfa.visits < FAINT).sum()):
+                say(f"states left out, each visited in less than {FAINT:.1%} of the sequences: {faint}")
         return
     values = grammar.spectrum[side, grammar.symbols.find(head)]
     if not len(values):

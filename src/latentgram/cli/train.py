@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError, SettingError
 from latentgram.learn import learners
@@ -174,6 +175,8 @@ def _command(kind: Kind) -> Callable[..., None]:
     flags = _flags_of(kind.model)
 
     def run(files: list[Path], **options: Any) -> None:
+        texts = (value for value in options.values() if isinstance(value, str))
+        check_output(options["output"], files, options["dev"], texts)
         fields = {name: options[name] for name in flags if options[name] is not None}
         settings = getattr(learners, known[options["by"]])
         for name in fields:

@@ -17,13 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from latentgram.data.files import PathLike, replacing
+from latentgram.data.files import PACKED, PathLike, replacing
 from latentgram.errors import DataError
 
 PATIENCE = 30.0
 """Seconds to wait for a lock."""
-PACKED = (".gz", ".xz")
-"""Files that cannot be added to."""
 _PAUSE = 0.02
 
 

@@ -1,4 +1,4 @@
-"""Opening and writing files: plain, `.gz`, `.xz` or `-` (the standard streams), UTF-8, faults with their line.
+"""Opening and writing files: plain, `.gz`, `.xz`, `.bz2` or `-` (the standard streams), UTF-8, faults with lines.
 
 Readers get text in blocks of about a megabyte cut at a separator (a newline, a blank line), so that a file of any
 size streams through constant memory and is still decoded and split at full speed. Writers write under a temporary
@@ -7,6 +7,7 @@ name and rename, so that nothing half-written is ever left behind.
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
@@ -29,9 +30,19 @@ PathLike = str | os.PathLike[str]
 """What names a file; `-` is standard input or output."""
 
 STANDARD = "-"
+PACKED = (".gz", ".xz", ".bz2")
+"""The endings of compressed files."""
 BLOCK_BYTES = 1 << 20
 """How much of a file is read at a time."""
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_FOREIGN = {
+    b"\x1f\x8b": "gzip: its name must end in .gz",
+    b"\xfd7zXZ\0": "xz: its name must end in .xz",
+    b"BZh": "bzip2: its name must end in .bz2",
+    b"\x28\xb5\x2f\xfd": "zstd: of compressed files gz, xz and bz2 are read",
+    b"PK\x03\x04": "a zip archive: of compressed files gz, xz and bz2 are read",
+}
+"""How files begin that are no text, and what to say of them."""
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -42,7 +53,7 @@ def plain_suffix(path: PathLike) -> str:
     ('.mrg', '')
     """
     name = Path(path)
-    return (name.with_suffix("") if name.suffix.lower() in (".gz", ".xz") else name).suffix.lower()
+    return (name.with_suffix("") if name.suffix.lower() in PACKED else name).suffix.lower()
 
 
 def expand(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = ()) -> list[str]:
@@ -126,6 +137,9 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
         elif name.lower().endswith(".xz"):
             with _opened(name) as packed, lzma.open(packed, "rb") as file:
                 yield cast(BinaryIO, file)
+        elif name.lower().endswith(".bz2"):
+            with _opened(name) as packed, bz2.open(packed, "rb") as file:
+                yield cast(BinaryIO, file)
         else:
             with _opened(name) as file:
                 yield file
@@ -158,7 +172,7 @@ def read_blocks(
     line = 1
     with open_bytes(path) as file:
         rest = b""
-        for raw in _chunks(file, keep_returns):
+        for raw in _chunks(file, keep_returns, path):
             whole = rest + raw
             end = max((place + len(cut) for cut in cuts if (place := whole.rfind(cut)) >= 0), default=0)
             if not end:
@@ -171,7 +185,16 @@ def read_blocks(
             yield line, decode(rest, path, line)
 
 
-def _chunks(file: BinaryIO, keep_returns: bool) -> Iterator[bytes]:
+def _refuse_foreign(beginning: bytes, path: PathLike) -> None:
+    """Raise if a file begins as no text does, but a model or a compressed file."""
+    if beginning[8:10] == b'{"' and b"\0" in beginning[:8] and b'"latentgram"' in beginning:
+        raise DataError("this is a model file of latentgram, and text or trees are wanted here", path=path)
+    for magic, what in _FOREIGN.items():
+        if beginning.startswith(magic):
+            raise DataError(f"this is {what}", path=path)
+
+
+def _chunks(file: BinaryIO, keep_returns: bool, path: PathLike) -> Iterator[bytes]:
     """Pieces of about a megabyte without byte-order mark and, unless kept, carriage returns at line ends."""
     first = True
     held = b""
@@ -179,6 +202,7 @@ def _chunks(file: BinaryIO, keep_returns: bool) -> Iterator[bytes]:
     read = sys.stdin.buffer.read1 if file is sys.stdin.buffer else file.read  # type: ignore[attr-defined]
     while raw := read(BLOCK_BYTES):
         if first:
+            _refuse_foreign(raw, path)
             raw, first = raw.removeprefix(codecs.BOM_UTF8), False
         if keep_returns:
             yield raw
@@ -275,6 +299,9 @@ def write_bytes(path: PathLike) -> Iterator[BinaryIO]:
         elif name.lower().endswith(".xz"):
             with lzma.open(plain, "wb") as packed_xz:
                 yield cast(BinaryIO, packed_xz)
+        elif name.lower().endswith(".bz2"):
+            with bz2.open(plain, "wb") as packed_bz2:
+                yield cast(BinaryIO, packed_bz2)
         else:
             yield plain
 

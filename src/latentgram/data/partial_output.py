@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from latentgram.data.files import PathLike, replacing
+from latentgram.data.files import PACKED, PathLike, replacing
 from latentgram.errors import DataError
 
 MARK_SECONDS = 1.0
@@ -39,12 +39,12 @@ class PartialOutput:
 
     def begin(self) -> None:
         """Start from nothing."""
-        if self.part.exists():
+        if self.part.exists() and self.part.stat().st_size:
             raise DataError(
                 "this is what an interrupted run has left: go on with --resume, or delete it", path=self.part
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.part, "xb")  # noqa: SIM115 (closed by partial_output)
+        self._file = open(self.part, "wb")  # noqa: SIM115 (closed by partial_output)
         self._mark()
 
     def resume(self) -> None:
@@ -90,7 +90,12 @@ class PartialOutput:
         self.mark_file.unlink()
 
     def close(self) -> None:
-        """Leave the work as it is, to be taken up again."""
+        """Leave the work as it is, to be taken up again; if there is none yet, leave nothing."""
+        if not self._bytes:
+            self._file.close()
+            self.part.unlink(missing_ok=True)
+            self.mark_file.unlink(missing_ok=True)
+            return
         with suppress(OSError):
             self._mark()
         self._file.close()
@@ -142,7 +147,7 @@ def partial_output(
     '1\\n2\\n'
     """
     given = Path(path)
-    if given.suffix.lower() in (".gz", ".xz"):
+    if given.suffix.lower() in PACKED:
         raise DataError(
             "an output that grows cannot be compressed: write it plain and compress it after", path=path
         )

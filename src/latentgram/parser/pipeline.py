@@ -41,6 +41,8 @@ def fit_parser(
     """
     if jackknife == 1 or jackknife < 0:
         raise SettingError(f"jackknifing needs at least 2 parts (0 for none), got {jackknife}")
+    if jackknife > len(treebank):
+        raise SettingError(f"there are {len(treebank)} sentences: they cannot be jackknifed in {jackknife} parts")
     seen = treebank
     if jackknife and tagger is not None:
         from latentgram.learn.tagger import jackknifed

@@ -17,11 +17,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from latentgram.data.append import PACKED
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import plain_suffix, read_lines
+from latentgram.data.files import PACKED, plain_suffix, read_lines
 from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank

@@ -1,0 +1,93 @@
+"""What a command cannot do, or would do silently wrong, is one sentence, and files are as they were."""
+
+from __future__ import annotations
+
+import bz2
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import latentgram as lg
+from latentgram.parser.parser import BATCH
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models and data, none of which a refused command may change."""
+    folder = tmp_path_factory.mktemp("refusals")
+    trees = lg.demo_dependencies(60, 0)
+    trees.write(folder / "d.conllu")
+    lg.save(lg.Parser(lg.fit(lg.SHAG, trees, by=lg.Spectral(states=3))), folder / "s.lg")
+    lg.save(lg.fit(lg.HMM, lg.Treebank.of(trees.sentences()), by=lg.Counting()), folder / "h.lg")
+    (folder / "t.tsv").write_text("a\tX\tDT\nb\tY\tNN\n\n", "utf-8")
+    (folder / "t.txt").write_text("a b\n", "utf-8")
+    (folder / "n.svg").write_text("<svg></svg>\n", "utf-8")
+    (folder / "z.txt").write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
+    return folder
+
+
+REPLACED = "this is an input, which the output would replace"
+REFUSED = {
+    "training replaces its trees": ("train shag d.conllu --no-tagger -o d.conllu", REPLACED),
+    "training replaces held-out trees": ("train shag t.txt --dev d.conllu -o d.conllu", REPLACED),
+    "training replaces FILE:COLUMN": ("train hmm t.tsv:2 --by counting -o t.tsv", REPLACED),
+    "parsing replaces its input": ("parse s.lg d.conllu -o d.conllu", REPLACED),
+    "parsing replaces its model": ("parse s.lg d.conllu -o s.lg", REPLACED),
+    "calibrating replaces its trees": ("calibrate s.lg d.conllu -o d.conllu", REPLACED),
+    "counting replaces its text": ("ngram count t.txt -o t.txt", REPLACED),
+    "a missing folder": ("train shag d.conllu --no-tagger -o none/x.lg", "there is no folder none"),
+    "folds": ("train shag d.conllu --jackknife 1000 -o o.lg", "60 sentences: they cannot be jackknifed in 1000"),
+    "no trees": ("show n.svg", "n.svg: what can be shown are trees"),
+    "no trees but tags": ("show t.tsv", "t.tsv: what can be shown are trees"),
+    "whose spectrum": ("show s.lg --spectrum", "--spectrum: name what to show of the model"),
+    "a summary as a picture": ("show s.lg --svg x.svg", "--svg: name what to show of the model"),
+    "automata of trees": ("show d.conllu --automaton NN", "--automaton has no meaning for a treebank"),
+    "two things": ("show s.lg --automaton NN --word a", "--automaton has no meaning for --word"),
+    "a model as trees": ("train shag s.lg -o o.lg", "s.lg: this is a model file of latentgram"),
+    "zstd": ("ngram count z.txt -o o.tsv", "z.txt: this is zstd: of compressed files gz, xz and bz2 are read"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(run: Callable, place: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(place)
+    command, message = REFUSED[name]
+    before = {file: (place / file).read_bytes() for file in os.listdir(place)}
+    result = run(*command.split())
+    assert result.status == 1
+    assert message in result.err.splitlines()[-1]
+    assert {file: (place / file).read_bytes() for file in os.listdir(place)} == before
+
+
+def test_bzip2_is_read_and_written(tmp_path: Path) -> None:
+    path = tmp_path / "d.conllu.bz2"
+    trees = lg.demo_dependencies(3, 0)
+    trees.write(path)
+    assert lg.Treebank.read(path) == trees
+    assert bz2.decompress(path.read_bytes()).startswith(b"1\t")
+
+
+@pytest.mark.parametrize("sentences", [1, 70])
+def test_what_a_fault_leaves_behind_is_said(run: Callable, place: Path, tmp_path: Path, sentences: int) -> None:
+    """Nothing if nothing was done, else what was done; --skip-bad goes on from there or begins anew."""
+    file, output = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    good = (place / "d.conllu").read_text("utf-8").split("\n\n")[0] + "\n\n"
+    file.write_text(good * sentences + "1\ta" + "\t_" * 8 + "\n\n", "utf-8")
+    first = run("parse", place / "s.lg", file, "-o", output)
+    assert first.status == 1
+    assert "a.conllu:" in first.err.splitlines()[-1]
+    kept = {path.name for path in tmp_path.iterdir()} - {"a.conllu"}
+    assert bool(kept) == (sentences > BATCH)
+    assert ("--resume goes on behind them" in first.err) == bool(kept)
+    more = ("--resume",) if kept else ()
+    assert run("parse", place / "s.lg", file, "-o", output, "--skip-bad", *more).status == 0
+    assert len(lg.Treebank.read(output)) == sentences
+
+
+def test_a_fault_without_a_line_names_file_and_sentence(run: Callable, place: Path, tmp_path: Path) -> None:
+    (tmp_path / "bare.conllu").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "utf-8")
+    result = run("parse", place / "s.lg", tmp_path / "bare.conllu")
+    assert result.status == 1
+    assert "bare.conllu: sentence 1: the grammar works on tags: the sentence needs" in result.err
