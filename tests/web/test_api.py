@@ -131,7 +131,13 @@ def test_heads_can_be_set_and_tags_are_guessed(serve: Any) -> None:
     assert not tagged["guessed_tags"]
     done = served.post("/api/accept", id="first-one", tree=fixed["trees"][0]["plain"], fixes=1)
     assert done.json()["accepted"] == 1
+    assert done.json()["absorbed"]
+    assert served.session.parser.model.root_count.sum() == 201
     assert lg.Treebank.read(served.session.annotations.path)[-1].heads == tuple(fixed["trees"][0]["heads"])
+    # The tags of a new word are guessed from then on.
+    new = "1\tblorp\t_\tXXX\tXX\t_\t0\troot\t_\t_\n\n"
+    assert served.post("/api/accept", id="new-word-1", tree=new).json()["absorbed"]
+    assert served.post("/api/parse", text="blorp").json()["xpos"] == ["XX"]
     bad = served.post("/api/accept", id="second-one", tree="1\ta\t_\t_\tX\t_\t1\t_\t_\t_\n\n")
     assert bad.status_code == 422
 

@@ -77,8 +77,8 @@ class Session:
         self._catch_up(parser, data)
         self.learned_version = self.version
         """The version that was last learned anew, or read from the file."""
-        bare = self.kind == DEPENDENCY and parser.tagger is None
-        self.guesser = TagGuesser.of(data) if bare and len(data) else None
+        self._bare = self.kind == DEPENDENCY and parser.tagger is None
+        self.guesser = TagGuesser.of(data) if self._bare and len(data) else None
         """For a model that works on tags and has no tagger of its own."""
         self.queue = Queue()
         self.queue.add(list(sentences))
@@ -223,10 +223,18 @@ class Session:
             self._pending.append(tree)
             if self._absorbs:
                 self._grow([tree])
+            if self._bare:
+                self._learn_tags(tree)
             quick = self.refit.seconds is None or self.refit.seconds < QUICK
             if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._absorbs and quick)):
                 self.start_refit()
             return entry, self._absorbs
+
+    def _learn_tags(self, tree: Any) -> None:
+        """Guess by the tags of this tree as well; counting begins at once, and nobody waits for it."""
+        guesser = TagGuesser.of([tree]) if self.guesser is None else self.guesser.more(tree)
+        self.guesser = guesser
+        threading.Thread(target=lambda: guesser.model, daemon=True).start()
 
     @property
     def pending(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,27 +17,32 @@ from latentgram.models.hmm import HMM
 _JOIN = "\u241f"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TagGuesser:
-    """Guesses coarse and fine tags together, so that they go with each other."""
+    """Guesses coarse and fine tags together, so that they go with each other; counted when it is first asked."""
 
-    model: HMM
+    sentences: tuple[Sentence, ...]
 
     @classmethod
-    def of(cls, trees: Treebank[DependencyTree]) -> TagGuesser:
-        """Count the tags of a treebank.
+    def of(cls, trees: Iterable[DependencyTree]) -> TagGuesser:
+        """One that knows the tags of a treebank.
 
         >>> import latentgram as lg
         >>> guesser = TagGuesser.of(lg.demo_dependencies(60, seed=0))
         >>> guesser.tag(Sentence(("the", "teacher"))).xpos
         ('DT', 'NN')
         """
-        joined = [
-            Sentence(tree.words, tuple(_JOIN.join(pair) for pair in zip(tree.upos, tree.xpos, strict=True)))
-            for tree in trees
-        ]
-        data: Any = Treebank.of(joined)
-        return cls(fit(HMM, data, by=Counting()))
+        return cls(tuple(map(_joined, trees)))
+
+    def more(self, tree: DependencyTree) -> TagGuesser:
+        """One that knows the tags of another tree as well."""
+        return TagGuesser((*self.sentences, _joined(tree)))
+
+    @cached_property
+    def model(self) -> HMM:
+        """The model of all sentences."""
+        data: Any = Treebank.of(list(self.sentences))
+        return fit(HMM, data, by=Counting())
 
     @cached_property
     def tags(self) -> list[str]:
@@ -49,6 +55,10 @@ class TagGuesser:
         pairs = [name.split(_JOIN) for name in self.model.tag(sentence).tags]
         upos, xpos = (tuple(column) for column in zip(*pairs, strict=True))
         return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos), sentence.space_after)
+
+
+def _joined(tree: DependencyTree) -> Sentence:
+    return Sentence(tree.words, tuple(_JOIN.join(pair) for pair in zip(tree.upos, tree.xpos, strict=True)))
 
 
 def _unless_missing(tags: tuple[str, ...]) -> tuple[str, ...] | None:
