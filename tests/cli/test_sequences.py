@@ -159,7 +159,13 @@ def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -
             place = tmp_path / "tagged" / name / f"{part}.tsv"
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text("\n".join(lines) + "\n")
-    out = tmp_path / "out"
+    out, little = tmp_path / "out", tmp_path / "little.txt"
+    little.write_text("too little text\n")
+    options = ["--data", tmp_path, "--output", out, "--sizes", "1,5", "--text", little]
+    short = run("reproduce", "smith2012", *options)
+    assert short.status == 1
+    assert "little.txt: 5 times Brown needs" in short.err
+    assert not out.exists()
     options = ["--data", tmp_path, "--output", out, "--sizes", "1,2", "--iterations", 2, "--test"]
     found = run("reproduce", "smith2012", *options)
     assert found.status == 0, found.err
@@ -169,3 +175,91 @@ def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -
     assert "sample of its trigrams" in results["text"]
     assert all(50 < run["test_accuracy"] <= 100 for run in results["runs"])
     assert (out / "accuracy-2x.svg").read_text().startswith("<svg")
+
+
+def test_tables_are_told_by_their_first_line(run: Run, folder: Path, tmp_path: Path) -> None:
+    table, again, model = tmp_path / "c.counts", tmp_path / "c.tsv", tmp_path / "m.lg"
+    assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0
+    assert run("ngram", "count", table, "-o", again).status == 0
+    assert again.read_text() == table.read_text()
+    dictionary = f"{folder / 'train.tsv'}:1:2"
+    for given in (table, again):
+        assert run("ngram", "build", given, "-o", tmp_path / "n.lg").status == 0
+        options = ["--by", "variational", "--dictionary", dictionary, "--iterations", 2, "-o", model]
+        assert run("train", "hmm", given, *options).status == 0
+        fast = run("tag", model, folder / "dev.txt", "--fast", given)
+        assert accuracy(fast.out, folder / "dev.tsv") > 0.8
+        assert run("ngram", "query", given, folder / "train.txt").status == 0
+
+
+def test_impossible_sentences_have_a_place(run: Run, tmp_path: Path) -> None:
+    model, text = tmp_path / "h.lg", tmp_path / "x.txt"
+    (tmp_path / "t.tsv").write_text("a\tD\nrose\tN\n\n13 819\tC\nroses\tN\n\n")
+    exact = ["--transition-prior", 0, "--emission-prior", 0]
+    assert run("train", "hmm", tmp_path / "t.tsv", "--by", "counting", *exact, "-o", model).status == 0
+    assert "13 819" in lg.load(model).words
+    text.write_text("a rose\n\nrose a\na rose\n")
+    for more in ([], ["--decoder", "viterbi"], ["--nbest", 2], ["--samples", 2]):
+        stopped = run("tag", model, text, *more)
+        assert stopped.status == 1
+        assert stopped.err.strip().endswith("x.txt:3: the HMM gives no probability to 'rose a'")
+        kept = run("tag", model, text, "--skip-bad", *more)
+        assert kept.status == 0
+        assert "faulty sentences left out: 1, the first:" in kept.err
+        assert kept.out.count("rose\tN") == (4 if "--samples" in more else 2)
+
+
+def test_impossible_sentences_do_not_hide_the_perplexity_of_the_others(run: Run, tmp_path: Path) -> None:
+    text, model = tmp_path / "x.txt", tmp_path / "n.lg"
+    text.write_text("a b\na b\na c\n")
+    assert run("ngram", "build", text, "-o", model).status == 0
+    found = run("ngram", "query", model, given="a b\nb a\n")
+    assert "1 of 2 sentences have probability 0; perplexity of the others 1.14" in found.err  # (2/3)^(-1/3)
+    assert "2 of 2 sentences have probability 0; no others" in run("ngram", "query", model, given="b a\nx\n").err
+
+
+def test_nothing_to_do_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
+    empty, out, model = tmp_path / "e.txt", tmp_path / "o.tsv", tmp_path / "n.lg"
+    empty.write_text("\n")
+    assert run("ngram", "build", folder / "train.txt", "-o", model).status == 0
+    assert run("train", "hmm", folder / "train.tsv", "--by", "counting", "-o", tmp_path / "h.lg").status == 0
+    for command in (["ngram", "query", model], ["tag", tmp_path / "h.lg"]):
+        found = run(*command, empty)
+        assert (found.status, found.out, found.err.strip()) == (0, "", "0 sentences")
+    for command in (["count", empty], ["count", empty, "--memory", "16M"], ["build", empty]):
+        found = run("ngram", *command, "-o", out)
+        assert found.status == 1
+        assert "e.txt: there is no sentence to count" in found.err
+    assert not out.exists()
+
+
+def test_faults_of_counts_and_dictionaries_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:
+    out, reduced, empty = tmp_path / "x.lg", tmp_path / "k.lg", tmp_path / "e.tsv"
+    train, text = folder / "train.tsv", folder / "train.txt"
+    (tmp_path / "neg.t").write_text("a b\t-3\na\t1\n")
+    (tmp_path / "r.tsv").write_text("a\tD\n</s>\tN\n\n")
+    (tmp_path / "off.arpa").write_text("\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 a\n\n\\end\\\n")
+    empty.write_text("\n")
+    assert run("ngram", "count", text, "--dictionary", f"{train}:1:2", "-o", reduced).status == 0
+    variational = ["train", "hmm", reduced, "--by", "variational", "-o", out]
+    cases = [
+        (["ngram", "build", tmp_path / "neg.t", "-o", out], "neg.t:1: the count '-3' is not a whole number"),
+        (["ngram", "build", train, "-o", out], "train.tsv:1: the count"),
+        (["ngram", "build", tmp_path / "off.arpa", "-o", out, "--strict"], "off.arpa: 1 histories do not sum"),
+        (["ngram", "build", text, "-o", out, "--strict"], "--strict is for ARPA files"),
+        ([*variational], "reduced with a tag dictionary"),
+        ([*variational, "--dictionary", f"{train}:1:9"], "reduced with another tag dictionary"),
+        (["train", "hmm", text, "-o", out, "--dictionary", empty], "e.tsv: there are no tagged sentences"),
+        (["ngram", "count", text, "-o", out, "--dictionary", empty], "e.tsv: there are no tagged sentences"),
+        (["train", "hmm", tmp_path / "r.tsv", "-o", out], "r.tsv: sentence 1 has the word </s>"),
+    ]
+    for sizes in ("x", "-1", "0", "1,,2"):
+        options = ["--data", tmp_path, "--output", out, f"--sizes={sizes}"]
+        cases.append((["reproduce", "smith2012", *options], "--sizes is whole numbers from 1 on"))
+    for arguments, message in cases:
+        found = run(*arguments)
+        assert found.status == 1, arguments
+        *said, fault = found.err.strip().splitlines()
+        assert message in fault
+        assert all(line.startswith("read ") for line in said)
+    assert not out.exists()

@@ -211,3 +211,20 @@ def test_what_cannot_be_learned_is_refused(text: Text, tagged: list[Sentence]) -
         lg.fit(lg.HMM, text, by=Variational())
     with pytest.raises(UnsupportedPair, match="HMM can be learned by EM, Variational"):
         lg.fit(lg.HMM, text, by=Clustering())
+
+
+def test_what_is_no_dictionary_or_sentence_is_refused(text: Text, tagged: list[Sentence]) -> None:
+    with pytest.raises(SettingError, match=r"dictionary must be a TagDictionary, .* not a str"):
+        lg.fit(lg.HMM, text, by=EM(dictionary="tags.tsv"))
+    with pytest.raises(DataError, match="needs tagged sentences, and there are none"):
+        TagDictionary.of([])
+    hmm = lg.fit(lg.HMM, tagged, by=Counting())
+    with pytest.raises(DataError, match=r"a sentence is a string, .* not None"):
+        hmm.tag(None)
+
+
+def test_a_word_may_hold_a_blank() -> None:
+    tagged = [Sentence(("13 819", "people"), ("C", "N")), Sentence(("people",), ("N",))]
+    hmm = lg.fit(lg.HMM, tagged, by=Counting())
+    assert hmm.tag(("13 819", "people")).tags == ("C", "N")
+    assert hmm.tag(("13 819", "people")).unknown == (False, False)

@@ -11,7 +11,7 @@ import pytest
 from latentgram.data.arpa import read_arpa
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.learn.ngram import from_arpa, from_counts
 from latentgram.models.ngram import READINGS, BackoffNGram
 
@@ -190,3 +190,8 @@ def test_scores_are_those_of_kenlm(kenlm_folder: Path) -> None:
     for line, (_, total, _, unknown) in zip(lines, map(str.split, scores), strict=True):
         assert found.logprob(line) / np.log(10) == pytest.approx(float(total), abs=1e-4)
         assert found.unknown_words(Text.of([line])) == int(unknown)
+
+
+def test_a_text_without_sentences_has_no_perplexity() -> None:
+    with pytest.raises(DataError, match="has no perplexity"):
+        from_counts(NGramCounts.of(Text.of(["a b"]))).perplexity(Text.of([]))

@@ -24,7 +24,10 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
 @app.command(no_args_is_help=True)
 def count(
     files: Annotated[
-        list[Path], typer.Argument(help="Files or folders, one sentence a line; or tables of n-grams.")
+        list[Path],
+        typer.Argument(
+            help="Files or folders, one sentence a line; or tables of n-grams (words, a tab, a count)."
+        ),
     ],
     output: Output,
     order: Annotated[int, typer.Option(min=1, max=5, help="Length of the longest n-grams.")] = 3,
@@ -35,7 +38,9 @@ def count(
     dictionary: Annotated[
         str | None, typer.Option(help="Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
     ] = None,
-    table: Annotated[bool, typer.Option("--table", help="The input is a table: words, a tab, a count.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="The input is a table, whatever its first line looks like.")
+    ] = False,
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
     memory: Annotated[
@@ -48,13 +53,13 @@ def count(
     import latentgram
     from latentgram.cli.console import progress, say
     from latentgram.data.external_counting import write_counts
-    from latentgram.data.ngram_tables import read_table, write_table
+    from latentgram.data.ngram_tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
     from latentgram.errors import SettingError
     from latentgram.learn.ngram_counting import count_ngrams
 
     check_output(output, files, dictionary)
-    if table:
+    if table or is_table(files):
         counts = read_table(files)
     else:
         parts = cutoff.split(",")
@@ -83,7 +88,7 @@ def count(
     if str(output).endswith(".lg"):
         latentgram.save(counts, output)
     else:
-        write_table(counts, output)
+        counts.write(output)
     _tell_repairs(counts.repairs)
     say(counts.summary())
 
@@ -93,17 +98,20 @@ def build(
     file: Annotated[Path, typer.Argument(help="Counts (.lg or table), an ARPA file, or text.")],
     output: Output,
     reading: Annotated[
-        Literal["exclusive", "epsilon", "failure"], typer.Option(help="How counts become weights.")
-    ] = "exclusive",
+        Literal["exclusive", "epsilon", "failure"] | None,
+        typer.Option(help="How counts become weights; by default exclusive. ARPA files have the failure reading."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse an ARPA file whose probabilities do not sum to one.")
+    ] = False,
 ) -> None:
     """Make a back-off automaton."""
     import latentgram
     from latentgram.cli.console import say
-    from latentgram.cli.sequences import is_tagged, read_automaton, read_counts
-    from latentgram.learn.ngram import from_counts
+    from latentgram.cli.sequences import read_automaton
 
     check_output(output, file)
-    model = from_counts(read_counts(file), reading) if is_tagged(str(file)) else read_automaton([file], reading)
+    model = read_automaton([file], reading, strict)
     latentgram.save(model, output)
     _tell_repairs(model.repairs)
     say(model.summary())
@@ -116,7 +124,11 @@ def query(
         list[Path] | None, typer.Argument(help="Text, one sentence a line; else standard input.")
     ] = None,
 ) -> None:
-    """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr."""
+    """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr.
+
+    Automata of bare counts give no probability to what they have not counted: how many sentences are impossible
+    is said, and the perplexity of the others. To score new text take an ARPA file estimated with smoothing.
+    """
     import numpy as np
 
     from latentgram.cli.console import ensure_input, say
@@ -127,13 +139,20 @@ def query(
     automaton = read_automaton([model])
     text = Text.read(files or ["-"])
     if not len(text):
+        say("0 sentences")
         return
     unknown = text.encoded_by(automaton.words) < 0
     counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
-    for log, missing in zip(automaton.logprobs(text), counts, strict=True):
+    logs = automaton.logprobs(text)
+    for log, missing in zip(logs, counts, strict=True):
         typer.echo(f"{log / np.log(10):.5f}\t{missing}")
     known = np.exp(-automaton.word_logprobs(text)[1:][~unknown[1:]].mean())
     say(f"perplexity of known words {known:.2f}; {counts.sum():,} unknown of {text.size:,} words")
+    possible = np.isfinite(logs)
+    if not possible.all():
+        tokens = np.diff(text.start)[possible].sum()
+        rest = f"perplexity of the others {np.exp(-logs[possible].sum() / tokens):.2f}" if tokens else "no others"
+        say(f"{(~possible).sum():,} of {len(text):,} sentences have probability 0; {rest}")
 
 
 @app.command(no_args_is_help=True)
@@ -144,12 +163,10 @@ def export(
 ) -> None:
     """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms)."""
     from latentgram.cli.sequences import read_automaton
-    from latentgram.models.ngram_export import export_arpa, export_openfst, export_symbols
 
     check_output(output, model)
     automaton = read_automaton([model])
     if to == "arpa":
-        export_arpa(automaton, output)
+        automaton.to_arpa(output)
     else:
-        export_openfst(automaton, output)
-        export_symbols(automaton, Path(f"{output}.syms"))
+        automaton.to_openfst(output)

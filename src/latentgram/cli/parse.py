@@ -128,6 +128,8 @@ def parse(
             )
             runs = write_answers(parser, questions, output, identity, request, resume=resume, **options)
         tally = _watched(runs, expected, output)
+    if not tally.sentences:
+        say("0 sentences")
     if tally.fallbacks:
         say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
     if left_out := tally.faults + len(bad or ()):
@@ -143,8 +145,7 @@ def _questions(
 ) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
     from latentgram.data.tokenise import Tokeniser
-    from latentgram.data.treebank import Treebank
-    from latentgram.parser.answers import questions_of, read_partial, with_constraints
+    from latentgram.parser.answers import read_partial, read_questions, with_constraints
 
     if reading["partial"]:
         return read_partial(names, bad=bad)
@@ -152,8 +153,7 @@ def _questions(
     rules = None if cut else parser.tokeniser or Tokeniser()
     # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
     faults = None if constraints is not None else bad
-    given = Treebank.stream_unparsed(names, reading["kind"], bad=faults, tokeniser=rules)
-    questions = questions_of(given, reading["own_tags"])
+    questions = read_questions(names, reading["kind"], own_tags=reading["own_tags"], bad=faults, tokeniser=rules)
     return questions if constraints is None else with_constraints(questions, constraints, bad=bad)
 
 

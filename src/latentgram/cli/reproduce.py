@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from latentgram.errors import SettingError
+
 app = typer.Typer(help="Make the tables and figures of a paper.", no_args_is_help=True)
 Data = Annotated[Path, typer.Option(help="Folder of the corpora.", envvar="LATENTGRAM_DATA")]
 Output = Annotated[Path, typer.Option(help="Folder for results.json, results.md and the plots.")]
@@ -36,7 +38,10 @@ def smith2012(
     """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
     from latentgram.cli.reproduce_smith2012 import reproduce
 
-    results, page, plots = reproduce(data, text, [int(size) for size in sizes.split(",")], iterations, test)
+    parts = [part.strip() for part in sizes.split(",")]
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise SettingError(f"--sizes is whole numbers from 1 on, parted by commas, as 1,5,20; got {sizes!r}")
+    results, page, plots = reproduce(data, text, [int(part) for part in parts], iterations, test)
     write_results(output, results, page, plots)
 
 

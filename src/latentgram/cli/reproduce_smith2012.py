@@ -26,6 +26,7 @@ from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.tagged import read_tagged
 from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import BOUNDARY, Text
+from latentgram.errors import DataError
 from latentgram.evaluate.tagging import score_tags
 from latentgram.learn.hmm import Corpus
 from latentgram.learn.hmm_parameters import (
@@ -144,6 +145,13 @@ def _corpora(brown: Tagged, more: Path | None, sizes: Sequence[int]) -> Iterator
         model = from_counts(NGramCounts.of(base, order=3), "failure")
         drawn = model.sample_tokens(int(max(sizes) * len(base) * 1.2), seed=1)
         extra = Text(model.words, np.concatenate([[BOUNDARY], drawn]).astype(np.int32))
+    there, needed = base.size + extra.size, max(sizes) * base.size
+    if there < needed:
+        raise DataError(
+            f"{max(sizes)} times Brown needs {needed:,} tokens, but Brown ({base.size:,}) and this text have "
+            f"{there:,} together",
+            path=more,
+        )
     for size in sizes:
         yield size, base if size == 1 else (base + extra).upto(size * base.size)
 

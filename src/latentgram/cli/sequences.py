@@ -8,6 +8,8 @@ from typing import Any
 
 from latentgram.errors import DataError, ModelFileError, SettingError
 
+RESERVED = frozenset(("<s>", "</s>"))
+"""Boundaries of sentences, which models of sequences add by themselves."""
 VECTOR_MEMORY = "2G"
 """For counting the bigrams that word vectors are made of."""
 
@@ -27,9 +29,16 @@ def read_for_hmm(files: list[Path], learner: Any) -> Any:
 
 
 def read_for_automaton(files: list[Path], learner: Any) -> Any:
-    """As for an HMM; and spectral learning needs no more than stored counts."""
-    if type(learner).__name__ == "Spectral" and all(file.suffix == ".lg" for file in files):
-        return read_counts(files[0])
+    """As for an HMM; and spectral learning needs no more than counts."""
+    from latentgram.data.ngram_counts import NGramCounts
+    from latentgram.data.ngram_tables import is_table
+    from latentgram.store import load
+
+    if type(learner).__name__ == "Spectral":
+        if all(file.suffix == ".lg" for file in files):
+            return load(files[0], NGramCounts)
+        if not is_tagged(str(files[0])) and is_table(files):
+            return NGramCounts.read(files)
     return read_for_hmm(files, learner)
 
 
@@ -63,9 +72,10 @@ def read_for_vectors(files: list[Path], learner: Any) -> Any:
     from latentgram.data.formats import TEXT, format_of
     from latentgram.data.ngram_counts import NGramCounts
     from latentgram.data.treebank import Treebank
+    from latentgram.store import load
 
     if all(file.suffix == ".lg" for file in files):
-        return read_counts(files[0])
+        return load(files[0], NGramCounts)
     if learner.view == "tree" or format_of(files[0]) != TEXT:
         return Treebank.read(files)
     return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
@@ -86,38 +96,43 @@ def read_tagged_file(specification: str) -> list[Any]:
     from latentgram.data.tagged import read_tagged
 
     path, *column = split_specification(specification)
-    return list(read_tagged(path, column=int(column[0]) if column else 1))
+    found = list(read_tagged(path, column=int(column[0]) if column else 1))
+    for number, sentence in enumerate(found, 1):
+        if not RESERVED.isdisjoint(sentence.words):
+            word = next(word for word in sentence.words if word in RESERVED)
+            raise DataError(f"sentence {number} has the word {word}, which is reserved: leave it out", path=path)
+    return found
 
 
-def read_counts(file: Path) -> Any:
-    """N-gram counts from a model file or a table."""
+def read_automaton(files: list[Path], reading: str | None = None, strict: bool = False) -> Any:
+    """An n-gram automaton: stored, from ARPA, from counts, or from text counted to trigrams seen thrice.
+
+    Counts may be stored or a table; `reading` is theirs (exclusive by default), `strict` is for ARPA files.
+    """
     import latentgram
-    from latentgram.data.ngram_tables import read_table
-
-    if str(file).endswith(".lg"):
-        return latentgram.load(file, latentgram.NGramCounts)
-    return read_table(file)
-
-
-def read_automaton(files: list[Path], reading: str = "exclusive") -> Any:
-    """An n-gram automaton: stored, from ARPA, from stored counts, or from text counted to trigrams seen thrice."""
-    import latentgram
-    from latentgram.data.arpa import read_arpa
     from latentgram.data.files import plain_suffix
     from latentgram.data.ngram_counts import NGramCounts
-    from latentgram.learn.ngram import from_arpa, from_counts
+    from latentgram.learn.ngram import from_counts
 
     first = str(files[0])
-    if plain_suffix(first) == ".arpa":
-        return from_arpa(read_arpa(first))
+    arpa = plain_suffix(first) == ".arpa"
+    if strict and not arpa:
+        raise SettingError("--strict is for ARPA files (.arpa)")
+    if arpa and reading not in (None, "failure"):
+        raise SettingError(f"an ARPA file has the failure reading and cannot be read as {reading}")
+    if len(files) > 1 and (arpa or first.endswith(".lg")):
+        raise SettingError("one stored automaton, ARPA file or file of stored counts at a time")
+    if arpa:
+        return latentgram.read_arpa(first, strict=strict)
+    given, reading = reading, reading or "exclusive"
     if not first.endswith(".lg"):
         return from_counts(NGramCounts.read(files, order=3, cutoff=3), reading)
-    if len(files) > 1:
-        raise SettingError("one stored automaton or one file of counts at a time")
     stored = latentgram.load(first)
     if isinstance(stored, NGramCounts):
         return from_counts(stored, reading)
     if isinstance(stored, latentgram.BackoffNGram):
+        if given not in (None, stored.reading):
+            raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")
         return stored
     raise ModelFileError(f"{first} holds neither n-gram counts nor an automaton but a {type(stored).__name__}")
 

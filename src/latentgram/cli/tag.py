@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json as codec
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,10 +16,15 @@ import typer
 from latentgram.errors import DataError, NoParse
 
 if TYPE_CHECKING:
+    from latentgram.data.sentence import Sentence
     from latentgram.models.hmm import HMM
     from latentgram.models.tagger import Tagger
     from latentgram.models.tagging import Tagging
     from latentgram.parser.answers import Question
+
+
+TOGETHER = 1000
+"""Sentences tagged at a time."""
 
 
 def tag(
@@ -73,7 +81,7 @@ def tag(
     from latentgram.cli.sequences import named_tags, read_automaton
     from latentgram.errors import ModelFileError, SettingError
     from latentgram.learn.ngram_tagger import remember_tags
-    from latentgram.parser.answers import Question, with_constraints
+    from latentgram.parser.answers import read_questions, with_constraints
 
     if nbest is not None and samples is not None:
         raise SettingError("take one of --nbest and --samples")
@@ -95,20 +103,19 @@ def tag(
     bad: list[DataError] | None = [] if skip_bad else None
     # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
     faults = None if constraints is not None else bad
-    given = latentgram.Treebank.stream_sentences(
-        files or [Path("-")], None if files else "text", bad=faults, tokeniser=rules
+    questions = read_questions(
+        files or [Path("-")], None if files else "text", own_tags=True, bad=faults, tokeniser=rules
     )
-    words = (sentence.without_tags() for sentence in given)
+    if constraints is not None:
+        questions = with_constraints(questions, constraints, bad=bad)
     lists: Iterator[list[Tagging]]
     if fast is not None:
-        lists = ([one] for one in remember_tags(tagger, read_automaton([fast])).tag_all(words))
-    elif constraints is not None:
-        lists = _lists(tagger, with_constraints(words, constraints, bad=bad), decoder, nbest, samples, seed, bad)
-    elif nbest or samples:
-        lists = _lists(tagger, map(Question, words), decoder, nbest, samples, seed, bad)
+        lists = _together(remember_tags(tagger, read_automaton([fast])).tag_all, questions, bad)
+    elif constraints is not None or nbest or samples:
+        lists = _lists(tagger, questions, decoder, nbest, samples, seed, bad)
     else:
-        lists = ([one] for one in tagger.tag_all(words, decoder))
-    unknown = total = 0
+        lists = _together(partial(tagger.tag_all, decoder=decoder), questions, bad)
+    unknown = total = number = 0
     for number, results in enumerate(lists, 1):
         for result in results:
             typer.echo(_as_json(number, result) if json else _as_rows(result, probabilities))
@@ -116,10 +123,41 @@ def tag(
             typer.echo()
         unknown += sum(results[0].unknown)
         total += len(results[0].words)
+    if not number:
+        say("0 sentences")
     if unknown:
         say(f"{unknown:,} of {total:,} words were never seen in training; they were tagged by their context")
     if bad:
         say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
+
+
+def _together(
+    tag_all: Callable[[list[Sentence]], Iterable[Tagging]],
+    questions: Iterable[Question],
+    bad: list[DataError] | None,
+) -> Iterator[list[Tagging]]:
+    """The tagging of each sentence, many at a time; where one of them has none, one at a time, to know which."""
+    stream = iter(questions)
+    while chunk := list(islice(stream, TOGETHER)):
+        try:
+            found = list(tag_all([question.sentence for question in chunk]))
+        except DataError:
+            for question in chunk:
+                with _faults_of(question, bad):
+                    yield list(tag_all([question.sentence]))
+        else:
+            yield from ([one] for one in found)
+
+
+@contextmanager
+def _faults_of(question: Question, bad: list[DataError] | None) -> Iterator[None]:
+    """What is wrong with a sentence is raised with its place, or kept in `bad`."""
+    try:
+        yield
+    except (NoParse, DataError) as error:
+        if bad is None:
+            raise question.fault(error) from None
+        bad.append(question.fault(error))
 
 
 def _lists(
@@ -134,18 +172,13 @@ def _lists(
     """The taggings of each sentence under what is known of it; one that has none raises or is kept in `bad`."""
     for question in questions:
         sentence, known = question.sentence, question.known
-        try:
+        with _faults_of(question, bad):
             if nbest is not None:
                 yield tagger.nbest(sentence, nbest, known)
             elif samples is not None:
                 yield tagger.sample_tags(sentence, samples, seed, known)
             else:
                 yield [tagger.tag(sentence, decoder, known)]
-        except (NoParse, DataError) as error:
-            fault = DataError(str(error), path=question.path, line=question.line)
-            if bad is None:
-                raise fault from None
-            bad.append(fault)
 
 
 def _as_rows(result: Tagging, probabilities: bool) -> str:

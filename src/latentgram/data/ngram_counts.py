@@ -114,6 +114,8 @@ class NGramCounts:
         """
         if not isinstance(text, Text):
             raise DataError(f"n-grams are counted of a Text, not of a {type(text).__name__}: make one by Text.of")
+        if dictionary is not None and not isinstance(dictionary, TagDictionary):
+            raise SettingError(f"dictionary must be a TagDictionary, not a {type(dictionary).__name__}")
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
         provenance, classes = Provenance(data_digest=text.digest, data_size=text.size), None
         if dictionary is not None:

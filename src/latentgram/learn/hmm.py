@@ -209,7 +209,10 @@ def dictionary_of(learner: Any) -> TagDictionary:
     """The dictionary of a learner, or one without words over its number of states."""
     if learner.dictionary is None:
         return open_dictionary(learner.states)
-    return learner.dictionary  # type: ignore[no-any-return]
+    if not isinstance(learner.dictionary, TagDictionary):
+        kind = type(learner.dictionary).__name__
+        raise SettingError(f"dictionary must be a TagDictionary, as TagDictionary.read gives it, not a {kind}")
+    return learner.dictionary
 
 
 def as_text(data: Any) -> Text:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data import arpa as arpa_files
 from latentgram.data.arpa import Arpa
+from latentgram.data.files import PathLike
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.ngram_trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance
@@ -94,6 +96,24 @@ def _left_below(model: BackoffNGram) -> tuple[Floats, int]:
     taken = np.bincount(model.source[upper], model.arc_prob[model.arc_lower[upper]], minlength=model.states)
     left = np.maximum(1.0 - taken, 0.0)
     return left, int(((left <= 1e-12) & (model.failure > 0))[1:].sum())
+
+
+def read_arpa(path: PathLike, *, strict: bool = False) -> BackoffNGram:
+    """The automaton of an ARPA file, repaired where its sums are off, or, `strict`, refused; `.gz`, `.xz` too.
+
+    >>> import tempfile, latentgram as lg
+    >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
+    >>> model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(reading="failure"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.to_arpa(f"{folder}/roses.arpa")
+    ...     again = lg.read_arpa(f"{folder}/roses.arpa", strict=True)
+    >>> abs(again.logprob("a rose is red") - model.logprob("a rose is red")) < 1e-6
+    True
+    """
+    try:
+        return from_arpa(arpa_files.read_arpa(path), strict=strict)
+    except DataError as error:
+        raise error if error.path is not None else DataError(error.message, path=path) from None
 
 
 def from_arpa(arpa: Arpa, *, strict: bool = False) -> BackoffNGram:

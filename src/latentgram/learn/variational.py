@@ -252,6 +252,8 @@ def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
     model = from_counts(data) if isinstance(data, NGramCounts) else data
     if not isinstance(model, BackoffNGram):
         raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
+    if model.classes is not None and learner.dictionary is None:
+        raise SettingError("the counts were reduced with a tag dictionary: give the one they were counted with")
     dictionary = dictionary_of(learner)
     reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
     corpus = ApproximateCorpus.of(model, reduced, learner.lag)

@@ -97,7 +97,7 @@ class HMM:
         posterior, logs = self.posteriors(lattice)
         for sentence, log in zip(sentences, logs, strict=True):
             if log == -np.inf:
-                raise DataError(f"the HMM gives no probability to {' '.join(sentence.words[:8])!r}")
+                raise _impossible(sentence)
         if decoder == "viterbi":
             best, _ = self._k_best(lattice, 1)
             chosen = best[0]
@@ -121,6 +121,8 @@ class HMM:
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
         found, logs = self._k_best(lattice, k)
+        if logs[0, 0] == -np.inf:
+            raise _impossible(given)
         return self._listed(given, lattice, found[logs[0] > -np.inf])
 
     def sample_tags(
@@ -136,7 +138,7 @@ class HMM:
             self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform
         )
         if not possible:
-            raise DataError("the HMM gives no probability to the sentence")
+            raise _impossible(given)
         return self._listed(given, lattice, drawn)
 
     def _listed(self, sentence: Sentence, lattice: Lattice, paths: NDArray[np.int32]) -> list[Tagging]:
@@ -262,6 +264,12 @@ class HMM:
             f"HMM of order {self.order} with {self.states} tags, {len(self.words) - 1:,} words and "
             f"{len(self.emit_prob) - 1:,} emissions"
         )
+
+
+def _impossible(sentence: Sentence) -> DataError:
+    """Without pseudo-counts there are sentences that no sequence of tags can explain."""
+    more = " …" if len(sentence) > 8 else ""
+    return DataError(f"the HMM gives no probability to {' '.join(sentence.words[:8]) + more!r}")
 
 
 def _check_decoder(decoder: str) -> None:

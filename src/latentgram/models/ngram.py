@@ -15,6 +15,7 @@ visits one sparse linear system (none for exclusive counts).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.data.word_classes import WordClasses
 from latentgram.dp.backoff import sample_walks, score_epsilon, score_failure
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.models.ngram_flows import expected_visits
 
 Floats = NDArray[np.float64]
@@ -156,7 +158,9 @@ class BackoffNGram:
         return float(self.logprobs([sentence])[0])
 
     def perplexity(self, text: Text) -> float:
-        """exp of the mean -log p a token, ends of sentences included."""
+        """exp of the mean -log p a token, ends of sentences included; infinite if a sentence is impossible."""
+        if not len(text):
+            raise DataError("a text without sentences has no perplexity")
         return float(np.exp(-self.word_logprobs(text)[1:].mean()))
 
     def unknown_words(self, text: Text) -> int:
@@ -183,6 +187,19 @@ class BackoffNGram:
             self.arc_target, self.reading == "failure", sentences, seed, longest,
         )  # fmt: skip
         return tokens
+
+    def to_arpa(self, path: PathLike) -> None:
+        """Write an ARPA file, which has the failure reading and no other; `latentgram.read_arpa` reads it."""
+        from latentgram.models.ngram_export import export_arpa
+
+        export_arpa(self, path)
+
+    def to_openfst(self, path: PathLike) -> None:
+        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`)."""
+        from latentgram.models.ngram_export import export_openfst, export_symbols
+
+        export_openfst(self, path)
+        export_symbols(self, f"{os.fspath(path)}.syms")
 
     def summary(self) -> str:
         """One line about the size."""

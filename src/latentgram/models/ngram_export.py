@@ -12,7 +12,7 @@ import numpy as np
 from latentgram.data.arpa import Arpa, write_arpa
 from latentgram.data.files import PathLike, write_text
 from latentgram.data.ngram_trie import NGramTrie
-from latentgram.data.text import BOUNDARY
+from latentgram.data.text import BOUNDARY, refuse_blanks
 from latentgram.errors import SettingError
 from latentgram.models.ngram import BackoffNGram
 
@@ -53,6 +53,7 @@ def export_openfst(model: BackoffNGram, path: PathLike) -> None:
     """Write an acceptor in OpenFst's text form; the first line leaves the initial state, as OpenFst wants."""
     label = "<phi>" if model.reading == "failure" else "<eps>"
     final = model.states
+    refuse_blanks(model.words, "OpenFst text")
     order = [model.initial, *(state for state in range(model.states) if state != model.initial)]
     symbols = model.words.symbols
     with np.errstate(divide="ignore"):

@@ -16,8 +16,11 @@ from operator import itemgetter
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
+from latentgram.data.formats import TEXT, find_files
 from latentgram.data.sentence import Sentence
+from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.output import render
@@ -175,6 +178,31 @@ def questions_of(
             sentence = item.sentence.without_tags() if own_tags else item.sentence
             source = item if isinstance(item, DependencyTree) else None
             yield Question(sentence, path=path, source=source, number=number)
+
+
+def read_questions(
+    paths: PathLike | Iterable[PathLike],
+    format: str | None = None,
+    *,
+    own_tags: bool = False,
+    bad: list[DataError] | None = None,
+    tokeniser: Tokeniser | None = None,
+) -> Iterator[Question]:
+    """The sentences of files with their places: the line in plain text, else the number of the sentence."""
+    files, kind = find_files(paths, format)
+    if kind == TEXT:
+        return _text_questions(files, bad, tokeniser)
+    return questions_of(Treebank.stream_unparsed(files, kind, bad=bad), own_tags)
+
+
+def _text_questions(
+    files: Iterable[str], bad: list[DataError] | None, tokeniser: Tokeniser | None
+) -> Iterator[Question]:
+    for path in files:
+        for number, line in read_lines(path, bad=bad):
+            if words := tuple(line.split()):
+                found = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
+                yield from (Question(sentence, path=path, line=number) for sentence in found)
 
 
 def with_constraints(
