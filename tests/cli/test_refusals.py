@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import bz2
+import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +48,7 @@ REFUSED = {
     "automata of trees": ("show d.conllu --automaton NN", "--automaton has no meaning for a treebank"),
     "two things": ("show s.lg --automaton NN --word a", "--automaton has no meaning for --word"),
     "a model as trees": ("train shag s.lg -o o.lg", "s.lg: this is a model file of latentgram"),
+    "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
     "zstd": ("ngram count z.txt -o o.tsv", "z.txt: this is zstd: of compressed files gz, xz and bz2 are read"),
 }
 
@@ -91,3 +94,33 @@ def test_a_fault_without_a_line_names_file_and_sentence(run: Callable, place: Pa
     result = run("parse", place / "s.lg", tmp_path / "bare.conllu")
     assert result.status == 1
     assert "bare.conllu: sentence 1: the grammar works on tags: the sentence needs" in result.err
+
+
+def test_tags_of_any_column_are_compared(run: Callable, place: Path) -> None:
+    """Column 1 of the file differs from column 2 in every word."""
+    same, other = (run("eval", place / "t.tsv:2", place / name, "--json") for name in ("t.tsv:2", "t.tsv"))
+    assert json.loads(same.out)["accuracy"] == 100
+    assert json.loads(other.out)["accuracy"] == 0
+    assert "column 2 of t.tsv:2, column 1 of t.tsv" in other.err.replace("\n", " ")
+
+
+def test_command_and_library_leave_out_the_same_words(run: Callable, place: Path) -> None:
+    parser, gold = lg.load(place / "s.lg", lg.Parser), lg.Treebank.read(place / "d.conllu")
+    shown = run("eval", place / "s.lg", place / "d.conllu", "--gold-tags")
+    assert f"{parser.evaluate(gold, gold_tags=True).uas:.2f}" in shown.out
+    assert "left out by upos" in shown.out
+    assert "counted" in run("eval", place / "d.conllu", place / "d.conllu", "--punctuation", "none").out
+
+
+def test_score_takes_every_model_with_probabilities(run: Callable, place: Path, tmp_path: Path) -> None:
+    """What one model calls log p is what the library says, and an automaton of text gives some."""
+    text = tmp_path / "t.txt"
+    text.write_text("the dog sleeps .\nthe teacher sees the dog .\n" * 20, "utf-8")
+    hmm = lg.load(place / "h.lg", lg.HMM)
+    found = run("score", place / "h.lg", text).out.splitlines()
+    assert len(found) == 40
+    assert float(found[0].split("\t")[0]) == pytest.approx(hmm.logprob("the dog sleeps ."), abs=1e-5)
+    automaton = lg.fit(lg.OperatorAutomaton, lg.Text.read(text), by=lg.EM(states=2, iterations=3))
+    lg.save(automaton, tmp_path / "a.lg")
+    log = float(run("score", tmp_path / "a.lg", text).out.split("\t")[0])
+    assert log == pytest.approx(math.log(automaton.probability("the dog sleeps .")), abs=1e-5)

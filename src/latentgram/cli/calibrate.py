@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from latentgram.cli.models import load_parser
 from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
@@ -26,7 +27,7 @@ def calibrate(
     from latentgram.cli.console import say
 
     check_output(output, model, dev)
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     trees = latentgram.Treebank.read(dev)
     with engine_of(n_jobs, cluster) as engine:
         found = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)

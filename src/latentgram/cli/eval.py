@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json as codec
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.models import load_parser
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError
 
@@ -29,9 +31,11 @@ def evaluate(
         bool, typer.Option("--gold-tags", help="Give the model the tags of the gold trees.")
     ] = False,
     punctuation: Annotated[
-        Literal["none", "upos", "ptb"],
-        typer.Option(help="Dependents left out: none, by UPOS, or by the Penn tag list."),
-    ] = "none",
+        Literal["none", "upos", "ptb"] | None,
+        typer.Option(
+            help="Dependents left out: none (as UD does), by UPOS (the default if there are any), or Penn tags."
+        ),
+    ] = None,
     rules: Annotated[
         Path | None, typer.Option(help="EVALB parameter file for brackets, in place of COLLINS.prm.")
     ] = None,
@@ -50,7 +54,7 @@ def evaluate(
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Score trees: labelled brackets as EVALB does, attachment of heads, or tags."""
+    """Score trees: labelled brackets as EVALB does, attachment of heads, or tags of FILE[:COLUMN]."""
     import dataclasses
 
     import latentgram
@@ -73,7 +77,11 @@ def evaluate(
         with engine_of(n_jobs, cluster) as engine:
             output, fallback = _parsed(first, gold, gold_tags, engine)
     else:
-        gold, output = latentgram.Treebank.read(first), read_output(second)
+        (gold, one), (output, other) = _read(first, latentgram.Treebank.read), _read(second, read_output)
+        if gold.kind == "tagged":
+            say(
+                f"tags compared: column {one} of {first.name}, column {other} of {second.name}; words are column 0"
+            )
     if not len(gold):
         raise DataError("there are no sentences to score", path=second if first.suffix == ".lg" else first)
     if rows and gold.kind == "constituency":
@@ -86,9 +94,22 @@ def evaluate(
     if against is None:
         typer.echo(codec.dumps(score.to_json()) if json else score.table())
         return
-    other = read_output(against)
-    result = compare_treebanks(gold, output, other, rules=scoring, punctuation=punctuation, labelled=labelled)
+    rival, _ = _read(against, read_output)
+    result = compare_treebanks(gold, output, rival, rules=scoring, punctuation=punctuation, labelled=labelled)
     typer.echo(codec.dumps({**score.to_json(), "against": result.to_json()}) if json else f"{score}\n{result}")
+
+
+def _read(file: Path, read: Callable[[Path], Treebank[Any]]) -> tuple[Treebank[Any], int]:
+    """Trees; or, of FILE or FILE:COLUMN, sentences with the tags of a column, and which it is."""
+    import latentgram
+    from latentgram.cli.sequences import is_tagged
+    from latentgram.data.tag_dictionary import split_specification
+
+    name, *numbers = split_specification(str(file))
+    if file.exists() or not is_tagged(str(file)) or len(numbers) != 1:
+        return read(file), 1
+    column = int(numbers[0])
+    return latentgram.Treebank.read(name, tag_column=column), column
 
 
 def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, engine: Engine) -> tuple[Treebank[Any], list[bool]]:
@@ -96,7 +117,7 @@ def _parsed(model: Path, gold: Treebank[Any], gold_tags: bool, engine: Engine) -
     import latentgram
     from latentgram.cli.console import counted
 
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     questions = (parser.question(tree, gold_tags) for tree in gold)
     parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
     return latentgram.Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
@@ -108,7 +129,7 @@ def _judge(model: Path, trees: Path, gold_tags: bool, engine: Engine, json: bool
     from latentgram.data.files import write_text
     from latentgram.view.plots import reliability_plot
 
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     found = latentgram.reliability(parser, latentgram.Treebank.read(trees), gold_tags=gold_tags, engine=engine)
     typer.echo(codec.dumps(found.to_json()) if json else found.table())
     if plot is not None:

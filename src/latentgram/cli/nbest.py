@@ -7,6 +7,7 @@ from typing import Annotated, cast
 
 import typer
 
+from latentgram.cli.models import load_parser
 from latentgram.cli.parse import Inputs, Outputs
 
 Model = Annotated[Path, typer.Argument(help="Model file of a parser.")]
@@ -21,17 +22,15 @@ def nbest(model: Model, files: Files = None, count: Count = 10, format: Format =
 
     CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
     """
-    import latentgram
 
-    _write(latentgram.load(model, latentgram.Parser), files, count, format, to)
+    _write(load_parser(model), files, count, format, to)
 
 
 def rerank(model: Model, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
     """Parse with a reranker: the trees of its base parser that the new score likes best."""
-    import latentgram
     from latentgram.errors import ModelFileError
 
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     if type(parser.model).__name__ != "Reranker":
         raise ModelFileError(f"{model} holds no reranker; 'latentgram train reranker' makes one")
     _write(parser, files, count, format, to)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.models import load_parser
 from latentgram.cli.outputs import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
@@ -92,7 +93,6 @@ def parse(
     """
     import dataclasses
 
-    import latentgram
     from latentgram.cli.console import ensure_input, say
     from latentgram.errors import SettingError
     from latentgram.parser.answers import Request
@@ -108,7 +108,7 @@ def parse(
         raise SettingError("standard input cannot be read again from its beginning: --resume needs input files")
     check_output(output, model, names, constraints)
     ensure_input(len(files or []))
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     if decoder is not None:
         parser = dataclasses.replace(parser, decoder=decoder_named(decoder))
     bad: list[DataError] | None = [] if skip_bad else None

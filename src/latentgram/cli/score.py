@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from latentgram.cli.models import load_parser
+
 
 def score(
-    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    model: Annotated[Path, typer.Argument(help="Model file of a parser, or of another model with probabilities.")],
     file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
     format: Annotated[
         Literal["text", "tagged", "conllu", "brackets"] | None,
@@ -28,8 +32,12 @@ def score(
     from latentgram.data.formats import format_of
     from latentgram.parser.surprisal import Surprisal
 
-    parser = latentgram.load(model, latentgram.Parser)
     kind = format or format_of(file)
+    if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
+        for item in latentgram.Treebank.stream([file], kind):
+            typer.echo(f"{rate(item):.6f}\t{' '.join(item.sentence.words)}")
+        return
+    parser = load_parser(model)
     if surprisal:
         words = Surprisal.of(parser.model)
         for number, sentence in enumerate(latentgram.Treebank.stream_sentences([file], kind), 1):
@@ -46,6 +54,28 @@ def score(
         typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
 
 
+def _logprob_of(path: Path, trees: bool) -> Callable[[Any], float] | None:
+    """log p of a sentence, or of a tree, under a model that is no parser; None if it is one or has none."""
+    import latentgram
+    from latentgram.store import read_header
+
+    kind = read_header(path).kind
+    if kind in ("HMM", "BackoffNGram", "OperatorAutomaton"):
+        model = latentgram.load(path)
+        if kind == "OperatorAutomaton":
+            return lambda item: _log(*model.values([item.sentence.words]))
+        return lambda item: float(model.logprob(item.sentence.without_tags()))
+    if kind in ("TopDown", "LatentTree") and trees:
+        rater = latentgram.load(path)
+        return lambda tree: float(rater.logprob(tree))
+    return None
+
+
+def _log(sign: Any, log_size: Any) -> float:
+    """The logarithm of a value given by sign and size; a learned automaton may give less than nothing."""
+    return float(log_size[0]) if sign[0] > 0 else -math.inf
+
+
 def suspects(
     model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
     treebank: Annotated[Path, typer.Argument(help="Trees that may have been annotated wrongly.")],
@@ -59,6 +89,6 @@ def suspects(
     import latentgram
     from latentgram.parser.suspects import find_suspects
 
-    parser = latentgram.load(model, latentgram.Parser)
+    parser = load_parser(model)
     for found in find_suspects(parser, latentgram.Treebank.read(treebank), count):
         typer.echo(f"{found.number}\t{found.per_word:.4f}\t{found.part} ({found.probability:.4g})\t{found.text}")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.errors import DataError, SettingError
-from latentgram.evaluate.score import Score, percent
+from latentgram.evaluate.score import Score, percent, table
 
 Punctuation = Literal["none", "upos", "ptb"]
 """Which words are left out."""
@@ -76,6 +76,11 @@ class AttachmentScore(Score):
         """The figures by name; rates in percent."""
         names = ("uas", "las", "exact", "labelled_exact", "sentences", "words", "punctuation")
         return {**{name: getattr(self, name) for name in names}, "no_parse": self.fallbacks}
+
+    def table(self) -> str:
+        """The figures, one a line; of punctuation whether it is counted."""
+        rule = "counted" if self.punctuation == "none" else f"left out by {self.punctuation}"
+        return table({**self.to_json(), "punctuation": rule})
 
     def __str__(self) -> str:
         left_out = "none left out" if self.punctuation == "none" else f"left out by {self.punctuation}"

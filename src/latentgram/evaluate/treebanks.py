@@ -23,16 +23,19 @@ def score_treebanks(
     output: Treebank[Any],
     *,
     rules: BracketingRules = COLLINS,
-    punctuation: Punctuation = "none",
+    punctuation: Punctuation | None = None,
     fallback: Iterable[bool] = (),
 ) -> Score:
-    """Bracketing of constituency trees, attachment of dependency trees, accuracy of tagged sentences."""
+    """Bracketing of constituency trees, attachment of dependency trees, accuracy of tagged sentences.
+
+    Without a rule for punctuation it is left out by UPOS, or counted where the gold trees have none.
+    """
     _check_kinds(gold, output)
     flags = list(fallback)
     if gold.kind == CONSTITUENCY:
         return score_brackets(gold.forest, output.forest, rules, fallback=flags or None)
     if gold.kind == DEPENDENCY:
-        return score_attachment(gold, output, punctuation=punctuation, fallback=flags)
+        return score_attachment(gold, output, punctuation=punctuation or _rule(gold), fallback=flags)
     return score_tags(_tags(gold), _tags(output))
 
 
@@ -42,7 +45,7 @@ def compare_treebanks(
     second: Treebank[Any],
     *,
     rules: BracketingRules = COLLINS,
-    punctuation: Punctuation = "none",
+    punctuation: Punctuation | None = None,
     labelled: bool = False,
     draws: int = 10_000,
     seed: int = 0,
@@ -54,12 +57,18 @@ def compare_treebanks(
         rows = [bracket_rows(gold.forest, output.forest, rules).counts for output in (first, second)]
         return paired_bootstrap(rows[0], rows[1], bracketing_f1, draws=draws, seed=seed)
     if gold.kind == DEPENDENCY:
-        rows = [attachment_rows(gold, output, punctuation=punctuation) for output in (first, second)]
+        rule = punctuation or _rule(gold)
+        rows = [attachment_rows(gold, output, punctuation=rule) for output in (first, second)]
         if labelled:
             return paired_bootstrap(rows[0], rows[1], attachment_las, draws=draws, seed=seed)
     else:
         rows = [_tag_rows(gold, output) for output in (first, second)]
     return paired_bootstrap(rows[0], rows[1], attachment_uas, draws=draws, seed=seed)
+
+
+def _rule(gold: Treebank[Any]) -> Punctuation:
+    """What is left out where nothing is said, as by parsers that score themselves."""
+    return "upos" if all(any(tag != "_" for tag in tree.upos) for tree in gold) else "none"
 
 
 def _check_kinds(gold: Treebank[Any], output: Treebank[Any]) -> None:
