@@ -63,7 +63,7 @@ class Tagged:
         forms = WordForms()
         token = forms.encode(word for sentence in sentences for word in sentence.words)
         start = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-        names = [pair for sentence in sentences for pair in _tag_pairs(sentence)]
+        names = [pair for sentence in sentences for pair in tag_pairs(sentence)]
         pairs = tuple(sorted(set(names)))
         number = {pair: i for i, pair in enumerate(pairs)}
         return cls(forms, token, start, np.array([number[pair] for pair in names], np.int64), pairs)
@@ -89,7 +89,8 @@ class Tagged:
         )
 
 
-def _tag_pairs(sentence: Sentence) -> list[tuple[str, str]]:
+def tag_pairs(sentence: Sentence) -> list[tuple[str, str]]:
+    """The fine and the coarse tag of every word."""
     fine, coarse = (tags or ("",) * len(sentence) for tags in (sentence.xpos, sentence.upos))
     return list(zip(fine, coarse, strict=True))
 

@@ -22,6 +22,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
+from latentgram.learn.absorb_tags import absorb_tags
 from latentgram.learn.absorbing import absorbed, absorbs
 from latentgram.learn.fit import learner_of
 from latentgram.models.ensemble import Ensemble
@@ -120,6 +121,8 @@ class Session:
         if self._absorbs:
             with contextlib.suppress(LatentgramError):
                 absorbed(self.parser.model, [small_tree(self.kind)])
+                if self.parser.tagger is not None:
+                    absorb_tags(self.parser.tagger, [small_tree(self.kind).sentence])
 
     def close(self) -> None:
         """End all processes."""
@@ -154,7 +157,10 @@ class Session:
         return absorbs(self.parser.model)
 
     def _grow(self, trees: list[Any]) -> None:
-        self._set(dataclasses.replace(self.parser, model=absorbed(self.parser.model, trees)))
+        model, tagger = absorbed(self.parser.model, trees), self.parser.tagger
+        if tagger is not None:
+            tagger = absorb_tags(tagger, [tree.sentence for tree in trees])
+        self._set(dataclasses.replace(self.parser, model=model, tagger=tagger))
 
     def _set(self, parser: Parser) -> None:
         self.workers.set_parser(parser, self.version + 1)
