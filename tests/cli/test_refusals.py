@@ -25,6 +25,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lg.save(lg.fit(lg.HMM, lg.Treebank.of(trees.sentences()), by=lg.Counting()), folder / "h.lg")
     (folder / "t.tsv").write_text("a\tX\tDT\nb\tY\tNN\n\n", "utf-8")
     (folder / "t.txt").write_text("a b\n", "utf-8")
+    (folder / "c.mrg").write_text("(S (NN a))\n", "utf-8")
     (folder / "n.svg").write_text("<svg></svg>\n", "utf-8")
     (folder / "z.txt").write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
     return folder
@@ -49,6 +50,13 @@ REFUSED = {
     "two things": ("show s.lg --automaton NN --word a", "--automaton has no meaning for --word"),
     "a model as trees": ("train shag s.lg -o o.lg", "s.lg: this is a model file of latentgram"),
     "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
+    "brackets for heads": ("train shag c.mrg -o o.lg", "c.mrg: a dependency treebank is needed, this one is"),
+    "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a head-automata grammar scores dependency trees"),
+    "two numbers of tags": (
+        "train hmm t.txt --by em --dictionary t.tsv:1:1 --states 5 -o o.lg",
+        "states has no meaning beside a dictionary",
+    ),
+    "a symbol that is not there": ("show s.lg --automaton NNX", "there is no symbol 'NNX' among the"),
     "zstd": ("ngram count z.txt -o o.tsv", "z.txt: this is zstd: of compressed files gz, xz and bz2 are read"),
 }
 
@@ -62,6 +70,25 @@ def test_refused(run: Callable, place: Path, monkeypatch: pytest.MonkeyPatch, na
     assert result.status == 1
     assert message in result.err.splitlines()[-1]
     assert {file: (place / file).read_bytes() for file in os.listdir(place)} == before
+
+
+def test_an_empty_part_is_named(run: Callable, place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dependency" / "demo"
+    folder.mkdir(parents=True)
+    (folder / "train.conllu").write_bytes((place / "d.conllu").read_bytes())
+    (folder / "dev.conllu").write_bytes(b"")
+    options = ("--data", tmp_path, "--output", tmp_path / "out", "--treebank", "demo")
+    result = run("reproduce", "luque2012", *options)
+    assert result.status == 1
+    assert "dev.conllu: there are no trees in this part" in result.err.replace("\n", "")
+
+
+def test_models_and_learners_print_in_a_line(place: Path) -> None:
+    for name in ("s.lg", "h.lg"):
+        shown = repr(lg.load(place / name))
+        assert "array" not in shown
+        assert len(shown) < 250
+    assert repr(lg.Spectral(states=3)) == "Spectral(states=3)"
 
 
 def test_bzip2_is_read_and_written(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from latentgram.cli.models import load_parser
-from latentgram.cli.outputs import check_output
+from latentgram.cli.places import check_output, faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 
@@ -29,7 +29,7 @@ def calibrate(
     check_output(output, model, dev)
     parser = load_parser(model)
     trees = latentgram.Treebank.read(dev)
-    with engine_of(n_jobs, cluster) as engine:
+    with faults_of(dev), engine_of(n_jobs, cluster) as engine:
         found = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
     latentgram.save(found, output)
     say(f"calibrated on {len(trees)} sentences; wrote {output}")

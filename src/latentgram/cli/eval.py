@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from latentgram.cli.models import load_parser
+from latentgram.cli.places import faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError
 
@@ -69,12 +70,12 @@ def evaluate(
     )
     fallback: list[bool] = []
     if calibration or plot is not None:
-        with engine_of(n_jobs, cluster) as engine:
+        with faults_of(second), engine_of(n_jobs, cluster) as engine:
             _judge(first, second, gold_tags, engine, json, plot)
         return
     if first.suffix == ".lg":
         gold = latentgram.Treebank.read(second)
-        with engine_of(n_jobs, cluster) as engine:
+        with faults_of(second), engine_of(n_jobs, cluster) as engine:
             output, fallback = _parsed(first, gold, gold_tags, engine)
     else:
         (gold, one), (output, other) = _read(first, latentgram.Treebank.read), _read(second, read_output)
@@ -86,7 +87,8 @@ def evaluate(
         raise DataError("there are no sentences to score", path=second if first.suffix == ".lg" else first)
     if rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, scoring).table())
-    score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
+    with faults_of(second):
+        score = score_treebanks(gold, output, rules=scoring, punctuation=punctuation, fallback=fallback)
     if getattr(score, "errors", 0) == len(gold):
         raise DataError("no sentence of the output has the words of its gold tree", path=second)
     if any(fallback):

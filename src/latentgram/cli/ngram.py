@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from latentgram.cli.outputs import check_output
+from latentgram.cli.places import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from latentgram.cli.models import load_parser
-from latentgram.cli.outputs import check_output
+from latentgram.cli.places import check_output
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from latentgram.cli.reproduction import Row, parts_of
-from latentgram.data.treebank import Treebank
+from latentgram.cli.reproduction import Row, parts_of, read_part
 from latentgram.decode.viterbi import Viterbi
 from latentgram.learn.fit import fit
 from latentgram.learn.learners import EM, Counting, Spectral
@@ -130,7 +129,7 @@ class Luque2012:
 
     def on_test(self, rows: Sequence[Row]) -> list[float]:
         """Accuracy of chosen grammars on the test part."""
-        test = Treebank.read(self.folder / "test.conllu")
+        test = read_part(self.folder / "test.conllu")
         return [Parser(self.models[row]).evaluate(test).uas for row in rows]
 
     def viterbi(self, row: Row) -> float:

@@ -26,4 +26,12 @@ def parts_of(folder: Path, suffix: str) -> tuple[Treebank[Any], Treebank[Any]]:
     if not (folder / f"train.{suffix}").exists():
         reason = f"there is no train.{suffix}: the folder of a treebank has train, dev and test"
         raise DataError(reason, path=folder)
-    return Treebank.read(folder / f"train.{suffix}"), Treebank.read(folder / f"dev.{suffix}")
+    return read_part(folder / f"train.{suffix}"), read_part(folder / f"dev.{suffix}")
+
+
+def read_part(path: Path) -> Treebank[Any]:
+    """A part of a treebank, which has to have trees."""
+    part = Treebank.read(path)
+    if not len(part):
+        raise DataError("there are no trees in this part of the treebank", path=path)
+    return part

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from latentgram.cli.models import load_parser
+from latentgram.cli.places import faults_of
 
 
 def score(
@@ -34,8 +35,9 @@ def score(
 
     kind = format or format_of(file)
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
-        for item in latentgram.Treebank.stream([file], kind):
-            typer.echo(f"{rate(item):.6f}\t{' '.join(item.sentence.words)}")
+        with faults_of(file):
+            for item in latentgram.Treebank.stream([file], kind):
+                typer.echo(f"{rate(item):.6f}\t{' '.join(item.sentence.words)}")
         return
     parser = load_parser(model)
     if surprisal:
@@ -49,7 +51,8 @@ def score(
             typer.echo(f"{parse.logprob:.6f}\t{' '.join(parse.sentence.words)}")
         return
     for tree in latentgram.Treebank.read(file, kind):
-        scored = parser.score(tree)
+        with faults_of(file):
+            scored = parser.score(tree)
         figures = f"{scored.logprob:.6f}\t{scored.tree_logprob:.6f}\t{scored.probability:.6g}"
         typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
 

@@ -33,7 +33,7 @@ def show(
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
     import latentgram
-    from latentgram.cli.outputs import check_output
+    from latentgram.cli.places import check_output
     from latentgram.data.formats import BRACKETS, CONLLU, format_of
     from latentgram.errors import DataError, SettingError
     from latentgram.view.trees import draw, outline

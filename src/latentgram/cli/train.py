@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from latentgram.cli.outputs import check_output
+from latentgram.cli.places import check_output, faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError, SettingError
 from latentgram.learn import learners
@@ -286,7 +286,7 @@ def train(
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
     score = None if dev is None else _named(kind.scorer)(dev, data)
     options: dict[str, Any] = {"by": learner, "dev_score": score, "engine": engine}
-    with progress() as shown:
+    with faults_of(files[0]), progress() as shown:
         if kind.parses:
             from latentgram.parser.pipeline import fit_parser
 

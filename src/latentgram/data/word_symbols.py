@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +28,8 @@ from latentgram.errors import DataError
 
 KINDS = ("joined", "upos", "xpos", "words")
 MISSING = "_"
+NEAREST = 5
+"""Symbols named when one is asked for that is not there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +127,10 @@ class WordSymbols:
             return number
         matching = [i for i, symbol in enumerate(self.alphabet) if name in _parts(symbol)]
         if not matching:
-            raise DataError(f"there is no symbol {name!r}; there are {', '.join(self.alphabet)}")
+            near = get_close_matches(name, self.alphabet.symbols, NEAREST, 0.0)
+            raise DataError(
+                f"there is no symbol {name!r} among the {len(self.alphabet)} there are; near it: {', '.join(near)}"
+            )
         return max(matching, key=lambda i: (self.counts[i], -i))
 
     @cached_property

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from latentgram.errors import SettingError
 from latentgram.learn.settings import Settings, setting
 
 MOST_STATES = 1024
 """Operators take the square of it for every symbol: more would ask for memory that nobody has."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GrammarSettings(Settings):
     """How a treebank becomes binary trees over known words: for learners of grammars."""
 
@@ -25,7 +27,7 @@ class GrammarSettings(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatentGrammarSettings(GrammarSettings):
     """What learners of latent-variable grammars share: smoothing, and the features of spectral views."""
 
@@ -37,7 +39,7 @@ class LatentGrammarSettings(GrammarSettings):
     scaling: float | None = setting("constant kappa in the scaling of features", at_least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HeadSettings(Settings):
     """What the words of a dependency treebank become: for learners of head-automata grammars."""
 
@@ -47,14 +49,14 @@ class HeadSettings(Settings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeSettings(Settings):
     """What the words of a dependency treebank become: for learners of latent trees."""
 
     valency: int | None = setting("children on a side that a symbol tells apart, at most", at_least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BasisSettings(HeadSettings, TreeSettings):
     """For spectral learners of automata: which strings are counted, and how they are weighed."""
 
@@ -72,7 +74,7 @@ class BasisSettings(HeadSettings, TreeSettings):
     distance: float | None = setting("power of the distance factor of a product; 0 leaves it out", at_least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SequenceSettings(Settings):
     """What tags depend on and which a word may have: for learners of sequence models."""
 
@@ -86,8 +88,14 @@ class SequenceSettings(Settings):
     emission_prior: float | None = setting("pseudo-count of every emission", at_least=0)
     tolerance: float | None = setting("stop when the bound rises by less than this share of itself", at_least=0)
 
+    def resolved(self, defaults: Mapping[str, Any], use: str) -> Self:
+        """As for all settings; and tags come from the dictionary or are numbered, not both."""
+        if self.dictionary is not None and getattr(self, "states", None) is not None:
+            raise SettingError("states has no meaning beside a dictionary, whose tags are the states")
+        return super().resolved(defaults, use)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Counting(GrammarSettings, HeadSettings, SequenceSettings):
     """Relative frequencies of what is observed.
 
@@ -105,7 +113,7 @@ class Counting(GrammarSettings, HeadSettings, SequenceSettings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spectral(LatentGrammarSettings, BasisSettings):
     """Hidden states from the singular vectors of moments of the data: one pass, no local optima.
 
@@ -135,7 +143,7 @@ class Spectral(LatentGrammarSettings, BasisSettings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
     """Expectation-maximisation.
 
@@ -156,7 +164,7 @@ class EM(LatentGrammarSettings, BasisSettings, SequenceSettings):
     segments: bool | None = setting("whether equal segments between words of one tag are worked out once (exact)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variational(SequenceSettings):
     """A bound on the likelihood of a distribution over sentences, raised by turns in the tags and the model.
 
@@ -176,7 +184,7 @@ class Variational(SequenceSettings):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Clustering(LatentGrammarSettings, BasisSettings):
     """k-means of spectral vectors into hard states, then counting: non-negative by construction.
 
@@ -192,7 +200,7 @@ class Clustering(LatentGrammarSettings, BasisSettings):
     dimensions: int | None = setting("dimensions of the spectral views that are clustered", at_least=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MIRA(Settings):
     """Online learning by margins: each mistake is mended by the smallest step that mends it; weights averaged.
 
@@ -214,7 +222,7 @@ class MIRA(Settings):
     seed: int | None = setting("seed of the order of the sentences", at_least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Combining(LatentGrammarSettings):
     """Several grammars that differ in learner, features, states and seed, to parse together.
 
@@ -230,7 +238,7 @@ class Combining(LatentGrammarSettings):
     seed: int | None = setting("seed of the first clustering", at_least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Perceptron(Settings):
     """Averaged online learning: each sentence moves weights from what the model prefers to what is right.
 
@@ -251,7 +259,7 @@ class Perceptron(Settings):
     raters: str | None = setting("what rates trees besides the base parser, with commas")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gradient(HeadSettings):
     """Stochastic gradient of a conditional likelihood, with steps that shrink to nothing.
 

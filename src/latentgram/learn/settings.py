@@ -62,9 +62,14 @@ def _complaint(value: Any, limits: Mapping[str, Any], whole: bool) -> str | None
     return " and ".join(f"{name.replace('_', ' ')} {bound}" for name, bound in bounds.items())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Settings:
-    """Base of everything with hyper-parameters: checks the ranges its fields declare."""
+    """Base of everything with hyper-parameters: checks the ranges its fields declare.
+
+    >>> import latentgram as lg
+    >>> lg.EM(states=4, seed=1)
+    EM(states=4, seed=1)
+    """
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -73,6 +78,15 @@ class Settings:
             wrong = None if value is None else _complaint(value, field.metadata, whole)
             if wrong is not None:
                 raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
+
+    def __repr__(self) -> str:
+        """What is set; the rest is the model's default."""
+        shown = (
+            f"{field.name}={value!r}"
+            for field in dataclasses.fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def resolved(self, defaults: Mapping[str, Any], use: str) -> Self:
         """These settings with the defaults of a use filled in; a set field that the use lacks is an error."""

@@ -32,7 +32,7 @@ RARE = 0.05
 """P(arc) of a pair of symbols never seen together."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArcDistance(HeadGrammar):
     """Counts of pairs of words by symbols, direction and feature.
 

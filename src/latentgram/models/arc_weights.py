@@ -19,7 +19,7 @@ from latentgram.models.arcs import ArcFactored
 from latentgram.models.head_grammar import HeadGrammar
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArcWeights(HeadGrammar):
     """exp(scale · score) of a parser of order 1, as the weights of a grammar with one state.
 

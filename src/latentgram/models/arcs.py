@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
 from latentgram.dp import eisner, siblings
 from latentgram.dp.arc_features import score_arcs, score_listed, score_tree
 from latentgram.dp.arc_pruning import likely_arcs
@@ -99,8 +100,8 @@ class ArcScores:
         return offset, modifier, scale * arc, sibling_offset, scale * sibling, scale * self.root
 
 
-@dataclass(frozen=True, eq=False)
-class ArcFactored:
+@dataclass(frozen=True, eq=False, repr=False)
+class ArcFactored(Summarised):
     """A projective parser that scores arcs (order 1), or arcs and adjacent siblings (order 2).
 
     >>> import latentgram as lg

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import symbols_of
+from latentgram.data.summarised import Summarised
 from latentgram.dp.operators import string_values
 from latentgram.errors import DataError, SettingError
 from latentgram.models.dfa import DFA, to_dfa
@@ -25,8 +26,8 @@ from latentgram.models.dfa import DFA, to_dfa
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class OperatorAutomaton:
+@dataclass(frozen=True, repr=False)
+class OperatorAutomaton(Summarised):
     """Start and stop vectors and one operator a symbol.
 
     A coin that stops with probability 1/2 after each toss:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latentgram.data.provenance import Provenance
+from latentgram.data.summarised import Summarised
 from latentgram.errors import SettingError
 from latentgram.models.lpcfg import LPCFG
 
@@ -23,8 +24,8 @@ _SHARED = ("interminals", "preterminals", "words", "rare_words", "binarisation")
 _SHARED_ARRAYS = ("rules", "lexicon")
 
 
-@dataclass(frozen=True)
-class Ensemble:
+@dataclass(frozen=True, repr=False)
+class Ensemble(Summarised):
     """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words.
 
     >>> Ensemble(())

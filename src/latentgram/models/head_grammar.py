@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.summarised import Summarised
 from latentgram.dp import head_automata
 from latentgram.dp.head_automata import HeadWeights
 from latentgram.errors import DataError
@@ -46,7 +47,7 @@ class ArcPosteriors:
         return float(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum())
 
 
-class HeadGrammar:
+class HeadGrammar(Summarised):
     """A distribution, or at least a weight, over sentences with projective dependency trees."""
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:

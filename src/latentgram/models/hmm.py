@@ -21,6 +21,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.summarised import Summarised
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.dp.chain import expect
 from latentgram.dp.chain_paths import k_best, sample_paths, sample_sentences
@@ -33,8 +34,8 @@ DECODERS = ("posterior", "viterbi")
 _TOGETHER = 2000
 
 
-@dataclass(frozen=True)
-class HMM:
+@dataclass(frozen=True, repr=False)
+class HMM(Summarised):
     """A hidden Markov model; see the module's text for the formula.
 
     >>> from latentgram.data.text import END

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
 from latentgram.data.tree_symbols import TreeSymbols
 from latentgram.dp import latent_tree as dp
 from latentgram.stats.latent_tree import above_of
@@ -38,8 +39,8 @@ FLOOR = 1e-3
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class LatentTree:
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentTree(Summarised):
     """Hidden Markov trees over words, tags, or tags with their numbers of children.
 
     `child[d][j, i]` is p(state j of a child | state i of its parent) for left (0) and right (1) children.

@@ -41,7 +41,7 @@ def memory_classes(sentence: Sentence, memory: str) -> NDArray[np.int64]:
     return np.where(kinds == COORDINATION, 1, np.where(kinds == PUNCTUATION, 2, 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LexicalSHAG(HeadGrammar):
     """A lexicalised deterministic grammar. Tables of words have the places in the tables of tags as contexts.
 

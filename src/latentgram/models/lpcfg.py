@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.rarewords import RareWords
+from latentgram.data.summarised import Summarised
 from latentgram.data.transforms import Binarisation
 
 
-@dataclass(frozen=True)
-class LPCFG:
+@dataclass(frozen=True, repr=False)
+class LPCFG(Summarised):
     """A latent-variable PCFG; see the module's text for the meaning of the arrays.
 
     >>> import latentgram as lg

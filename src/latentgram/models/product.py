@@ -27,7 +27,7 @@ from latentgram.models.shag import SHAG
 Factor = SHAG | LexicalSHAG | ArcDistance | ArcWeights
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductSHAG(HeadGrammar):
     """Factors with their powers; the first one that has relations names the arcs.
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.provenance import Provenance
+from latentgram.data.summarised import Summarised
 from latentgram.dp.reranking import KINDS, score_candidates
 from latentgram.models.arcs import ArcFactored
 from latentgram.models.hashed_weights import HashedWeights
@@ -26,8 +27,8 @@ Floats = NDArray[np.float64]
 BASE = "base"
 
 
-@dataclass(frozen=True, eq=False)
-class Reranker:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reranker(Summarised):
     """A parser, models that rate its trees, and the weights of their opinions.
 
     >>> import latentgram as lg

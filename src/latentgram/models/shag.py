@@ -36,7 +36,7 @@ LANES = 4
 """Numbers that a processor multiplies at once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SHAG(HeadGrammar):
     """A split head-automata grammar; see the module's text for the meaning of the arrays.
 

@@ -23,6 +23,7 @@ from latentgram.data.brackets import escape
 from latentgram.data.constraints import Constraints
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.summarised import Summarised
 from latentgram.data.word_forms import WordForms
 from latentgram.dp.tag_chain import emission_scores, expectations, tag_sentences
 from latentgram.dp.tag_features import find_rows
@@ -78,8 +79,8 @@ class Candidates:
         return start, flat[place]
 
 
-@dataclass(frozen=True, eq=False)
-class Tagger:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tagger(Summarised):
     """A tagger; `xpos[i]` and `upos[i]` are the two sides of tag i, empty where training had none.
 
     >>> import latentgram as lg

@@ -25,6 +25,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
 from latentgram.data.word_symbols import WordSymbols
 from latentgram.dp.histories import ATOMS, TEMPLATE_ATOMS, histories
 from latentgram.dp.top_down import log_probabilities
@@ -35,8 +36,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class TopDown:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopDown(Summarised):
     """The symbols of words, and the weights of features of histories.
 
     >>> import latentgram as lg

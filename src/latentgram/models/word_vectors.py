@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.provenance import Provenance
+from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class WordVectors:
+@dataclass(frozen=True, eq=False, repr=False)
+class WordVectors(Summarised):
     """Words and their vectors, the dimensions from the strongest down.
 
     >>> import latentgram as lg

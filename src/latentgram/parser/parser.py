@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError, UnsupportedPair
@@ -79,8 +80,8 @@ class Backend(Protocol):
         """The score of parses against a treebank."""
 
 
-@dataclass(frozen=True)
-class Parser:
+@dataclass(frozen=True, repr=False)
+class Parser(Summarised):
     """A model with a way to decode.
 
     `decoder` is one of the classes of `latentgram.decode`; None is the model's own default. `calibrator` turns

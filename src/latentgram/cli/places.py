@@ -1,9 +1,10 @@
-"""Looking at the place of an output before any work is done: it replaces no input, and its folder is there."""
+"""Files of a command: outputs that replace no input and have a folder, and faults that get the name of a file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from latentgram.data.files import STANDARD
@@ -36,3 +37,21 @@ def check_output(output: Path | None, *inputs: Given | Iterable[Given]) -> None:
             names = {str(each), split_specification(str(each))[0]}
             if any(os.path.isfile(name) and os.path.samefile(name, output) for name in names):
                 raise DataError("this is an input, which the output would replace: name another file", path=output)
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Name a file in faults of data that do not say where they are.
+
+    >>> with faults_of(Path("a.conllu")):
+    ...     raise DataError("sentence 1 has no tags")
+    Traceback (most recent call last):
+        ...
+    latentgram.errors.DataError: a.conllu: sentence 1 has no tags
+    """
+    try:
+        yield
+    except DataError as error:
+        if error.path is not None:
+            raise
+        raise DataError(error.message, path=path, line=error.line, column=error.column) from None
