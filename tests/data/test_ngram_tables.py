@@ -101,6 +101,12 @@ def test_text_is_no_table(tmp_path: Path, line: str, told: bool) -> None:
     assert not is_table("-")
 
 
+def test_tables_and_text_at_once_are_refused(tmp_path: Path) -> None:
+    files = [table(tmp_path / "a.txt", "a b\n"), table(tmp_path / "b.txt", "a b\t1\n")]
+    with pytest.raises(DataError, match=r"b\.txt: this is a table of n-grams, but .*a\.txt is none"):
+        NGramCounts.read(files)
+
+
 def test_words_with_blanks_have_no_table(tmp_path: Path) -> None:
     counts = NGramCounts.of(Text.of([("13 819", "people")]), order=2)
     assert counts["13 819", "people"] == 1

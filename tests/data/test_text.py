@@ -1,6 +1,7 @@
 """`Text`: words to numbers and back."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,3 +47,14 @@ def test_texts_add_and_can_be_cut() -> None:
         part = text.upto(size)
         assert [s.words for s in part] == [s.words for s in text][:sentences]
         assert set(part.words.symbols[1:]) == {word for s in part for word in s.words}
+
+
+@pytest.mark.parametrize("given", ["a single sentence", None])
+def test_one_sentence_is_no_text(given: Any) -> None:
+    with pytest.raises(DataError, match="several sentences; give a list of them, not"):
+        Text.of(given)
+
+
+def test_reserved_words_in_memory_are_placed() -> None:
+    with pytest.raises(DataError, match="sentence 2: word 3 is <s>, which is reserved"):
+        Text.of(["a b", ("a", "b", "<s>")])

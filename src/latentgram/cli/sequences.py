@@ -9,7 +9,7 @@ from typing import Any
 from latentgram.errors import DataError, ModelFileError, SettingError
 
 RESERVED = frozenset(("<s>", "</s>"))
-"""Boundaries of sentences, which models of sequences add by themselves."""
+"""The boundaries of sentences."""
 VECTOR_MEMORY = "2G"
 """For counting the bigrams that word vectors are made of."""
 
@@ -20,11 +20,11 @@ def read_for_hmm(files: list[Path], learner: Any) -> Any:
 
     kind = type(learner).__name__
     if kind == "Counting":
-        return [sentence for file in files for sentence in read_tagged_file(str(file))]
+        return _read_without_boundaries(files)
     if kind == "Variational":
         return read_automaton(files)
     if all(is_tagged(str(file)) for file in files):
-        return Text.of(sentence.words for file in files for sentence in read_tagged_file(str(file)))
+        return Text.of(sentence.words for sentence in _read_without_boundaries(files))
     return Text.read(files)
 
 
@@ -96,11 +96,20 @@ def read_tagged_file(specification: str) -> list[Any]:
     from latentgram.data.tagged import read_tagged
 
     path, *column = split_specification(specification)
-    found = list(read_tagged(path, column=int(column[0]) if column else 1))
-    for number, sentence in enumerate(found, 1):
-        if not RESERVED.isdisjoint(sentence.words):
-            word = next(word for word in sentence.words if word in RESERVED)
-            raise DataError(f"sentence {number} has the word {word}, which is reserved: leave it out", path=path)
+    return list(read_tagged(path, column=int(column[0]) if column else 1))
+
+
+def _read_without_boundaries(files: list[Path]) -> list[Any]:
+    """Tagged sentences for models that add the boundaries of sentences by themselves."""
+    found = []
+    for file in files:
+        for number, sentence in enumerate(read_tagged_file(str(file)), 1):
+            if not RESERVED.isdisjoint(sentence.words):
+                word = next(word for word in sentence.words if word in RESERVED)
+                raise DataError(
+                    f"sentence {number} has the word {word}, which is reserved: leave it out", path=file
+                )
+            found.append(sentence)
     return found
 
 

@@ -38,15 +38,24 @@ Gram = tuple[str, ...]
 
 
 def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
-    """Whether files are tables of n-grams and not text: by the first line of the first of them, or by its ending.
+    """Whether files are tables of n-grams and not text: by their first lines, or by their endings.
 
-    Standard input is never looked into. A file that is named as columns are (`.tsv`) is no text either.
+    Standard input is never looked into. A file that is named as columns are (`.tsv`) is no text either. Tables and
+    text at once are refused.
     """
-    first = next(iter(expand(paths)), STANDARD)
-    if first == STANDARD:
-        return False
-    line = next((line for _, line in read_lines(first) if line), None)
-    return line is not None and (plain_suffix(first) in TAGGED_SUFFIXES or bool(_LINE.match(line)))
+    files = expand(paths)
+    told = [_is_table(file) for file in files]
+    if any(told) and not all(told):
+        table, text = files[told.index(True)], files[told.index(False)]
+        raise DataError(
+            f"this is a table of n-grams, but {text} is none: count them one after the other", path=table
+        )
+    return any(told)
+
+
+def _is_table(path: str) -> bool:
+    line = None if path == STANDARD else next((line for _, line in read_lines(path) if line), None)
+    return line is not None and (plain_suffix(path) in TAGGED_SUFFIXES or bool(_LINE.match(line)))
 
 
 def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:

@@ -70,6 +70,8 @@ class Text:
         >>> Text.of([("13 819", "inhabitants")]).size
         2
         """
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
+            raise DataError(f"a text is made of several sentences; give a list of them, not {sentences!r}")
         numbers = numbering()
         words: list[str] = []
         for place, given in enumerate(sentences, 1):

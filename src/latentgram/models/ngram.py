@@ -157,8 +157,9 @@ class BackoffNGram:
         """log p of one sentence."""
         return float(self.logprobs([sentence])[0])
 
-    def perplexity(self, text: Text) -> float:
+    def perplexity(self, sentences: Iterable[SentenceLike] | Text) -> float:
         """exp of the mean -log p a token, ends of sentences included; infinite if a sentence is impossible."""
+        text = sentences if isinstance(sentences, Text) else Text.of(sentences)
         if not len(text):
             raise DataError("a text without sentences has no perplexity")
         return float(np.exp(-self.word_logprobs(text)[1:].mean()))
