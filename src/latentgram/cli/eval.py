@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from latentgram.cli.models import load_parser
-from latentgram.cli.places import faults_of
+from latentgram.cli.places import check_output, faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError
 
@@ -65,6 +65,7 @@ def evaluate(
     from latentgram.evaluate.outputs import read_output
     from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
 
+    check_output(plot, first, second)
     scoring = dataclasses.replace(
         COLLINS if rules is None else read_rules(rules), collapse_unaries=collapse_unaries
     )

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from latentgram.data.files import STANDARD
-from latentgram.data.tag_dictionary import split_specification
 from latentgram.errors import DataError
 
 Given = Path | str | None
@@ -26,6 +25,8 @@ def check_output(output: Path | None, *inputs: Given | Iterable[Given]) -> None:
         ...
     latentgram.errors.DataError: ...text.txt: this is an input, which the output would replace: name another file
     """
+    from latentgram.data.tag_dictionary import split_specification
+
     if output is None or os.fspath(output) == STANDARD:
         return
     if not output.parent.is_dir():
