@@ -1,4 +1,4 @@
-"""`latentgram calibrate MODEL.lg DEV -o MODEL.lg`: probabilities that say how often they are right."""
+"""`latentgram calibrate MODEL.lg DEV -o CALIBRATED.lg`: probabilities that say how often they are right."""
 
 from __future__ import annotations
 
