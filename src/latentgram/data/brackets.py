@@ -220,7 +220,7 @@ def _table(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def write_brackets(trees: Forest | Iterable[Tree], path: PathLike) -> None:
-    """Write trees, one a line; packed when the name ends in .gz, .xz or .bz2. The file appears whole or not at all."""
+    """Write trees, one a line; packed by its name (.gz, .xz, .bz2). The file appears whole or not at all."""
     with write_bytes(path) as stream:
         if isinstance(trees, Forest):
             stream.write(format_forest(trees))
