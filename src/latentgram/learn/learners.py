@@ -270,5 +270,7 @@ class Gradient(HeadSettings):
     passes: int | None = setting("number of passes over the data", at_least=1)
     step: float | None = setting("length of the first steps", above=0)
     least: int | None = setting("features seen less often are left out", at_least=1)
-    rare: int | None = setting("words seen at most so often count as unknown", at_least=0)
+    rare: int | Literal["auto"] | None = setting(
+        "words seen at most so often count as unknown; auto: as the data say", at_least=0, word="auto"
+    )
     seed: int | None = setting("seed of the order of the data", at_least=0)
