@@ -91,7 +91,11 @@ def test_lists_draws_and_constraints_of_tags(run: Run, folder: Path, tmp_path: P
     assert kept.status == 0
     assert kept.out.count("\n\n") == 1
     assert "faulty sentences left out: 1" in kept.err
-    for wrong in (["--nbest", 2, "--samples", 2], ["--nbest", 2, "--fast", model]):
+    for wrong in (
+        ["--nbest", 2, "--samples", 2],
+        ["--nbest", 2, "--fast", model],
+        ["--decoder", "viterbi", "--fast", model],
+    ):
         assert run("tag", model, *wrong, given=text).status == 1
 
 

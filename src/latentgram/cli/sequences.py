@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from latentgram.cli.models import USES
 from latentgram.errors import DataError, ModelFileError, SettingError
 
 RESERVED = frozenset(("<s>", "</s>"))
@@ -143,7 +144,9 @@ def read_automaton(files: list[Path], reading: str | None = None, strict: bool =
         if given not in (None, stored.reading):
             raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")
         return stored
-    raise ModelFileError(f"{first} holds neither n-gram counts nor an automaton but a {type(stored).__name__}")
+    kind = type(stored).__name__
+    hint = f": {USES[kind]}" if kind in USES else ""
+    raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but one {kind}{hint}")
 
 
 def score_on_tagged(file: Path, _: Any) -> Callable[[Any], float]:

@@ -85,8 +85,8 @@ def tag(
 
     if nbest is not None and samples is not None:
         raise SettingError("take one of --nbest and --samples")
-    if fast is not None and (nbest or samples or constraints):
-        raise SettingError("--fast tags by memory: it has no --nbest, --samples or --constraints")
+    if fast is not None and (nbest or samples or constraints or decoder == "viterbi"):
+        raise SettingError("--fast tags by memory: no --nbest, --samples, --constraints or --decoder viterbi")
     ensure_input(len(files or []))
     stored = latentgram.load(model)
     tagger = getattr(stored, "tagger", None) if isinstance(stored, latentgram.Parser) else stored
