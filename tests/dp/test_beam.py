@@ -177,3 +177,19 @@ def test_best_cover_is_best_of_all_covers():
     for cost in (0.0, 2.0, 100.0):
         best = max(covers(0), key=lambda cover: sum(worth[span] - cost for span in cover))
         assert list(beam.best_cover(cell_begin, value, cost)) == best
+
+
+def test_rules_rarer_than_unseen_ones_stay_within_their_tables():
+    """A rule may be seen less often than unseen ones are expected: what it has beyond them is negative."""
+    words = 12
+    index = index_rules(np.argwhere(np.ones((1, 2, 2))).astype(np.int32), 2)
+    index = index._replace(unseen=Unseen(0.5, np.ones((2, 1)), np.ones((2, 1))))
+    beyond = np.array([-0.4, 0.1, 0.1, 0.1])
+    ones = np.ones((words + 1, 1))
+    leaves = np.arange(words + 1, dtype=np.int32), np.ones(words, np.int32), np.ones(words)
+    given = (*leaves, ones, ones, index, beyond, 0.0, 0.0, 1.0, everything(words, 1))
+    chart = beam.grow_items.py_func(*given)  # uncompiled, a step beyond a table is an error
+    found = beam.outside_items.py_func(*chart, np.ones(2), index, beyond, 0.0)
+    for plain, compiled in zip(chart, beam.grow_items(*given), strict=True):
+        np.testing.assert_allclose(plain, compiled)
+    np.testing.assert_allclose(found[1], beam.outside_items(*chart, np.ones(2), index, beyond, 0.0)[1])

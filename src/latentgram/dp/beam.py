@@ -121,8 +121,9 @@ def grow_items(
     items = leaf_symbol.shape[0]
     item_symbol, item_inside = np.empty(8 * items + 64, np.int32), np.empty(8 * items + 64, np.float64)
     item_symbol[:items], item_inside[:items] = leaf_symbol, leaf_inside
-    mass, merit = np.zeros(interminals), np.zeros(interminals)
-    pair_mass = np.zeros(index.pair_begin.shape[0] - 1)
+    # Infinite is what was not met in this cell: sums may be zero, and differences below it.
+    mass, merit = np.full(interminals, np.inf), np.zeros(interminals)
+    pair_mass = np.full(index.pair_begin.shape[0] - 1, np.inf)
     met, reached = np.empty(pair_mass.shape[0], np.int32), np.empty(interminals, np.int32)
     unseen, unseen_mass = index.unseen, np.zeros(interminals)
     smooth = unseen.weight > 0.0
@@ -150,7 +151,8 @@ def grow_items(
                     for right in range(right_from, right_to):
                         pair = pair_of[row + item_symbol[right]]
                         if pair >= 0:
-                            if pair_mass[pair] == 0.0:
+                            if pair_mass[pair] == np.inf:
+                                pair_mass[pair] = 0.0
                                 met[pairs] = pair
                                 pairs += 1
                             pair_mass[pair] += left_inside * item_inside[right]
@@ -158,17 +160,19 @@ def grow_items(
                 pair = met[number]
                 for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
                     symbol = index.parent[entry]
-                    if mass[symbol] == 0.0:
+                    if mass[symbol] == np.inf:
+                        mass[symbol] = 0.0
                         reached[count] = symbol
                         count += 1
                     mass[symbol] += probability[entry] * pair_mass[pair]
-                pair_mass[pair] = 0.0
+                pair_mass[pair] = np.inf
             seen = count
             for symbol in range(interminals * smooth):
                 added = unseen.weight * unseen_mass[symbol]
                 unseen_mass[symbol] = 0.0
                 if added > 0.0:
-                    if mass[symbol] == 0.0:
+                    if mass[symbol] == np.inf:
+                        mass[symbol] = 0.0
                         reached[count] = symbol
                         count += 1
                     mass[symbol] += added
@@ -186,7 +190,7 @@ def grow_items(
                 if merit[symbol] >= (limit if number < seen else unseen_rigour * limit) and allowed[symbol]:
                     item_symbol[items], item_inside[items] = symbol, mass[symbol]
                     items += 1
-                mass[symbol] = 0.0
+                mass[symbol] = np.inf
             cell_begin[cell + 1] = items
             if smooth:
                 _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
@@ -217,7 +221,7 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
         total += item_outside[item] * item_inside[item]
     least = threshold * total
     outside = np.zeros(symbols)
-    pair_outside = np.full(index.pair_begin.shape[0] - 1, -1.0)
+    pair_outside = np.full(index.pair_begin.shape[0] - 1, np.inf)
     met = np.empty(pair_outside.shape[0], np.int32)
     joint_begin, joint_end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
     joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
@@ -273,7 +277,7 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                         pair, above = pair_of[row + item_symbol[right]], 0.0
                         if pair >= 0:
                             above = pair_outside[pair]
-                            if above < 0.0:
+                            if above == np.inf:
                                 above = 0.0
                                 for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
                                     above += probability[entry] * outside[index.parent[entry]]
@@ -298,7 +302,7 @@ def outside_items(cell_begin, item_symbol, item_inside, root, index, probability
                     item_outside[left] += left_outside
             joint_end[cell] = joints
             for number in range(pairs):
-                pair_outside[met[number]] = -1.0
+                pair_outside[met[number]] = np.inf
             for item in range(cell_begin[cell], cell_begin[cell + 1]):
                 outside[item_symbol[item]] = 0.0
     for word in range(length if smooth and length > 1 else 0):
