@@ -25,6 +25,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lg.save(lg.fit(lg.HMM, lg.Treebank.of(trees.sentences()), by=lg.Counting()), folder / "h.lg")
     (folder / "t.tsv").write_text("a\tX\tDT\nb\tY\tNN\n\n", "utf-8")
     (folder / "t.txt").write_text("a b\n", "utf-8")
+    (folder / "e.txt").write_text("", "utf-8")
+    (folder / "e.tsv").write_text("", "utf-8")
+    (folder / "one.conllu").write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n" * 3, "utf-8")
     (folder / "c.mrg").write_text("(S (NN a))\n", "utf-8")
     (folder / "n.svg").write_text("<svg></svg>\n", "utf-8")
     (folder / "z.txt").write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
@@ -42,6 +45,29 @@ REFUSED = {
     "counting replaces its text": ("ngram count t.txt -o t.txt", REPLACED),
     "a missing folder": ("train shag d.conllu --no-tagger -o none/x.lg", "there is no folder none"),
     "folds": ("train shag d.conllu --jackknife 1000 -o o.lg", "60 sentences: they cannot be jackknifed in 1000"),
+    "folds for arcs": (
+        "train arcs one.conllu --jackknife 50 -o o.lg",
+        "3 sentences: they cannot be jackknifed in 50",
+    ),
+    "folds for lists": ("train reranker one.conllu --jackknife 9 -o o.lg", "they cannot be jackknifed in 9"),
+    "no arcs": ("train latent-tree one.conllu --by spectral -o o.lg", "one.conllu: no word has a modifier"),
+    "no arcs, printed": (
+        "train latent-tree one.conllu --by spectral --form printed -o o.lg",
+        "one.conllu: no word has a modifier",
+    ),
+    "nothing to choose": (
+        "train automaton t.txt --by spectral --dev t.txt -o o.lg",
+        "--dev has no meaning for --by spectral, which chooses nothing by held-out data",
+    ),
+    "nothing to choose without a search": (
+        "train lpcfg c.mrg --by spectral --dev c.mrg -o o.lg",
+        "--dev has no meaning for --by spectral without --search",
+    ),
+    "no held-out text": (
+        "train automaton t.txt --by em --dev e.txt -o o.lg",
+        "e.txt: there are no held-out sentences: the file is empty",
+    ),
+    "no held-out tags": ("train hmm t.txt --by em --dev e.tsv -o o.lg", "e.tsv: there are no held-out sentences"),
     "no trees": ("show n.svg", "n.svg: what can be shown are trees"),
     "no trees but tags": ("show t.tsv", "t.tsv: what can be shown are trees"),
     "whose spectrum": ("show s.lg --spectrum", "--spectrum: name what to show of the model"),
@@ -70,6 +96,26 @@ def test_refused(run: Callable, place: Path, monkeypatch: pytest.MonkeyPatch, na
     assert result.status == 1
     assert message in result.err.splitlines()[-1]
     assert {file: (place / file).read_bytes() for file in os.listdir(place)} == before
+
+
+@pytest.mark.parametrize("kind", ["ensemble", "lexical-shag", "reranker", "tagger", "top-down", "vectors"])
+def test_no_held_out_data_without_a_choice(run: Callable, place: Path, kind: str) -> None:
+    result = run("train", kind, place / "d.conllu", "--dev", place / "d.conllu", "-o", place / "o.lg")
+    assert result.status == 2
+    assert "No such option: --dev" in result.err
+
+
+def test_held_out_data_by_an_empty_path(run: Callable, place: Path) -> None:
+    result = run("train", "shag", place / "d.conllu", "--dev", "", "-o", place / "o.lg")
+    assert result.status == 2
+    assert "the path is empty" in result.err
+
+
+def test_held_out_tags_may_be_those_of_trees(run: Callable, place: Path, tmp_path: Path) -> None:
+    output = tmp_path / "o.lg"
+    options = ("--states", 2, "--iterations", 1, "--dev", place / "d.conllu", "-o", output)
+    assert run("train", "hmm", place / "t.txt", *options).status == 0
+    assert lg.load(output).provenance.trace[-1]["score"] > 0
 
 
 def test_an_empty_part_is_named(run: Callable, place: Path, tmp_path: Path) -> None:

@@ -38,10 +38,7 @@ def smith2012(
     """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
     from latentgram.cli.reproduce_smith2012 import reproduce
 
-    parts = [part.strip() for part in sizes.split(",")]
-    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
-        raise SettingError(f"--sizes is whole numbers from 1 on, parted by commas, as 1,5,20; got {sizes!r}")
-    results, page, plots = reproduce(data, text, [int(part) for part in parts], iterations, test)
+    results, page, plots = reproduce(data, text, _numbers("--sizes", sizes), iterations, test)
     write_results(output, results, page, plots)
 
 
@@ -75,10 +72,23 @@ def cohen2013(
     from latentgram.cli.console import progress
     from latentgram.cli.reproduce_cohen2013 import reproduce
 
-    sizes = [int(size) for size in states.split(",")]
+    sizes = _numbers("--states", states)
     with progress() as shown:
         results, page, files = reproduce(data / "constituency" / treebank, sizes, rounds, every, test, shown)
     write_results(output, results, page, files)
+
+
+def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
+    """The whole numbers of a list with commas.
+
+    >>> _numbers("--sizes", "1, 20")
+    [1, 20]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if all(part.isdecimal() and 1 <= int(part) <= (most or int(part)) for part in parts):
+        return [int(part) for part in parts]
+    bounds = "from 1 on" if most is None else f"from 1 to {most}"
+    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text!r}")
 
 
 def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Mapping[str, str]) -> None:
@@ -110,9 +120,8 @@ def dhillon2012(
     from latentgram.cli.console import progress
     from latentgram.cli.reproduce_dhillon2012 import reproduce
 
+    wanted = _numbers("--orders", orders, most=2)
     folders = [data / "dependency" / name for name in treebanks.split(",")]
     with progress() as shown:
-        results, page, plots = reproduce(
-            folders, [int(order) for order in orders.split(",")], count, folds, test, shown
-        )
+        results, page, plots = reproduce(folders, wanted, count, folds, test, shown)
     write_results(output, results, page, plots)

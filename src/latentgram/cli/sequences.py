@@ -11,6 +11,7 @@ from latentgram.errors import DataError, ModelFileError, SettingError
 
 RESERVED = frozenset(("<s>", "</s>"))
 """The boundaries of sentences."""
+NOTHING_HELD_OUT = "there are no held-out sentences: the file is empty"
 VECTOR_MEMORY = "2G"
 """For counting the bigrams that word vectors are made of."""
 
@@ -50,6 +51,8 @@ def logprob_on_text(dev: Path, _: Any) -> Any:
     from latentgram.data.text import Text
 
     sentences = [sentence.words for sentence in Text.read(dev)]
+    if not sentences:
+        raise DataError(NOTHING_HELD_OUT, path=dev)
 
     def score(model: Any) -> float:
         sign, logs = model.values(sentences)
@@ -151,9 +154,15 @@ def read_automaton(files: list[Path], reading: str | None = None, strict: bool =
 
 def score_on_tagged(file: Path, _: Any) -> Callable[[Any], float]:
     """Tagging accuracy on held-out sentences; clusters without names count many-to-one."""
+    from latentgram.data.formats import BRACKETS, CONLLU, format_of
+    from latentgram.data.tag_dictionary import split_specification
+    from latentgram.data.treebank import Treebank
     from latentgram.evaluate.tagging import score_tags
 
-    sentences = read_tagged_file(str(file))
+    trees = format_of(split_specification(str(file))[0]) in (BRACKETS, CONLLU)
+    sentences = Treebank.read(file).sentences() if trees else read_tagged_file(str(file))
+    if not sentences:
+        raise DataError(NOTHING_HELD_OUT, path=file)
     gold = [sentence.tags for sentence in sentences]
     names = {tag for tags in gold for tag in tags}
 

@@ -94,7 +94,6 @@ KINDS = {
         "tagged text as FILE[:COLUMN], or trees",
         parses=False,
         reader="latentgram.cli.sequences:read_for_tagger",
-        scorer="latentgram.cli.sequences:score_on_tagged",
     ),
     "vectors": Kind(
         "WordVectors",
@@ -108,7 +107,6 @@ KINDS = {
         "A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
         "dependency trees",
         parses=False,
-        scorer="latentgram.cli.train:logprob_on_treebank",
     ),
     "latent-tree": Kind(
         "LatentTree",
@@ -169,6 +167,21 @@ def _number_or(word: str) -> Callable[[str], int | str]:
     return read
 
 
+def _path(value: str) -> Path:
+    """A path that is not empty: an empty one would be the current folder."""
+    if not value:
+        raise typer.BadParameter("the path is empty.")
+    return Path(value)
+
+
+def _check_choice(chooses: bool | str, learner: Settings, name: str) -> None:
+    """Raise if held-out data would be without effect."""
+    if not chooses:
+        raise SettingError(f"--dev has no meaning for --by {name}, which chooses nothing by held-out data")
+    if isinstance(chooses, str) and not getattr(learner, chooses):
+        raise SettingError(f"--dev has no meaning for --by {name} without --{chooses}")
+
+
 def _command(kind: Kind) -> Callable[..., None]:
     """The function behind one subcommand, with a signature made from the recipes."""
     known = _learners_of(kind.model)
@@ -176,7 +189,7 @@ def _command(kind: Kind) -> Callable[..., None]:
 
     def run(files: list[Path], **options: Any) -> None:
         texts = (value for value in options.values() if isinstance(value, str))
-        check_output(options["output"], files, options["dev"], texts)
+        check_output(options["output"], files, options.get("dev"), texts)
         fields = {name: options[name] for name in flags if options[name] is not None}
         settings = getattr(learners, known[options["by"]])
         for name in fields:
@@ -185,9 +198,11 @@ def _command(kind: Kind) -> Callable[..., None]:
             if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
                 fields[name] = _named(reader)(fields[name])
         learner = settings(**fields)
+        if options.get("dev") is not None:
+            _check_choice(RECIPES[kind.model, known[options["by"]]].chooses, learner, options["by"])
         more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad", "stream") if name in options}
         with engine_of(options["n_jobs"], options["cluster"]) as engine:
-            train(kind, files, learner, options["output"], options["dev"], engine, **more)
+            train(kind, files, learner, options["output"], options.get("dev"), engine, **more)
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -198,11 +213,13 @@ def _command(kind: Kind) -> Callable[..., None]:
         parameter("files", Annotated[list[Path], typer.Argument(help=f"Files or folders with {kind.reads}.")]),
         parameter("output", Annotated[Path, out]),
         parameter("by", Annotated[choices, typer.Option(help="The learner.")], next(iter(known), None)),
-        parameter("dev", Annotated[Path | None, typer.Option(help="Held-out data to choose by.")], None),
         parameter("n_jobs", NJobs, 1),
         parameter("cluster", ClusterAddress, None),
         *flags.values(),
     ]
+    if any(RECIPES[kind.model, learner].chooses for learner in known.values()):
+        held = typer.Option(help="Held-out data to choose by.", parser=_path, metavar="PATH")
+        parameters.append(parameter("dev", Annotated[Path | None, held], None))
     if kind.reader == Kind.reader:
         lenient = typer.Option("--skip-bad", help="Leave faulty trees out, and count them.")
         parameters.append(parameter("skip_bad", Annotated[bool, lenient], False))
@@ -247,7 +264,9 @@ def _held_out(file: Path, data: Any) -> Any:
     import latentgram
 
     held = latentgram.Treebank.read(file)
-    if not len(held) or held.kind != data.kind:
+    if not len(held):
+        raise DataError("there are no held-out trees: the file is empty", path=file)
+    if held.kind != data.kind:
         raise DataError(f"held-out trees must be {data.kind} trees, as those to learn from are", path=file)
     return held
 

@@ -22,6 +22,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tree_symbols import TreeSymbols
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_symbols import WordSymbols
+from latentgram.errors import DataError
 from latentgram.learn.em import ascend
 from latentgram.learn.learners import EM, Spectral
 from latentgram.learn.recipes import Context
@@ -75,6 +76,8 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> Latent
     """Operators from moments of neighbouring nodes, corrected or as printed."""
     nodes = Nodes.of(treebank, str(learner.symbols), int(learner.valency or 0))
     counts = map_reduce(_count, nodes.shards(), context.engine)
+    if not any(pairs.total for pairs in counts.pairs):
+        raise DataError("no word has a modifier: spectral learning needs words with neighbours in their trees")
     operators = spectral_operators(
         counts, int(learner.states or 1), float(learner.ridge or 0.0), printed=learner.form == "printed"
     )

@@ -34,6 +34,8 @@ class Recipe:
 
     function: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    chooses: bool | str = False
+    """Whether it chooses among candidates by a `dev_score`; a name: if that setting is not 0."""
 
     def load(self) -> Callable[[Any, Any, Context], Any]:
         """The function itself."""
@@ -63,6 +65,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("ArcFactored", "MIRA"): Recipe(
         "latentgram.learn.mira:learn_arcs",
         {"order": 2, "passes": 10, "step": 0.01, "bits": 22, "rare": 0, "folds": 2, "floor": 1e-3, "seed": 0},
+        chooses=True,
     ),
     ("Reranker", "Perceptron"): Recipe(
         "latentgram.learn.reranking:learn_reranker",
@@ -85,10 +88,12 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("HMM", "EM"): Recipe(
         "latentgram.learn.hmm:em_hmm",
         {**_TAGS, "order": 2, "states": 17, "iterations": 40, "seed": 0, "segments": False},
+        chooses=True,
     ),
     ("HMM", "Variational"): Recipe(
         "latentgram.learn.variational:variational_hmm",
         {**_TAGS, "states": 17, "iterations": 40, "seed": 0, "window": 1, "lag": None, "optimiser": "rounds"},
+        chooses=True,
     ),
     ("HMM", "Counting"): Recipe(
         "latentgram.learn.hmm:count_hmm", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
@@ -96,6 +101,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("OperatorAutomaton", "EM"): Recipe(
         "latentgram.learn.hmm:em_automaton",
         {**_TAGS, "order": 2, "states": 10, "iterations": 40, "seed": 0, "segments": False},
+        chooses=True,
     ),
     ("OperatorAutomaton", "Counting"): Recipe(
         "latentgram.learn.hmm:count_automaton", {"order": 2, "transition_prior": 0.1, "emission_prior": 0.0}
@@ -112,14 +118,17 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("LPCFG", "Spectral"): Recipe(
         "latentgram.learn.spectral_lpcfg:learn_spectral",
         {**_LATENT, "states": 16, "backoff": 20.0, "cutoff": 0.0, "growth": 1.0, "search": 0},
+        chooses="search",
     ),
     ("LPCFG", "EM"): Recipe(
         "latentgram.learn.em_lpcfg:learn_em",
         {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 20, "seed": 0, "start": "random"},
+        chooses=True,
     ),
     ("LPCFG", "Clustering"): Recipe(
         "latentgram.learn.em_lpcfg:learn_clusters",
         {**_LATENT, "states": 16, "backoff": 10.0, "iterations": 6, "seed": 0, "dimensions": 8},
+        chooses=True,
     ),
     ("Ensemble", "Combining"): Recipe(
         "latentgram.learn.ensemble_lpcfg:learn_ensemble",
@@ -133,16 +142,20 @@ RECIPES: dict[tuple[str, str], Recipe] = {
         },
     ),
     ("SHAG", "Counting"): Recipe("latentgram.learn.shag:count_shag", {"symbols": "joined", "memory": "first"}),
-    ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}),
+    ("SHAG", "Spectral"): Recipe("latentgram.learn.shag:learn_spectral", {**_BASIS, "least": 0.0}, chooses=True),
     ("SHAG", "EM"): Recipe(
         "latentgram.learn.shag:learn_em",
         {**_BASIS, "states": 20, "iterations": 15, "seed": 0, "start": "clusters", "backoff": 10.0},
+        chooses=True,
     ),
     ("SHAG", "Clustering"): Recipe("latentgram.learn.shag:learn_clusters", {**_BASIS, "states": 20, "seed": 0}),
-    ("ProductSHAG", "Spectral"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "least": 0.0}),
+    ("ProductSHAG", "Spectral"): Recipe(
+        "latentgram.learn.lexical:learn_product", {**_PRODUCT, "least": 0.0}, chooses=True
+    ),
     ("ProductSHAG", "EM"): Recipe(
         "latentgram.learn.lexical:learn_product",
         {**_PRODUCT, "states": 20, "iterations": 15, "seed": 0, "start": "clusters", "backoff": 10.0},
+        chooses=True,
     ),
     ("ProductSHAG", "Clustering"): Recipe("latentgram.learn.lexical:learn_product", {**_PRODUCT, "seed": 0}),
     ("LexicalSHAG", "Counting"): Recipe(
@@ -154,6 +167,7 @@ RECIPES: dict[tuple[str, str], Recipe] = {
     ("LatentTree", "EM"): Recipe(
         "latentgram.learn.latent_tree:learn_em",
         {**_NODES, "states": 20, "iterations": 40, "seed": 0},
+        chooses=True,
     ),
     ("LatentTree", "Spectral"): Recipe(
         "latentgram.learn.latent_tree:learn_spectral",
