@@ -45,12 +45,12 @@ def main() -> None:
     for seed in range(3):
         truth = random_model(STATES, SYMBOLS, np.random.default_rng(seed))
         fresh = arrays(heads[:500])
-        drawn, _ = truth.sample(fresh, seed=100 + seed)
+        drawn, _ = truth.sample_nodes(fresh, seed=100 + seed)
         exact, _ = truth.scores_of_nodes(fresh, drawn)
         for size in SIZES:
             count = round(size / a_tree)
             trees = arrays((heads * (count // len(heads) + 1))[:count])
-            symbol, _ = truth.sample(trees, seed=seed)
+            symbol, _ = truth.sample_nodes(trees, seed=seed)
             for form in ("corrected", "printed"):
                 started = time.process_time()
                 counts = TreeCounts.of(trees, symbol, SYMBOLS)

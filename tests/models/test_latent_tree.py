@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
+from latentgram.errors import DataError
 from latentgram.models.latent_tree import FLOOR, LatentTree, expectations
 from latentgram.stats.latent_tree import above_of
 from oracles.equality import same
@@ -81,7 +82,7 @@ def test_draws_follow_the_distribution_given_the_topology(valency: int) -> None:
     model = random_model(2, 2, rng, valency=valency)
     heads = [2, 0, 2]
     count = 20_000
-    words, _ = model.sample(arrays([heads] * count), seed=5)
+    words, _ = model.sample_nodes(arrays([heads] * count), seed=5)
     seen = np.bincount(words.reshape(count, 3) @ [4, 2, 1], minlength=8) / count
     one = arrays([heads])
     logs = [
@@ -90,7 +91,20 @@ def test_draws_follow_the_distribution_given_the_topology(valency: int) -> None:
     ]
     expected = np.exp(logs) / np.exp(logs).sum()
     assert seen == pytest.approx(expected, abs=5 * np.sqrt(0.25 / count))
-    assert np.array_equal(words, model.sample(arrays([heads] * count), seed=5)[0])
+    assert np.array_equal(words, model.sample_nodes(arrays([heads] * count), seed=5)[0])
+
+
+def test_draws_for_trees_are_named() -> None:
+    bank = lg.demo_dependencies(30, seed=1)
+    model = lg.fit(lg.LatentTree, bank, by=lg.EM(states=2, iterations=2))
+    numbers, _ = model.sample_nodes(bank.arrays, seed=3)
+    drawn = model.sample(bank, seed=3)
+    assert [len(names) for names in drawn] == [len(tree) for tree in bank]
+    assert [name for names in drawn for name in names] == [model.symbols.words.alphabet[i] for i in numbers]
+    assert model.sample(bank[0], seed=3) == model.sample([bank[0]], seed=3)[0]
+    for wrong in ("a b", 3, [bank[0].sentence]):
+        with pytest.raises(DataError, match="words are drawn for dependency trees"):
+            model.sample(wrong)
 
 
 def test_lists_of_trees_of_a_sentence_are_scored_like_trees(tmp_path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.dp.reranking import template_codes
+from latentgram.errors import DataError, SettingError
 from latentgram.learn.recipes import recipe_of
 from latentgram.learn.reranking import RatedLists, learn_weights, train_reranker
 from latentgram.models.nbest import WORST, nbest_lists
@@ -42,9 +43,27 @@ def test_templates_by_their_definition():
 
 def test_ratings_are_always_numbers(base, bank):
     candidates = nbest_lists(base, bank[:1], 4)[0]
-    odd = iter([np.nan, -np.inf, 3.0, -1e9])
-    np.testing.assert_array_equal(candidates.rated_by(lambda tree: next(odd)), [-WORST, -WORST, 0.0, -WORST])
-    np.testing.assert_array_equal(candidates.rated_by(lambda tree: np.nan), np.zeros(4))
+    odd = iter([2.0, -np.inf, 3.0, -1e9])
+    np.testing.assert_array_equal(candidates.rated_by(lambda tree: next(odd)), [-1.0, -WORST, 0.0, -WORST])
+    np.testing.assert_array_equal(candidates.rated_by(lambda tree: -np.inf), np.zeros(4))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, None, "much"])
+def test_a_function_that_gives_no_number_is_named(base, bank, learner, bad):
+    lists = nbest_lists(base, bank[60:70], 8)
+    with pytest.raises(DataError, match=r"the feature 'odd' of a tree must be a number, its function gave"):
+        RatedLists.of(lists, {"odd": lambda tree: bad})
+    said = [0.0]
+    scorers = {"even": len, "odd": lambda tree: said[-1]}
+    reranker = train_reranker(RatedLists.of(lists, scorers), base, scorers, learner)
+    said.append(bad)
+    with pytest.raises(DataError, match="the feature 'odd' of a tree"):
+        lg.Parser(reranker).parse(bank[70].sentence)
+
+
+def test_no_lists():
+    with pytest.raises(DataError, match="there are no n-best lists"):
+        RatedLists.of([], {"length": len})
 
 
 def test_several_models_rate_by_their_average(base, bank):
@@ -108,6 +127,12 @@ def test_a_top_down_model_is_two_features(base, bank, learner, tmp_path):
     lg.save(lg.Parser(reranker), tmp_path / "reranker.lg")
     again = lg.load(tmp_path / "reranker.lg").model
     np.testing.assert_array_equal(again.scores(lists[0]), reranker.scores(lists[0]))
+
+
+@pytest.mark.parametrize("raters", [["templates"], {"x": len}, 3])
+def test_raters_are_names_in_a_string(raters):
+    with pytest.raises(SettingError, match=r"Perceptron.raters must be a string, got"):
+        lg.Perceptron(raters=raters)
 
 
 def test_unknown_raters_are_named(bank):

@@ -163,7 +163,9 @@ def score_on_tagged(file: Path, _: Any) -> Callable[[Any], float]:
     sentences = Treebank.read(file).sentences() if trees else read_tagged_file(str(file))
     if not sentences:
         raise DataError(NOTHING_HELD_OUT, path=file)
-    gold = [sentence.tags for sentence in sentences]
+    if bare := [number for number, sentence in enumerate(sentences, 1) if sentence.tags is None]:
+        raise DataError(f"held-out sentence {bare[0]} has no tags", path=file)
+    gold = [sentence.tags or () for sentence in sentences]
     names = {tag for tags in gold for tag in tags}
 
     def score(model: Any) -> float:

@@ -63,9 +63,11 @@ class RatedLists:
     @classmethod
     def of(cls, lists: list[NBestList], scorers: Mapping[str, Scorer]) -> RatedLists:
         """Rate lists; the score of the parser is the rating `base`."""
+        if not lists:
+            raise DataError("there are no n-best lists to rate")
         ratings = {BASE: [candidates.scores - candidates.scores[0] for candidates in lists]}
         for name, scorer in scorers.items():
-            columns = [candidates.columns(scorer).T for candidates in lists]
+            columns = [candidates.columns(scorer, name).T for candidates in lists]
             names = feature_names(name, scorer)
             ratings.update(zip(names, map(list, zip(*columns, strict=True)), strict=True))
         return cls(lists, ratings)

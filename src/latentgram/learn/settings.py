@@ -76,6 +76,8 @@ class Settings:
             value = getattr(self, field.name)
             whole = str(field.type).startswith("int")
             wrong = None if value is None else _complaint(value, field.metadata, whole)
+            if value is not None and str(field.type) == "str | None" and not isinstance(value, str):
+                wrong = wrong or "a string"
             if wrong is not None:
                 raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
 

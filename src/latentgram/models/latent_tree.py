@@ -15,10 +15,11 @@ and draws, is done by the nearest model that has some (`with_states`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.summarised import Summarised
 from latentgram.data.tree_symbols import TreeSymbols
 from latentgram.dp import latent_tree as dp
+from latentgram.errors import DataError
 from latentgram.stats.latent_tree import above_of
 
 Floats = NDArray[np.float64]
@@ -50,6 +52,8 @@ class LatentTree(Summarised):
     >>> model = lg.fit(lg.LatentTree, trees, by=lg.EM(states=2, iterations=5))
     >>> model.logprob(trees[0]) < 0, model.posterior(trees[0]).shape == (len(trees[0]), 2)
     (True, True)
+    >>> len(model.sample(trees[0])) == len(trees[0])
+    True
     """
 
     symbols: TreeSymbols
@@ -122,7 +126,28 @@ class LatentTree(Summarised):
         _, _, posterior = expectations(model, trees, symbol)
         return posterior
 
-    def sample(self, trees: DependencyArrays, seed: int = 0) -> tuple[Ints, Ints]:
+    @overload
+    def sample(self, trees: DependencyTree, seed: int = 0) -> tuple[str, ...]: ...
+    @overload
+    def sample(self, trees: Iterable[DependencyTree], seed: int = 0) -> list[tuple[str, ...]]: ...
+    def sample(self, trees: Any, seed: int = 0) -> Any:
+        """Draw the word symbols (`of^ADP|IN`, `DET|DT`, …) of the nodes of a tree, or of each of many trees.
+
+        Of the trees only the heads are looked at.
+        """
+        one = isinstance(trees, DependencyTree)
+        given = [trees] if one else list(trees) if isinstance(trees, Iterable) else [trees]
+        if strange := [type(tree).__name__ for tree in given if not isinstance(tree, DependencyTree)]:
+            raise DataError(f"words are drawn for dependency trees, not for one {strange[0]}")
+        if not given:
+            return []
+        arrays = DependencyArrays.of(given)
+        drawn, _ = self.sample_nodes(arrays, seed)
+        names = [self.symbols.words.alphabet[number] for number in drawn.tolist()]
+        found = [tuple(names[begin:end]) for begin, end in pairwise(arrays.offsets.tolist())]
+        return found[0] if one else found
+
+    def sample_nodes(self, trees: DependencyArrays, seed: int = 0) -> tuple[Ints, Ints]:
         """Draw words for given topologies: the word symbols and the hidden states of all nodes, end to end.
 
         Exact, also where symbols have valency: only symbols that fit the place in the tree are drawn.

@@ -73,28 +73,42 @@ class NBestList:
         for heads in self.heads:
             yield DependencyTree(given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ())
 
-    def rated_by(self, scorer: Rater | tuple[Rater, ...]) -> Floats:
-        """[k] the log-probability of each tree less that of the best; never below −WORST, never nan."""
-        if isinstance(scorer, tuple):
-            average: Floats = np.mean([self.rated_by(rater) for rater in scorer], axis=0)
-            return average
-        return _raised(np.asarray(self._ratings(scorer), np.float64))
+    def rated_by(self, scorer: Rater | tuple[Rater, ...], name: str = "rating") -> Floats:
+        """[k] the log-probability of each tree less that of the best; never below −WORST, never nan.
 
-    def columns(self, scorer: Scorer) -> Floats:
+        A function may say −inf, the logarithm of 0; a fault in what it says is told with the feature's `name`.
+        """
+        if isinstance(scorer, tuple):
+            average: Floats = np.mean([self.rated_by(rater, name) for rater in scorer], axis=0)
+            return average
+        return _raised(np.asarray(self._ratings(scorer, name), np.float64))
+
+    def columns(self, scorer: Scorer, name: str = "rating") -> Floats:
         """[k, features] what a scorer says, one feature for each of `feature_names`, each as in `rated_by`."""
         if isinstance(scorer, TopDown):
             parts = scorer.logprobs_of_heads(self.sentence, self.heads)
             return np.stack([_raised(part) for part in parts.T], axis=1)
-        return self.rated_by(scorer)[:, None]
+        return self.rated_by(scorer, name)[:, None]
 
-    def _ratings(self, scorer: Rater) -> Floats:
+    def _ratings(self, scorer: Rater, name: str) -> Floats:
         if isinstance(scorer, HeadGrammar):
             weights, _ = scorer.weights(self.sentence)
             pairs = [tree_weight(*weights, heads) for heads in self.heads - 1]
             return np.array([log_weight if sign > 0 else -np.inf for log_weight, sign in pairs])
         if isinstance(scorer, LatentTree):
             return scorer.logprobs_of_heads(self.sentence, self.heads)
-        return np.array([float(scorer(tree)) for tree in self.trees()])
+        return np.array([_number(scorer(tree), name) for tree in self.trees()])
+
+
+def _number(rating: Any, name: str) -> float:
+    """What a function says of a tree, if it is a number below infinity."""
+    try:
+        number = float(rating)
+    except (TypeError, ValueError):
+        number = np.nan
+    if np.isnan(number) or number == np.inf:
+        raise DataError(f"the feature {name!r} of a tree must be a number, its function gave {rating!r}")
+    return number
 
 
 def _raised(ratings: Floats) -> Floats:

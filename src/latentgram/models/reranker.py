@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from latentgram.data.summarised import Summarised
 from latentgram.dp.reranking import KINDS, score_candidates
 from latentgram.models.arcs import ArcFactored
 from latentgram.models.hashed_weights import HashedWeights
-from latentgram.models.nbest import NBestList
+from latentgram.models.nbest import NBestList, feature_names
 
 Floats = NDArray[np.float64]
 BASE = "base"
@@ -54,8 +55,12 @@ class Reranker(Summarised):
 
     def features(self, candidates: NBestList) -> Floats:
         """[k, features] of the trees of a list."""
-        own = (candidates.scores - candidates.scores[0])[:, None]
-        return np.concatenate([own, *(candidates.columns(scorer) for scorer in self.scorers)], axis=1)
+        columns = [(candidates.scores - candidates.scores[0])[:, None]]
+        names = iter(self.names[1:])
+        for scorer in self.scorers:
+            own = list(islice(names, len(feature_names("", scorer))))
+            columns.append(candidates.columns(scorer, own[0]))
+        return np.concatenate(columns, axis=1)
 
     def scores(self, candidates: NBestList) -> Floats:
         """[k] the scores of the trees of a list."""
