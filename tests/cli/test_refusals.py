@@ -22,6 +22,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trees = lg.demo_dependencies(60, 0)
     trees.write(folder / "d.conllu")
     lg.save(lg.Parser(lg.fit(lg.SHAG, trees, by=lg.Spectral(states=3))), folder / "s.lg")
+    arcs = lg.MIRA(order=1, passes=1, bits=14, folds=1)
+    lg.save(lg.Parser(lg.fit(lg.ArcFactored, trees, by=arcs)), folder / "a.lg")
     lg.save(lg.fit(lg.HMM, lg.Treebank.of(trees.sentences()), by=lg.Counting()), folder / "h.lg")
     (folder / "t.tsv").write_text("a\tX\tDT\nb\tY\tNN\n\n", "utf-8")
     (folder / "t.txt").write_text("a b\n", "utf-8")
@@ -78,6 +80,7 @@ REFUSED = {
     "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
     "brackets for heads": ("train shag c.mrg -o o.lg", "c.mrg: a dependency treebank is needed, this one is"),
     "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a head-automata grammar scores dependency trees"),
+    "p(sentence) of a parser without": ("score a.lg t.tsv", "one ArcFactored, has no p(sentence): it rates trees"),
     "two numbers of tags": (
         "train hmm t.txt --by em --dictionary t.tsv:1:1 --states 5 -o o.lg",
         "states has no meaning beside a dictionary",
@@ -116,6 +119,16 @@ def test_held_out_tags_may_be_those_of_trees(run: Callable, place: Path, tmp_pat
     options = ("--states", 2, "--iterations", 1, "--dev", place / "d.conllu", "-o", output)
     assert run("train", "hmm", place / "t.txt", *options).status == 0
     assert lg.load(output).provenance.trace[-1]["score"] > 0
+
+
+def test_no_probability_of_a_sentence_is_a_dash(run: Callable, place: Path) -> None:
+    result = run("score", place / "a.lg", place / "d.conllu")
+    assert result.status == 0
+    rows = [line.split("\t") for line in result.out.splitlines()]
+    assert len(rows) == 60
+    for whole, log, probability, _ in rows:
+        assert whole == "-"
+        assert float(probability) == pytest.approx(math.exp(float(log)), rel=1e-4, abs=1e-300)
 
 
 def test_an_empty_part_is_named(run: Callable, place: Path, tmp_path: Path) -> None:

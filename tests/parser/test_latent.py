@@ -7,19 +7,22 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
 
-from latentgram.data.demo import demo_treebank
+from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.decode.goodman import Goodman
 from latentgram.decode.prune import Pruning
+from latentgram.errors import SettingError
 from latentgram.learn.fit import fit
-from latentgram.learn.learners import Clustering, Spectral
+from latentgram.learn.learners import Clustering, Counting, Spectral
 from latentgram.models.ensemble import Ensemble
 from latentgram.models.lpcfg import LPCFG
+from latentgram.models.shag import SHAG
 from latentgram.parser.cascade import Cascade
 from latentgram.parser.latent import LatentBackend
 from latentgram.parser.parser import Parser
+from latentgram.store import load, save
 
 EXACT = Pruning(precision="float64", small_states=100).none()
 WORDS = ["the", "dog", "barks", "dog"]
@@ -142,3 +145,40 @@ def test_another_alphabet_and_other_labels_change_nothing(learner):
             same = other.parse(Sentence(words, tags) if given else words)
             assert written(parse.tree) == same.tree
             assert parse.logprob == pytest.approx(same.logprob)
+
+
+def test_a_parser_takes_its_pruning(tmp_path):
+    bank = demo_treebank(60, seed=0)
+    grammar = fit(LPCFG, bank, by=Spectral(states=2))
+    sentence = Sentence(bank[3].words)
+    exact, usual = Parser(grammar, pruning=EXACT), Parser(grammar)
+    assert exact.backend.cascade.pruning == EXACT
+    assert usual.backend.cascade.pruning == Pruning()
+    whole, part = (parser.backend.cascade for parser in (exact, usual))
+    items = [len(cascade.posterior(cascade.leaves.of(sentence)).item) for cascade in (whole, part)]
+    assert items[0] > items[1]
+    save(exact, tmp_path / "p.lg")
+    assert load(tmp_path / "p.lg").pruning == EXACT
+    for wrong in (fit(LPCFG, bank, by=Counting()), fit(SHAG, demo_dependencies(20), by=Counting())):
+        with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars with hidden states"):
+            Parser(wrong, pruning=Pruning())
+    with pytest.raises(SettingError, match="pruning is given as a Pruning"):
+        Parser(grammar, pruning=0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("floor", math.nan),
+        ("threshold", -1),
+        ("beam", 2.0),
+        ("coarse_threshold", "x"),
+        ("unseen_rigour", math.inf),
+        ("small_states", 0),
+        ("small_states", 1.5),
+        ("precision", "float16"),
+    ],
+)
+def test_thresholds_out_of_range(field, value):
+    with pytest.raises(SettingError, match=f"Pruning.{field} must be"):
+        Pruning(**{field: value})

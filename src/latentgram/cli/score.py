@@ -11,6 +11,7 @@ import typer
 
 from latentgram.cli.models import load_parser
 from latentgram.cli.places import faults_of
+from latentgram.errors import SettingError
 
 
 def score(
@@ -25,6 +26,9 @@ def score(
     ] = False,
 ) -> None:
     """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
+
+    Parsers that score arcs, and rerankers, have no p(sentence): of trees they print - in its place, then
+    log p(tree | sentence) and p(tree | sentence); sentences without trees they cannot rate.
 
     With `--surprisal` print a line a word: sentence, word, and −log₂ p(word | words before it) under the grammar's
     one-state projection.
@@ -48,12 +52,16 @@ def score(
         return
     if kind in ("text", "tagged"):
         for parse in parser.parse_many(latentgram.Treebank.stream_sentences([file], kind)):
+            if parse.conditional:
+                kind = type(parser.model).__name__
+                raise SettingError(f"the model, one {kind}, has no p(sentence): it rates trees, give it some")
             typer.echo(f"{parse.logprob:.6f}\t{' '.join(parse.sentence.words)}")
         return
     for tree in latentgram.Treebank.read(file, kind):
         with faults_of(file):
             scored = parser.score(tree)
-        figures = f"{scored.logprob:.6f}\t{scored.tree_logprob:.6f}\t{scored.probability:.6g}"
+        whole = "-" if scored.conditional else f"{scored.logprob:.6f}"
+        figures = f"{whole}\t{scored.tree_logprob:.6f}\t{scored.probability:.6g}"
         typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from latentgram.errors import SettingError
+
+PRECISIONS = ("float32", "float64")
 
 
 @dataclass(frozen=True)
 class Pruning:
     """Thresholds of coarse-to-fine parsing, as posteriors. See parser/cascade.py for the stages.
+
+    It is what `Parser` takes as `pruning`.
 
     >>> Pruning().none().floor
     0.0
@@ -31,6 +39,19 @@ class Pruning:
     precision: str = "float32"
     """Of the charts of latent grammars."""
 
+    def __post_init__(self) -> None:
+        for name in ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold"):
+            _check(name, getattr(self, name), lambda value: 0 <= value <= 1, "a number from 0 to 1")
+        _check("unseen_rigour", self.unseen_rigour, lambda value: 0 < value < math.inf, "a number above 0")
+        _check(
+            "small_states",
+            self.small_states,
+            lambda value: 1 <= value == value // 1 < math.inf,
+            "a whole number from 1 on",
+        )
+        if self.precision not in PRECISIONS:
+            raise SettingError(f"Pruning.precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}")
+
     def loosened(self) -> Pruning:
         """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
         is empty; and thresholds a hundred times lower."""
@@ -47,3 +68,9 @@ class Pruning:
         return dataclasses.replace(
             self, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
         )
+
+
+def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str) -> None:
+    """Raise if a value is no number, or not in its range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
+        raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")

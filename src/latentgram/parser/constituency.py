@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.decode.goodman import Goodman
+from latentgram.decode.prune import Pruning
 from latentgram.decode.viterbi import Viterbi
 from latentgram.dp.span_masks import SpanMasks
 from latentgram.models.ensemble import Ensemble
@@ -28,11 +29,11 @@ from latentgram.parser.result import Parse
 Ints = NDArray[np.int32]
 
 
-def constituency_backend(model: LPCFG | Ensemble, decoder: Any) -> LatentBackend:
+def constituency_backend(model: LPCFG | Ensemble, decoder: Any, pruning: Pruning | None = None) -> LatentBackend:
     """The backend for a grammar or an ensemble of grammars."""
     if isinstance(model, LPCFG) and model.states.max() == 1:
         return PlainBackend(model, decoder)
-    return LatentBackend(model, decoder)
+    return LatentBackend(model, decoder, pruning)
 
 
 class PlainBackend(LatentBackend):

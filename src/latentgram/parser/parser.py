@@ -25,6 +25,7 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
+from latentgram.decode.prune import Pruning
 from latentgram.errors import SettingError, UnsupportedPair
 from latentgram.models.tagger import Tagger
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
@@ -94,6 +95,11 @@ class Parser(Summarised):
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting()))
     >>> print(parser.parse("Dogs sleep").tree)
     (S (NN Dogs) (VB sleep))
+
+    Grammars of phrases with hidden states look at part of the chart only; `pruning` says at how much.
+
+    >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Spectral(states=2))
+    >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))
     """
 
     model: Any
@@ -101,17 +107,25 @@ class Parser(Summarised):
     calibrator: Calibrator | None = None
     tagger: Tagger | None = None
     tokeniser: Tokeniser | None = None
+    pruning: Pruning | None = None
 
     def __post_init__(self) -> None:
         kind = type(self.model).__name__
         if kind not in BACKENDS:
             raise UnsupportedPair(f"there is no parser for a {kind}; there is one for {', '.join(BACKENDS)}")
+        if self.pruning is None:
+            return
+        if not isinstance(self.pruning, Pruning):
+            raise SettingError(f"pruning is given as a Pruning, not as one {type(self.pruning).__name__}")
+        if kind != "Ensemble" and (kind != "LPCFG" or self.model.states.max() == 1):
+            raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
 
     @cached_property
     def backend(self) -> Backend:
         """What does the work."""
         module, name = BACKENDS[type(self.model).__name__].split(":")
-        return cast(Backend, getattr(importlib.import_module(module), name)(self.model, self.decoder))
+        options = {} if self.pruning is None else {"pruning": self.pruning}
+        return cast(Backend, getattr(importlib.import_module(module), name)(self.model, self.decoder, **options))
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel to a worker without the backend's indices."""

@@ -64,6 +64,7 @@ STORABLE: dict[str, str] = {
     "Parser": "latentgram.parser.parser:Parser",
     "ProductSHAG": "latentgram.models.product:ProductSHAG",
     "Provenance": "latentgram.data.provenance:Provenance",
+    "Pruning": "latentgram.decode.prune:Pruning",
     "RareWords": "latentgram.data.rarewords:RareWords",
     "Relations": "latentgram.models.relations:Relations",
     "Reranker": "latentgram.models.reranker:Reranker",
