@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from tests.oracles.latent_truth import rotated, truth
 
+import latentgram as lg
+from latentgram.data.brackets import parse_tree
 from latentgram.errors import SettingError
-from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength
+from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
 
 
 def test_states_tell_their_words_and_their_contexts() -> None:
@@ -54,3 +56,12 @@ def test_the_hierarchy_joins_all_states() -> None:
     steps = hierarchy(truth(), "X")
     assert steps.shape == (1, 4)
     assert steps[0, 3] == 2
+
+
+def test_labels_with_marks_are_found_as_the_treebank_has_them() -> None:
+    bank = lg.Treebank.of([parse_tree("(S (N+P (D~ the) (N cat)) (VP (V sleeps) (R well)))")])
+    grammar = lg.fit(lg.LPCFG, bank, by=lg.Counting(rare=0))
+    assert grammar.interminals[symbol_number(grammar, "N+P")] == r"N\+P"
+    assert symbol_number(grammar, "D~") == symbol_number(grammar, r"D\~")
+    with pytest.raises(SettingError, match=r"no symbol 'VP1'; the nearest are VP"):
+        symbol_number(grammar, "VP1")

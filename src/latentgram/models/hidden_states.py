@@ -13,6 +13,7 @@ probabilities, whose distance is Hellinger's).
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from latentgram.data.rarewords import tag_symbol
-from latentgram.data.symbols import tag_of
+from latentgram.data.symbols import Symbol, tag_of
 from latentgram.errors import SettingError
 from latentgram.models.lpcfg import LPCFG
 
@@ -63,14 +64,19 @@ class _Events:
 
 
 def symbol_number(grammar: LPCFG, symbol: str) -> int:
-    """The number of a symbol by its name; preterminals and interminals are looked up in turn."""
-    inner = grammar.interminals.index(symbol)
-    if inner >= 0:
-        return inner
-    outer = grammar.preterminals.index(symbol)
-    if outer < 0:
-        raise SettingError(f"the grammar has no symbol {symbol!r}")
-    return len(grammar.interminals) + outer
+    """The number of a symbol by its name, or by the label of the treebank that it stands for.
+
+    Interminals and preterminals are looked up in turn.
+    """
+    for name in (symbol, str(Symbol((symbol,)))):
+        inner, outer = grammar.interminals.index(name), grammar.preterminals.index(name)
+        if inner >= 0:
+            return inner
+        if outer >= 0:
+            return len(grammar.interminals) + outer
+    near = difflib.get_close_matches(symbol, (*grammar.interminals, *grammar.preterminals), 5, 0.4)
+    hint = f"; the nearest are {', '.join(near)}" if near else ""
+    raise SettingError(f"the grammar has no symbol {symbol!r}{hint}")
 
 
 def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.005) -> list[HiddenState]:
