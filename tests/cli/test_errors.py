@@ -208,3 +208,11 @@ def test_nothing_to_judge_by(
         assert result.status == 1
         assert f"{dev}: {message}" in result.err.replace("\n", "")
         assert not output.exists()
+
+
+def test_tags_that_a_grammar_does_not_know_are_counted(run: Callable, grammar: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given.tsv"
+    given.write_text("The\tQQ\ndog\tWW\n\n", "utf-8")
+    result = run("parse", grammar, given, "--format", "tagged")
+    assert result.status == 0
+    assert "tags that the grammar does not know, which it tagged itself: 2" in result.err

@@ -115,7 +115,8 @@ def parse(
     kind = format or (None if files else "text")
     reading = {"kind": kind, "partial": partial, "tokenised": tokenised, "own_tags": own_tags}
     expected = _expectation(parser, names, constraints, reading)
-    questions = expected.watch(_questions(parser, names, constraints, reading, bad), names)
+    retagged = _Retagged(parser)
+    questions = expected.watch(retagged.watch(_questions(parser, names, constraints, reading, bad)), names)
     with engine_of(n_jobs, cluster) as engine:
         options: dict[str, Any] = {"skip_faults": skip_bad, "engine": engine}
         if output is None:
@@ -132,8 +133,28 @@ def parse(
         say("0 sentences")
     if tally.fallbacks:
         say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
+    if retagged.words:
+        say(f"words with tags that the grammar does not know, which it tagged itself: {retagged.words}")
     if left_out := tally.faults + len(bad or ()):
         say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
+
+
+class _Retagged:
+    """Counts the words whose tags a phrase-structure grammar does not know."""
+
+    def __init__(self, parser: Parser) -> None:
+        from latentgram.data.symbols import tag_of
+
+        grammar = getattr(parser.model, "grammars", (parser.model,))[0]
+        self.known = {tag_of(symbol) for symbol in getattr(grammar, "preterminals", ())}
+        self.words = 0
+
+    def watch(self, questions: Iterator[Question]) -> Iterator[Question]:
+        """The same questions, counted."""
+        for question in questions:
+            if self.known:
+                self.words += sum(tag not in self.known for tag in question.sentence.tags or ())
+            yield question
 
 
 def _questions(
