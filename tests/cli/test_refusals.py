@@ -114,6 +114,15 @@ def test_held_out_data_by_an_empty_path(run: Callable, place: Path) -> None:
     assert "the path is empty" in result.err
 
 
+@pytest.mark.parametrize("by", ["em", "counting"])
+def test_words_and_tags_may_be_those_of_trees(run: Callable, place: Path, tmp_path: Path, by: str) -> None:
+    output = tmp_path / "o.lg"
+    assert run("train", "hmm", place / "d.conllu", "--by", by, "-o", output).status == 0
+    seen = {word for tree in lg.Treebank.read(place / "d.conllu") for word in tree.words}
+    assert seen <= set(lg.load(output).words.symbols)
+    assert not any(word.isdigit() for word in set(lg.load(output).words.symbols) - seen)
+
+
 def test_held_out_tags_may_be_those_of_trees(run: Callable, place: Path, tmp_path: Path) -> None:
     output = tmp_path / "o.lg"
     options = ("--states", 2, "--iterations", 1, "--dev", place / "d.conllu", "-o", output)

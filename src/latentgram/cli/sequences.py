@@ -18,14 +18,19 @@ VECTOR_MEMORY = "2G"
 
 def read_for_hmm(files: list[Path], learner: Any) -> Any:
     """The data that a learner of HMMs wants: tagged sentences, text, or an n-gram automaton."""
-    from latentgram.data.text import Text
-
     kind = type(learner).__name__
     if kind == "Counting":
         return _read_without_boundaries(files)
     if kind == "Variational":
         return read_automaton(files)
-    if all(is_tagged(str(file)) for file in files):
+    return _read_words(files)
+
+
+def _read_words(files: list[Path]) -> Any:
+    """Text, which may be that of tagged sentences or of trees."""
+    from latentgram.data.text import Text
+
+    if all(is_tagged(str(file)) or has_trees(str(file)) for file in files):
         return Text.of(sentence.words for sentence in _read_without_boundaries(files))
     return Text.read(files)
 
@@ -48,9 +53,7 @@ def logprob_on_text(dev: Path, _: Any) -> Any:
     """The mean log-probability of held-out sentences; one of no positive probability counts as e⁻¹⁰⁰⁰."""
     import numpy as np
 
-    from latentgram.data.text import Text
-
-    sentences = [sentence.words for sentence in Text.read(dev)]
+    sentences = [sentence.words for sentence in _read_words([dev])]
     if not sentences:
         raise DataError(NOTHING_HELD_OUT, path=dev)
 
@@ -94,11 +97,25 @@ def is_tagged(file: str) -> bool:
     return plain_suffix(split_specification(file)[0]) in TAGGED_SUFFIXES
 
 
+def has_trees(file: str) -> bool:
+    """Whether a file has trees, by its name."""
+    from latentgram.data.files import plain_suffix
+    from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
+
+    return plain_suffix(file) in (*SUFFIXES[BRACKETS], *SUFFIXES[CONLLU])
+
+
 def read_tagged_file(specification: str) -> list[Any]:
-    """Tagged sentences of `FILE[:COLUMN]`."""
+    """Tagged sentences of `FILE[:COLUMN]`, or of a file of trees."""
     from latentgram.data.tag_dictionary import split_specification
     from latentgram.data.tagged import read_tagged
+    from latentgram.data.treebank import Treebank
 
+    if has_trees(specification):
+        sentences = Treebank.read(specification).sentences()
+        if bare := [number for number, sentence in enumerate(sentences, 1) if sentence.tags is None]:
+            raise DataError(f"sentence {bare[0]} has no tags", path=specification)
+        return sentences
     path, *column = split_specification(specification)
     return list(read_tagged(path, column=int(column[0]) if column else 1))
 
@@ -154,18 +171,12 @@ def read_automaton(files: list[Path], reading: str | None = None, strict: bool =
 
 def score_on_tagged(file: Path, _: Any) -> Callable[[Any], float]:
     """Tagging accuracy on held-out sentences; clusters without names count many-to-one."""
-    from latentgram.data.formats import BRACKETS, CONLLU, format_of
-    from latentgram.data.tag_dictionary import split_specification
-    from latentgram.data.treebank import Treebank
     from latentgram.evaluate.tagging import score_tags
 
-    trees = format_of(split_specification(str(file))[0]) in (BRACKETS, CONLLU)
-    sentences = Treebank.read(file).sentences() if trees else read_tagged_file(str(file))
+    sentences = read_tagged_file(str(file))
     if not sentences:
         raise DataError(NOTHING_HELD_OUT, path=file)
-    if bare := [number for number, sentence in enumerate(sentences, 1) if sentence.tags is None]:
-        raise DataError(f"held-out sentence {bare[0]} has no tags", path=file)
-    gold = [sentence.tags or () for sentence in sentences]
+    gold = [sentence.tags for sentence in sentences]
     names = {tag for tags in gold for tag in tags}
 
     def score(model: Any) -> float:
