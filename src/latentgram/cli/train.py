@@ -75,7 +75,7 @@ KINDS = {
     "hmm": Kind(
         "HMM",
         "A hidden Markov model from text, tagged text or n-grams.",
-        "text (em), tagged text as FILE[:COLUMN] or trees (counting), or n-gram counts, automata, ARPA (variational)",
+        "text (em), tagged text as FILE[:COLUMN], trees, or n-gram counts, automata, ARPA (variational)",
         parses=False,
         reader="latentgram.cli.sequences:read_for_hmm",
         scorer="latentgram.cli.sequences:score_on_tagged",
