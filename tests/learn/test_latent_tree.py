@@ -23,7 +23,7 @@ def learned(counts: TreeCounts, *, printed: bool = False) -> LatentTree:
 
 def errors(model: LatentTree, seed: int = 9) -> np.ndarray:
     trees = arrays(HEADS)
-    words, _ = TRUTH.sample(trees, seed)
+    words, _ = TRUTH.sample_nodes(trees, seed)
     return np.abs(model.scores_of_nodes(trees, words)[0] - TRUTH.scores_of_nodes(trees, words)[0])
 
 
@@ -41,7 +41,7 @@ def test_the_printed_equations_are_exact_for_stationary_trees_only() -> None:
     operators = spectral_operators(exact_counts(truth, HEADS), 3, 0.0, printed=True)
     model = LatentTree(truth.symbols, *operators, truth.unigram)
     trees = arrays(HEADS)
-    words, _ = truth.sample(trees, 2)
+    words, _ = truth.sample_nodes(trees, 2)
     assert np.abs(model.scores_of_nodes(trees, words)[0] - truth.scores_of_nodes(trees, words)[0]).max() < 1e-8
 
 
@@ -49,14 +49,14 @@ def test_more_triples_mean_less_error() -> None:
     found = []
     for times in (20, 800):
         trees = arrays(HEADS * times)
-        found.append(np.median(errors(learned(TreeCounts.of(trees, TRUTH.sample(trees, 1)[0], 8)))))
+        found.append(np.median(errors(learned(TreeCounts.of(trees, TRUTH.sample_nodes(trees, 1)[0], 8)))))
     assert found[0] < 0.5
     assert found[1] < 0.3 * found[0]
 
 
 def test_counts_of_parts_add_up_and_do_not_depend_on_their_number() -> None:
     trees = arrays(HEADS)
-    words, _ = TRUTH.sample(trees, 3)
+    words, _ = TRUTH.sample_nodes(trees, 3)
     half = 7 * 30
     parts = TreeCounts.of(arrays(HEADS[:30]), words[:half], 8) + TreeCounts.of(arrays(HEADS[30:]), words[half:], 8)
     whole = TreeCounts.of(trees, words, 8)
