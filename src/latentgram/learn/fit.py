@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
-from latentgram.errors import SettingError
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError, SettingError
 from latentgram.learn import learners
 from latentgram.learn.rare_threshold import AUTO, choose_threshold
 from latentgram.learn.recipes import Context, recipe_of
@@ -33,12 +36,18 @@ def fit(
 
     `by` is the learner with its settings; `dev_score` rates candidates for learners that choose among them
     (see `latentgram.accuracy_on`). A learner's `rare="auto"` becomes the threshold that the data ask for.
+    Trees may come in a list.
 
     >>> import latentgram as lg
     >>> grammar = fit(lg.LPCFG, lg.demo_treebank(20, seed=0), by=lg.Counting())
     >>> grammar.provenance.learner
     'Counting'
     """
+    if not isinstance(model, type) or not isinstance(by, Settings):
+        raise SettingError("learning is asked for as fit(lg.LPCFG, data, by=lg.Spectral()): a class and a learner")
+    if dev_score is not None and not callable(dev_score):
+        raise SettingError("dev_score is a function of a model, such as accuracy_on(treebank)")
+    data = _as_data(data)
     recipe = recipe_of(model.__name__, type(by).__name__)
     learner = by.resolved(recipe.defaults, f"{model.__name__} by {type(by).__name__}")
     context = Context(engine or engine_for(n_jobs), progress or Silent(), dev_score)
@@ -58,6 +67,15 @@ def fit(
     )
     fitted: Model = dataclasses.replace(learned, provenance=provenance)
     return fitted
+
+
+def _as_data(data: Any) -> Any:
+    """What was given, trees in a list or tuple as a treebank."""
+    if data is None:
+        raise DataError("there is nothing to learn from")
+    if isinstance(data, list | tuple) and data and all(isinstance(one, Tree | DependencyTree) for one in data):
+        return Treebank.of(data)
+    return data
 
 
 def learner_of(kind: str, made_by: Provenance) -> Any:

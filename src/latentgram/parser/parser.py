@@ -113,6 +113,8 @@ class Parser(Summarised):
         kind = type(self.model).__name__
         if kind not in BACKENDS:
             raise UnsupportedPair(f"there is no parser for a {kind}; there is one for {', '.join(BACKENDS)}")
+        if isinstance(self.decoder, str):
+            raise SettingError(f"a decoder is given as an object, such as lg.Goodman(), not as {self.decoder!r}")
         if self.pruning is None:
             return
         if not isinstance(self.pruning, Pruning):
