@@ -24,7 +24,7 @@ import numpy as np
 
 import latentgram as lg
 from harness import corpora, explain, write_rows
-from latentgram.models.nbest import nbest_lists
+from latentgram.arcs.nbest import nbest_lists
 
 RESULTS = Path(__file__).parent / "results" / "arcs_speed.csv"
 COUNT = 50

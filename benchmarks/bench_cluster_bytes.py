@@ -31,9 +31,9 @@ from distributed import Client, LocalCluster
 
 import latentgram as lg
 from harness import explain
-from latentgram.learn.ngram_counting import count_ngrams
 from latentgram.parallel import Cluster
 from latentgram.parser.answers import Question, answers
+from latentgram.sequences.ngram_counting import count_ngrams
 
 RESULTS = Path(__file__).parent / "results" / "cluster_bytes.csv"
 PARSED = 512

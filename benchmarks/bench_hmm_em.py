@@ -35,9 +35,9 @@ from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.tagged import read_tagged
 from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import Text
-from latentgram.learn.hmm import Corpus
-from latentgram.learn.hmm_parameters import Emissions, Prior, maximise, uniform
-from latentgram.learn.recipes import Context
+from latentgram.kinds.recipes import Context
+from latentgram.sequences.hmm_learning import Corpus
+from latentgram.sequences.hmm_parameters import Emissions, Prior, maximise, uniform
 
 RESULTS = Path(__file__).parent / "results" / "hmm_em.csv"
 PEERS = ("torch==2.13.0", "pomegranate==1.1.2", "hmmlearn==0.3.3")

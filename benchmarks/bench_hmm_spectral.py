@@ -27,7 +27,7 @@ from harness import explain
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.tag_dictionary import open_dictionary
 from latentgram.data.text import END, Text
-from latentgram.models.hmm import HMM
+from latentgram.sequences.hmm import HMM
 
 RESULTS = Path(__file__).parent / "results" / "hmm_spectral.csv"
 STATES, SYMBOLS = 10, 50

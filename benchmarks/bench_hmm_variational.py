@@ -26,11 +26,11 @@ from harness import explain
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
-from latentgram.learn.hmm import Corpus
-from latentgram.learn.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
-from latentgram.learn.ngram import from_counts
-from latentgram.learn.recipes import Context
-from latentgram.learn.variational import ROUNDS, ApproximateCorpus, first_memory
+from latentgram.kinds.recipes import Context
+from latentgram.sequences.hmm_learning import Corpus
+from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
+from latentgram.sequences.ngram_learning import from_counts
+from latentgram.sequences.variational import ROUNDS, ApproximateCorpus, first_memory
 
 RESULTS = Path(__file__).parent / "results" / "hmm_variational.csv"
 PRIOR = Prior(1.0, 0.1)

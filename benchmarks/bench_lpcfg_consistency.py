@@ -28,7 +28,7 @@ from tests.oracles.latent_truth import tree_probability, truth
 
 import latentgram as lg
 from latentgram.data.treebank import Treebank
-from latentgram.models.draw import draw_trees
+from latentgram.lpcfg.draw import draw_trees
 
 RESULTS = Path(__file__).parent / "results"
 RAW = {"rare": 0, "backoff": 0.0, "pull": 0.0}

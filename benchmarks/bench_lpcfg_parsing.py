@@ -29,11 +29,11 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-import latentgram.parser.cascade as cascade
+import latentgram.lpcfg.parse.cascade as cascade
 from harness import explain, write_rows
-from latentgram.decode.prune import Pruning
-from latentgram.dp import beam
-from latentgram.parser.latent import LatentBackend
+from latentgram.lpcfg.kernels import first_pass as beam
+from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"

@@ -26,7 +26,7 @@ from harness import explain
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
-from latentgram.learn.ngram import from_counts
+from latentgram.sequences.ngram_learning import from_counts
 
 RESULTS = Path(__file__).parent / "results" / "ngram_counting.csv"
 

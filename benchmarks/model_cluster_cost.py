@@ -50,10 +50,10 @@ from distributed import Client, LocalCluster
 
 import latentgram as lg
 from harness import explain, write_rows
-from latentgram.learn import tree_states
-from latentgram.learn.em_lpcfg import states_by_count
-from latentgram.learn.grammar_data import GrammarData
-from latentgram.learn.recipes import recipe_of
+from latentgram.kinds.recipes import recipe_of
+from latentgram.lpcfg import expected_states as tree_states
+from latentgram.lpcfg.em import states_by_count
+from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.parallel import Cluster, InProcess, shards
 from latentgram.parallel.wire import pack, unpack
 from latentgram.parser.answers import Question, Request, _Job, answers

@@ -8,7 +8,7 @@ its reliability before and after calibration, the F1 of the surest sentences, an
 from pathlib import Path
 
 import latentgram as lg
-from latentgram.parser.surprisal import Surprisal
+from latentgram.lpcfg.surprisal import Surprisal
 from latentgram.view.plots import line_plot, reliability_plot
 from latentgram.view.trees import draw
 

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from latentgram.cli.reproduce_cohen2013 import reproduce
 from latentgram.data.demo import demo_treebank
 from latentgram.errors import DataError
+from latentgram.reproduce.cohen2013 import reproduce
 
 
 @pytest.fixture(scope="module")

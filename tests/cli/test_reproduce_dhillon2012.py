@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from latentgram.cli import reproduce_dhillon2012
+from latentgram.reproduce import dhillon2012 as reproduce_dhillon2012
 
 
 def test_the_experiments_of_the_paper(

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from latentgram.cli import reproduce_luque2012
 from latentgram.data.treebank import Treebank
+from latentgram.reproduce import luque2012 as reproduce_luque2012
 
 
 def test_train_parse_and_score(run: Callable, dependencies: Path, tmp_path: Path) -> None:

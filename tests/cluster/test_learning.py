@@ -13,8 +13,11 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.learn import counting_lpcfg, hmm, latent_tree, tree_states
+from latentgram.latent_tree import learning as latent_tree
+from latentgram.lpcfg import counting as counting_lpcfg
+from latentgram.lpcfg import expected_states as tree_states
 from latentgram.parallel import Cluster
+from latentgram.sequences import hmm_learning as hmm
 from laws.cases import Case
 from oracles.equality import same
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.models.test_ngram import every_string, layered_text
+from tests.sequences.test_ngram import every_string, layered_text
 
 from latentgram.data.arpa import read_arpa
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
-from latentgram.learn.ngram import from_arpa, from_counts
-from latentgram.models.ngram_export import export_arpa, export_openfst, export_symbols
+from latentgram.sequences.ngram_export import export_arpa, export_openfst, export_symbols
+from latentgram.sequences.ngram_learning import from_arpa, from_counts
 
 GOOD = """\\data\\
 ngram 1=4

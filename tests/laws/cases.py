@@ -13,8 +13,8 @@ from typing import Any
 import latentgram as lg
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
-from latentgram.learn import learners
-from latentgram.learn.recipes import RECIPES
+from latentgram.kinds import learners
+from latentgram.kinds.recipes import RECIPES
 
 
 def text() -> Text:

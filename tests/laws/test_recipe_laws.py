@@ -11,7 +11,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.learn.recipes import RECIPES
+from latentgram.kinds.recipes import RECIPES
 from latentgram.parser.parser import BACKENDS
 from laws.cases import CASES, DATA, Case, fitted
 from oracles.equality import same

@@ -10,8 +10,8 @@ import pytest
 import latentgram as lg
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
+from latentgram.kinds.recipes import RECIPES
 from latentgram.learn.rare_threshold import choose_threshold
-from latentgram.learn.recipes import RECIPES
 
 
 def test_words_that_tell_their_tags_are_kept_and_endings_that_do_are_used() -> None:

@@ -1,6 +1,6 @@
 """The weight of one tree of a head-automata grammar, by its definition, and random grammars."""
 
-from latentgram.dp.head_automata import LEFT, RIGHT
+from latentgram.shag.kernels.inside_outside import LEFT, RIGHT
 from oracles.projective import ROOT, modifiers
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords
 from latentgram.data.transforms import Binarisation
-from latentgram.models.lpcfg import LPCFG
+from latentgram.lpcfg.model import LPCFG
 
 INTERMINALS, PRETERMINALS, WORDS = ("@S", "NP", "S"), ("DT", "NN", "VB"), ("barks", "dog", "the")
 

@@ -11,7 +11,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords
 from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
-from latentgram.models.lpcfg import LPCFG
+from latentgram.lpcfg.model import LPCFG
 
 RULES = {
     ("S", "X", "X"): [[[0.5, 0.1], [0.0, 0.1]], [[0.0, 0.1], [0.1, 0.4]]],

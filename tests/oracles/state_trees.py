@@ -6,10 +6,10 @@ import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyArrays
-from latentgram.data.tree_symbols import TreeSymbols
 from latentgram.data.word_symbols import WordSymbols
-from latentgram.models.latent_tree import LatentTree
-from latentgram.stats.latent_tree import Tally, TreeCounts
+from latentgram.latent_tree.model import LatentTree
+from latentgram.latent_tree.statistics import Tally, TreeCounts
+from latentgram.latent_tree.symbols import TreeSymbols
 
 
 def random_model(states: int, symbols: int, rng: np.random.Generator, *, valency: int = 0) -> LatentTree:

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from latentgram.models.ngram import BackoffNGram
+from latentgram.sequences.ngram import BackoffNGram
 
 TINY = 1e-17
 """Paths of a smaller probability are left out, so that automata with loops have finitely many."""

@@ -56,7 +56,7 @@ def count(
     from latentgram.data.ngram_tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
     from latentgram.errors import SettingError
-    from latentgram.learn.ngram_counting import count_ngrams
+    from latentgram.sequences.ngram_counting import count_ngrams
 
     check_output(output, files, dictionary)
     if table or is_table(files):

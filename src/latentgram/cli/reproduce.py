@@ -36,9 +36,11 @@ def smith2012(
     test: Test = False,
 ) -> None:
     """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
-    from latentgram.cli.reproduce_smith2012 import reproduce
+    from latentgram.cli.console import progress
+    from latentgram.reproduce.smith2012 import reproduce
 
-    results, page, plots = reproduce(data, text, _numbers("--sizes", sizes), iterations, test)
+    with progress() as shown:
+        results, page, plots = reproduce(data, text, _numbers("--sizes", sizes), iterations, test, shown)
     write_results(output, results, page, plots)
 
 
@@ -51,7 +53,7 @@ def luque2012(
 ) -> None:
     """Luque et al. 2012: head automata by counting, spectral learning and EM against states; words; times."""
     from latentgram.cli.console import progress
-    from latentgram.cli.reproduce_luque2012 import reproduce
+    from latentgram.reproduce.luque2012 import reproduce
 
     with progress() as shown:
         results, page, plots = reproduce(data / "dependency" / treebank, test, shown)
@@ -70,7 +72,7 @@ def cohen2013(
 ) -> None:
     """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
     from latentgram.cli.console import progress
-    from latentgram.cli.reproduce_cohen2013 import reproduce
+    from latentgram.reproduce.cohen2013 import reproduce
 
     sizes = _numbers("--states", states)
     with progress() as shown:
@@ -118,7 +120,7 @@ def dhillon2012(
 ) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
     from latentgram.cli.console import progress
-    from latentgram.cli.reproduce_dhillon2012 import reproduce
+    from latentgram.reproduce.dhillon2012 import reproduce
 
     wanted = _numbers("--orders", orders, most=2)
     folders = [data / "dependency" / name for name in treebanks.split(",")]

@@ -35,7 +35,7 @@ def score(
     """
     import latentgram
     from latentgram.data.formats import format_of
-    from latentgram.parser.surprisal import Surprisal
+    from latentgram.lpcfg.surprisal import Surprisal
 
     kind = format or format_of(file)
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:

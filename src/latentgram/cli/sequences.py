@@ -142,7 +142,7 @@ def read_automaton(files: list[Path], reading: str | None = None, strict: bool =
     import latentgram
     from latentgram.data.files import plain_suffix
     from latentgram.data.ngram_counts import NGramCounts
-    from latentgram.learn.ngram import from_counts
+    from latentgram.sequences.ngram_learning import from_counts
 
     first = str(files[0])
     arpa = plain_suffix(first) == ".arpa"

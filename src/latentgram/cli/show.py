@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from latentgram.models.shag import SHAG
+    from latentgram.shag.model import SHAG
 
 
 def show(
@@ -98,7 +98,7 @@ def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
 def _grammar_in(model: Any) -> SHAG:
     """The grammar with hidden states in a model, a parser or a product."""
     from latentgram.errors import SettingError
-    from latentgram.models.shag import SHAG
+    from latentgram.shag.model import SHAG
 
     grammar = getattr(model, "model", model)
     for factor in getattr(grammar, "factors", (grammar,)):
@@ -110,7 +110,7 @@ def _grammar_in(model: Any) -> SHAG:
 def _show_neighbours(model: Any, word: str, count: int) -> None:
     """The nearest words with their cosines."""
     from latentgram.errors import SettingError
-    from latentgram.models.word_vectors import WordVectors
+    from latentgram.latent_tree.word_vectors import WordVectors
 
     if not isinstance(model, WordVectors):
         raise SettingError(f"a {type(model).__name__} has no word vectors")
@@ -121,11 +121,11 @@ def _show_neighbours(model: Any, word: str, count: int) -> None:
 def _show_states(model: Any, symbol: str, top: int, spectrum: bool, svg: Path | None) -> None:
     """What the states of a symbol prefer and how they are alike; what the coordinates of a spectral one part."""
     from latentgram.errors import SettingError
-    from latentgram.models.coordinates import coordinates
-    from latentgram.models.ensemble import Ensemble
-    from latentgram.models.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
-    from latentgram.models.lpcfg import LPCFG
-    from latentgram.models.typical_subtrees import TypicalSubtrees
+    from latentgram.lpcfg.ensemble import Ensemble
+    from latentgram.lpcfg.inspect.coordinates import coordinates
+    from latentgram.lpcfg.inspect.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
+    from latentgram.lpcfg.inspect.typical_subtrees import TypicalSubtrees
+    from latentgram.lpcfg.model import LPCFG
     from latentgram.view.plots import line_plot
 
     grammar = getattr(model, "model", model)
@@ -175,7 +175,7 @@ def _show_automaton(
 ) -> None:
     from latentgram.cli.console import say
     from latentgram.errors import SettingError
-    from latentgram.models.shag import LEFT, RIGHT
+    from latentgram.shag.model import LEFT, RIGHT
     from latentgram.view.automata import FAINT, draw_dfa
     from latentgram.view.plots import line_plot
 

@@ -17,10 +17,10 @@ from latentgram.errors import DataError, NoParse
 
 if TYPE_CHECKING:
     from latentgram.data.sentence import Sentence
-    from latentgram.models.hmm import HMM
-    from latentgram.models.tagger import Tagger
-    from latentgram.models.tagging import Tagging
     from latentgram.parser.answers import Question
+    from latentgram.sequences.hmm import HMM
+    from latentgram.sequences.tagging import Tagging
+    from latentgram.tagger.model import Tagger
 
 
 TOGETHER = 1000
@@ -80,8 +80,8 @@ def tag(
     from latentgram.cli.console import ensure_input, say
     from latentgram.cli.sequences import named_tags, read_automaton
     from latentgram.errors import ModelFileError, SettingError
-    from latentgram.learn.ngram_tagger import remember_tags
     from latentgram.parser.answers import read_questions, with_constraints
+    from latentgram.sequences.ngram_tagger_learning import remember_tags
 
     if nbest is not None and samples is not None:
         raise SettingError("take one of --nbest and --samples")

@@ -21,9 +21,9 @@ import typer
 from latentgram.cli.places import check_output, faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError, SettingError
-from latentgram.learn import learners
-from latentgram.learn.recipes import RECIPES
-from latentgram.learn.settings import Settings
+from latentgram.kinds import learners
+from latentgram.kinds.recipes import RECIPES
+from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
     from latentgram.parallel import Engine

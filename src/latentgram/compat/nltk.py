@@ -11,8 +11,8 @@ from typing import Any
 
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
+from latentgram.kinds.result import Parse
 from latentgram.parser.parser import Parser
-from latentgram.parser.result import Parse
 
 try:
     from nltk.parse.api import ParserI

@@ -12,10 +12,10 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.learn import learners
+from latentgram.kinds import learners
+from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.settings import Settings
 from latentgram.learn.rare_threshold import AUTO, choose_threshold
-from latentgram.learn.recipes import Context, recipe_of
-from latentgram.learn.settings import Settings
 from latentgram.parallel import Engine, engine_for
 from latentgram.progress import Progress, Silent
 

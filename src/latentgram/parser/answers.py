@@ -22,10 +22,10 @@ from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
+from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.output import render
 from latentgram.parser.parser import BATCH, Parser
-from latentgram.parser.result import Parse
 
 LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""

@@ -24,10 +24,10 @@ from latentgram.evaluate.attachment import attachment_rows
 from latentgram.evaluate.bracketing import bracket_rows
 from latentgram.evaluate.calibration import Calibration, calibration
 from latentgram.evaluate.compare import attachment_uas, bracketing_f1
+from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine
 from latentgram.parser.calibrator import Calibrator, Curve
 from latentgram.parser.parser import Parser
-from latentgram.parser.result import Parse
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from scipy.optimize import isotonic_regression
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.tree import Tree
-from latentgram.parser.marginals import Marginals
-from latentgram.parser.result import Parse
+from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.result import Parse
 
 Floats = NDArray[np.float64]
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from latentgram.decode.brackets import Brackets
-from latentgram.decode.goodman import Goodman
-from latentgram.decode.maxrule import MaxRule
-from latentgram.decode.mbr import MBR
-from latentgram.decode.viterbi import Viterbi
 from latentgram.errors import SettingError
+from latentgram.kinds.decoders import MBR, Viterbi
+from latentgram.lpcfg.decoders import Brackets, Goodman, MaxRule
 
 DECODERS: dict[str, Any] = {
     "viterbi": Viterbi(),

@@ -16,7 +16,7 @@ from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
-from latentgram.parser.result import HEAD_MARK, NOTES, TAG_MARK, Parse
+from latentgram.kinds.result import HEAD_MARK, NOTES, TAG_MARK, Parse
 from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")

@@ -25,22 +25,22 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
-from latentgram.decode.prune import Pruning
 from latentgram.errors import SettingError, UnsupportedPair
-from latentgram.models.tagger import Tagger
+from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.result import Parse
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.calibrator import Calibrator
-from latentgram.parser.marginals import Marginals
-from latentgram.parser.result import Parse
+from latentgram.tagger.model import Tagger
 
 BACKENDS: dict[str, str] = {
-    "Ensemble": "latentgram.parser.constituency:constituency_backend",
-    "ArcFactored": "latentgram.parser.arcs:ArcBackend",
-    "Reranker": "latentgram.parser.arcs:RerankingBackend",
-    "LPCFG": "latentgram.parser.constituency:constituency_backend",
-    "SHAG": "latentgram.parser.dependency:DependencyBackend",
-    "LexicalSHAG": "latentgram.parser.dependency:DependencyBackend",
-    "ProductSHAG": "latentgram.parser.dependency:DependencyBackend",
+    "Ensemble": "latentgram.lpcfg.parse.plain:constituency_backend",
+    "ArcFactored": "latentgram.arcs.parse:ArcBackend",
+    "Reranker": "latentgram.arcs.parse:RerankingBackend",
+    "LPCFG": "latentgram.lpcfg.parse.plain:constituency_backend",
+    "SHAG": "latentgram.shag.parse.backend:DependencyBackend",
+    "LexicalSHAG": "latentgram.shag.parse.backend:DependencyBackend",
+    "ProductSHAG": "latentgram.shag.parse.backend:DependencyBackend",
 }
 """The backend of each class of model, as "module:function" of the model and the decoder."""
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from latentgram.data.tokenise import Tokeniser
 from latentgram.errors import SettingError
+from latentgram.kinds.learners import Perceptron
+from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
-from latentgram.learn.learners import Perceptron
-from latentgram.learn.recipes import Context, recipe_of
-from latentgram.learn.settings import Settings
-from latentgram.models.tagger import Tagger
 from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
+from latentgram.tagger.model import Tagger
 
 
 def fit_parser(
@@ -45,7 +45,7 @@ def fit_parser(
         raise SettingError(f"there are {len(treebank)} sentences: they cannot be jackknifed in {jackknife} parts")
     seen = treebank
     if jackknife and tagger is not None:
-        from latentgram.learn.tagger import jackknifed
+        from latentgram.tagger.learning import jackknifed
 
         settings = tagger.resolved(recipe_of("Tagger", "Perceptron").defaults, "jackknifing")
         seen = jackknifed(treebank, settings, Context(progress=progress or Silent()), jackknife)

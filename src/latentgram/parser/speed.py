@@ -20,9 +20,9 @@ import numpy as np
 
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
-from latentgram.models.hmm import HMM
-from latentgram.models.tagger import Tagger
 from latentgram.parser.parser import BATCH, Parser
+from latentgram.sequences.hmm import HMM
+from latentgram.tagger.model import Tagger
 
 _DRAWS = 2000
 

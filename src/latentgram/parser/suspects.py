@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from latentgram.data.tree import Tree
+from latentgram.kinds.result import Parse
 from latentgram.parser.parser import Parser
-from latentgram.parser.result import Parse
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from latentgram.view.svg import colour, document, element, text, text_width
 
 if TYPE_CHECKING:
-    from latentgram.models.dfa import DFA
+    from latentgram.sequences.dfa import DFA
 
 RADIUS = 24
 COLUMN, ROW, MARGIN = 260, 150, 70

@@ -11,10 +11,10 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import LatentgramError
-from latentgram.parser.marginals import Marginals
+from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.result import Parse
 from latentgram.parser.output import render
 from latentgram.parser.parser import Parser
-from latentgram.parser.result import Parse
 
 
 def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count: int) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from latentgram.errors import SettingError
-from latentgram.models.coordinates import Pulling, coordinates
-from latentgram.models.ensemble import Ensemble
-from latentgram.models.hidden_states import Preference, hidden_states, state_strength, symbol_number
-from latentgram.models.leaves import LeafTable
-from latentgram.models.likely_subtrees import LikelySubtrees
-from latentgram.models.lpcfg import LPCFG
-from latentgram.models.shag import LEFT, RIGHT, SHAG
-from latentgram.models.typical_subtrees import Subtree, TypicalSubtrees
+from latentgram.lpcfg.ensemble import Ensemble
+from latentgram.lpcfg.inspect.coordinates import Pulling, coordinates
+from latentgram.lpcfg.inspect.hidden_states import Preference, hidden_states, state_strength, symbol_number
+from latentgram.lpcfg.inspect.likely_subtrees import LikelySubtrees
+from latentgram.lpcfg.inspect.typical_subtrees import Subtree, TypicalSubtrees
+from latentgram.lpcfg.leaves import LeafTable
+from latentgram.lpcfg.model import LPCFG
+from latentgram.shag.model import LEFT, RIGHT, SHAG
 from latentgram.view.automata import draw_dfa
 from latentgram.view.trees import draw
 

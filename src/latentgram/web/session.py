@@ -1,6 +1,6 @@
 """`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
 
-An accepted tree is appended to the treebank and absorbed (learn/absorbing.py): its counts are added to those of
+An accepted tree is appended to the treebank and absorbed (learn/updating.py): its counts are added to those of
 the grammar, or an online learner goes on with it, which takes a moment whatever the size of the treebank. Learning
 anew goes on in a process of its own (refit.py); what was accepted meanwhile is absorbed into its result. Models
 without their statistics (head automata of older files) are learned anew after each acceptance if that takes
@@ -22,13 +22,13 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
-from latentgram.learn.absorb_tags import absorb_tags
-from latentgram.learn.absorbing import absorbed, absorbs
 from latentgram.learn.fit import learner_of
-from latentgram.models.ensemble import Ensemble
-from latentgram.models.lpcfg import LPCFG
+from latentgram.learn.updating import absorbed, absorbs
+from latentgram.lpcfg.ensemble import Ensemble
+from latentgram.lpcfg.model import LPCFG
 from latentgram.parser.parser import Parser
 from latentgram.store import save
+from latentgram.tagger.update import absorb_tags
 from latentgram.web.annotations import Accepted, Annotations, AnyTree, small_tree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.inspection import Inspection

@@ -10,9 +10,9 @@ from typing import Any
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
+from latentgram.kinds.learners import Counting
 from latentgram.learn.fit import fit
-from latentgram.learn.learners import Counting
-from latentgram.models.hmm import HMM
+from latentgram.sequences.hmm import HMM
 
 _JOIN = "\u241f"
 

@@ -1,0 +1,1 @@
+"""Compiled loops over arcs, siblings and histories: arrays in, arrays out."""

@@ -1,0 +1,57 @@
+"""Which arcs are worth a closer look: those that a first-order model finds likely.
+
+An arc is kept if its posterior under exp(scale · score) is at least `floor` times that of its modifier's likeliest
+head, or if it is in the best tree, so that there always is a tree. O(N³) a sentence.
+"""
+
+import numpy as np
+from numba import njit
+
+from latentgram.arcs.kernels.features import score_arcs
+from latentgram.numeric.eisner import best_heads, marginals
+from latentgram.numeric.semiring import Log
+
+
+@njit(cache=True)
+def likely_arcs(symbols, weights, scale, floor):
+    """Which arcs [N + 1, N] (head by its place, 0 the root; modifier) are kept."""
+    n_words = symbols.shape[1] - 2
+    arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
+    score_arcs(symbols, weights, arc, root)
+    marginal, root_marginal, _ = marginals(Log(), arc * scale, root * scale)
+    heads, _ = best_heads(arc, root)
+    kept = np.zeros((n_words + 1, n_words), np.bool_)
+    for word in range(n_words):
+        least = floor * max(root_marginal[word], marginal[:, word].max())
+        kept[0, word] = root_marginal[word] >= least
+        for head in range(n_words):
+            kept[head + 1, word] = head != word and marginal[head, word] >= least
+        kept[heads[word] + 1, word] = True
+    return kept
+
+
+@njit(cache=True)
+def list_likely_heads(symbols, offsets, heads, weights, scale, floor):
+    """For every word of many sentences the places of the heads that are kept, its right head among them.
+
+    Returns lists: where those of each word begin [words + 1], and the heads.
+    """
+    start = np.zeros(offsets[-1] + 1, np.int64)
+    listed = np.empty(16 * offsets[-1] + 64, np.int32)
+    used = 0
+    for s in range(len(offsets) - 1):
+        base, n_words = offsets[s] + 2 * s, offsets[s + 1] - offsets[s]
+        kept = likely_arcs(symbols[:, base : base + n_words + 2], weights, scale, floor)
+        for word in range(n_words):
+            kept[heads[offsets[s] + word], word] = True
+        while used + kept.sum() > len(listed):
+            larger = np.empty(2 * len(listed), np.int32)
+            larger[:used] = listed[:used]
+            listed = larger
+        for word in range(n_words):
+            for head in range(n_words + 1):
+                if kept[head, word]:
+                    listed[used] = head
+                    used += 1
+            start[offsets[s] + word + 1] = used
+    return start, listed[:used].copy()

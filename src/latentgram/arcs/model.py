@@ -1,0 +1,167 @@
+"""`ArcFactored`: projective trees scored by features of arcs, and of adjacent siblings (McDonald 2006).
+
+    score(y) = Σ_{(h,m) in y} w·f(h,m)  [+ Σ_{(h,s,m) in y} w·g(h,s,m) in the second order]
+
+Features are hashed (kernels/features.py) and most weights are zero: only the others are kept. The best tree, the k
+best ones and the posteriors of arcs come from one dynamic program over the scores, numeric/eisner.py in the first
+and numeric/siblings.py in the second order. The second order looks only at the arcs that a first-order model, its
+`pruner`, finds likely, so both cost about O(N³) with a small constant.
+
+**The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
+learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.hashed_weights import HashedWeights
+from latentgram.arcs.kernels.features import score_arcs, score_listed, score_tree
+from latentgram.arcs.kernels.pruning import likely_arcs
+from latentgram.arcs.relations import ArcRelations
+from latentgram.arcs.symbols import ArcSymbols
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
+from latentgram.errors import DataError, SettingError
+from latentgram.numeric import eisner, siblings
+from latentgram.numeric.semiring import Log
+from latentgram.numeric.sibling_trees import draw_heads, k_best_heads
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which arcs (head, modifier) and which root words are allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArcScores:
+    """The scores of a sentence's trees: of all arcs, or of listed arcs with siblings (see numeric/siblings.py)."""
+
+    root: Floats
+    """[N]"""
+    arc: Floats
+    """[N, N] (head, modifier) in the first order, [arcs] in the second."""
+    lists: tuple[Ints, Ints, Ints] | None = None
+    """Offsets, modifiers and sibling offsets of the listed arcs."""
+    sibling: Floats | None = None
+
+    def best(self) -> tuple[Ints, float]:
+        """The heads of the best tree (from 0, −1 for the root word) and its score."""
+        if self.lists is None:
+            heads, score = eisner.best_heads(self.arc, self.root)
+        else:
+            heads, score = siblings.best_heads(*self._listed(1.0))
+        return heads, float(score)
+
+    def k_best(self, k: int) -> tuple[Ints, Floats]:
+        """[at most k, N] the heads of the best trees, best first, and their scores."""
+        if self.lists is None:
+            heads, scores = eisner.k_best_heads(self.arc, self.root, k)
+        else:
+            heads, scores = k_best_heads(*self._listed(1.0), k)
+        return heads, scores
+
+    def marginals(self, scale: float) -> tuple[Floats, Floats, float]:
+        """Posteriors of all arcs [N, N] and root words [N] under exp(scale · score), and log Z."""
+        if self.lists is None:
+            arcs, roots, log_total = eisner.marginals(Log(), scale * self.arc, scale * self.root)
+            return arcs, roots, float(log_total)
+        found, roots, log_total = siblings.marginals(Log(), *self._listed(scale))
+        offset, modifier, _ = self.lists
+        head = np.repeat(np.tile(np.arange(len(self.root)), 2), np.diff(offset))
+        arcs = np.zeros((len(self.root), len(self.root)))
+        arcs[head, modifier] = found
+        return arcs, roots, float(log_total)
+
+    def of_heads(self, heads: Ints) -> float:
+        """The score of a projective tree; −∞ if an arc of it was pruned."""
+        return float(siblings.score_heads(*self._listed(1.0), heads))
+
+    def draw(self, scale: float, uniforms: Floats) -> list[Ints]:
+        """Trees drawn from exp(scale · score), one for each row of `uniforms` [trees, 4N]."""
+        listed = self._listed(scale)
+        triangle, inner, trapezoid, _ = siblings.inside(Log(), *listed)
+        return [draw_heads(triangle, inner, trapezoid, *listed, row) for row in uniforms]
+
+    def _listed(self, scale: float) -> tuple[Ints, Ints, Floats, Ints, Floats, Floats]:
+        """The arguments of the kernels on listed arcs; without siblings their scores are 0."""
+        if self.lists is None:
+            offset, modifier, sibling_offset = siblings.list_arcs(~np.eye(len(self.root), dtype=np.bool_))
+            head = np.repeat(np.tile(np.arange(len(self.root)), 2), np.diff(offset))
+            arc, sibling = self.arc[head, modifier], np.zeros(sibling_offset[-1])
+        else:
+            assert self.sibling is not None
+            (offset, modifier, sibling_offset), arc, sibling = self.lists, self.arc, self.sibling
+        return offset, modifier, scale * arc, sibling_offset, scale * sibling, scale * self.root
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArcFactored(Summarised):
+    """A projective parser that scores arcs (order 1), or arcs and adjacent siblings (order 2).
+
+    >>> import latentgram as lg
+    >>> model = lg.fit(lg.ArcFactored, lg.demo_dependencies(30, seed=0), by=lg.MIRA(order=1, passes=1))
+    >>> model.order
+    1
+    """
+
+    symbols: ArcSymbols
+    order: int
+    weights: HashedWeights
+    pruner: ArcFactored | None
+    """The first-order model that chooses the arcs the second order looks at."""
+    scale: float
+    """What scores are multiplied by in the normalised reading."""
+    floor: float
+    """A head is looked at in the second order if it is at least so many times as likely as the likeliest one."""
+    relations: ArcRelations
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if self.order not in (1, 2) or (self.order == 2) != (self.pruner is not None):
+            raise SettingError("an arc-factored parser has the order 1, or the order 2 and a pruner")
+
+    def encode(self, sentence: Sentence) -> NDArray[np.int32]:
+        """[4, N + 2] the symbols of a sentence."""
+        return self.symbols.encode([sentence])[0]
+
+    def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
+        """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""
+        n_words = symbols.shape[1] - 2
+        root = np.empty(n_words)
+        if self.pruner is None:
+            arc = np.full((n_words, n_words), -np.inf)
+            score_arcs(symbols, self.weights.dense, arc, root)
+            if allowed is not None:
+                arc[~allowed[0]] = -np.inf
+                root[~allowed[1]] = -np.inf
+            return ArcScores(root, arc)
+        if allowed is None:
+            kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
+            allowed = kept[1:], kept[0]
+        offset, modifier, sibling_offset = siblings.list_arcs(allowed[0])
+        arc, sibling = np.empty(len(modifier)), np.empty(sibling_offset[-1])
+        score_listed(symbols, self.weights.dense, offset, modifier, sibling_offset, arc, sibling, root)
+        root[~allowed[1]] = -np.inf
+        return ArcScores(root, arc, (offset, modifier, sibling_offset), sibling)
+
+    def tree_score(self, tree: DependencyTree) -> float:
+        """The score of a tree, pruned or not."""
+        if tree.fault is not None:
+            raise DataError(f"not a tree: {tree.fault}")
+        heads = np.array([0, *tree.heads, 0], np.int64)
+        symbols = self.encode(tree.sentence)
+        return float(score_tree(symbols, self.weights.dense, heads, self.order == 2))
+
+    def summary(self) -> str:
+        """One line about the size."""
+        return (
+            f"arc-factored parser of order {self.order}: {len(self.weights):,} weights, "
+            f"{len(self.symbols.words):,} words, {len(self.symbols.tags.alphabet)} tags, "
+            f"{len(self.relations.names)} relations"
+        )

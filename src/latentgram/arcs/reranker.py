@@ -1,0 +1,106 @@
+"""`Reranker`: the best of a parser's n best trees, by its score and what other models say (001 §4.3).
+
+    score(y) = Σ_i weight_i · feature_i(y) + Σ of the weights of y's templates (kernels/reranking.py)
+
+The features are named: `base` is the parser's score, the others are log-probabilities of the tree under generative
+models, each less that of the best tree in the list (see `NBestList.rated_by`). A list of k trees costs k looks at
+each model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.hashed_weights import HashedWeights
+from latentgram.arcs.kernels.reranking import KINDS, score_candidates
+from latentgram.arcs.model import ArcFactored
+from latentgram.arcs.nbest import NBestList, feature_names
+from latentgram.data.provenance import Provenance
+from latentgram.data.summarised import Summarised
+
+Floats = NDArray[np.float64]
+BASE = "base"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reranker(Summarised):
+    """A parser, models that rate its trees, and the weights of their opinions.
+
+    >>> import latentgram as lg
+    >>> trees = lg.demo_dependencies(40, seed=0)
+    >>> by = lg.Perceptron(order=1, passes=1, folds=2, count=4)
+    >>> lg.fit(lg.Reranker, trees, by=by).names[0]
+    'base'
+    """
+
+    base: ArcFactored
+    count: int
+    """The length of the lists."""
+    names: tuple[str, ...]
+    """The features: `base`, then those of each scorer (see `feature_names`)."""
+    weights: Floats
+    """[features]"""
+    scorers: tuple[Any, ...]
+    """Grammars, latent tree models, functions of a tree (which cannot be stored), tuples of such to average, or
+    top-down models."""
+    templates: HashedWeights
+    """Weights of the templates over tags; of size 0 if they are not used."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def features(self, candidates: NBestList) -> Floats:
+        """[k, features] of the trees of a list."""
+        columns = [(candidates.scores - candidates.scores[0])[:, None]]
+        names = iter(self.names[1:])
+        for scorer in self.scorers:
+            own = list(islice(names, len(feature_names("", scorer))))
+            columns.append(candidates.columns(scorer, own[0]))
+        return np.concatenate(columns, axis=1)
+
+    def scores(self, candidates: NBestList) -> Floats:
+        """[k] the scores of the trees of a list."""
+        return self.scored(candidates, self.features(candidates))
+
+    def scored(self, candidates: NBestList, features: Floats) -> Floats:
+        """The same, given their features."""
+        tags = self.base.symbols.tags
+        scores: Floats = score_candidates(
+            tags.encode(candidates.sentence).astype(np.int64),
+            candidates.heads,
+            features,
+            self.weights,
+            len(tags.alphabet) + 2,
+            self.templates.dense,
+        )
+        return scores
+
+    def weights_by_name(self) -> dict[str, float]:
+        """What each feature counts."""
+        return dict(zip(self.names, self.weights.tolist(), strict=True))
+
+    def strongest_templates(self, count: int) -> list[tuple[str, float]]:
+        """The templates with the greatest weights in either direction, with their tags."""
+        order = np.argsort(-np.abs(self.templates.value), kind="stable")[:count]
+        return [(self._name(int(self.templates.bucket[i])), float(self.templates.value[i])) for i in order]
+
+    def _name(self, code: int) -> str:
+        tags: Sequence[str] = (*self.base.symbols.tags.alphabet.symbols, "ROOT", "NONE")
+        size = len(tags)
+        kind, first, second, third = (code // size**power % size for power in (3, 2, 1, 0))
+        form = ("{0} ← {1} → {2}", "{0} ← {1} under {2}", "{1} → {0} under {2}")[kind]
+        return form.format(tags[first], tags[second], tags[third])
+
+    def summary(self) -> str:
+        """One line about the weights."""
+        shown = ", ".join(f"{name} {weight:.3g}" for name, weight in self.weights_by_name().items())
+        return f"reranker of {self.count} best trees: {shown}; {len(self.templates):,} templates"
+
+
+def template_room(n_tags: int) -> int:
+    """The number of template codes over so many tags, root and none not counted."""
+    return KINDS * (n_tags + 2) ** 3

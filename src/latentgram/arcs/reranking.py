@@ -1,0 +1,210 @@
+"""A `Reranker` by the averaged perceptron over jackknifed n-best lists (001 §4.3; Collins & Koo 2005).
+
+The lists that weights are learned from must look like those of new text. So the treebank is divided into folds,
+and the lists of a fold come from a parser, and their ratings from generative models, learned from the other folds.
+The reranker itself holds a parser and models learned from everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.hashed_weights import HashedWeights
+from latentgram.arcs.kernels.reranking import perceptron_pass
+from latentgram.arcs.model import ArcFactored
+from latentgram.arcs.nbest import NBestList, Scorer, feature_names, nbest_lists
+from latentgram.arcs.reranker import BASE, Reranker, template_room
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError, SettingError
+from latentgram.kinds.learners import EM, MIRA, Counting, Gradient, Perceptron, Spectral
+from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.settings import Settings
+
+Floats = NDArray[np.float64]
+
+TEMPLATES = "templates"
+MEMBERS = 4
+"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
+GENERATIVE: dict[str, tuple[str, tuple[Settings, ...]]] = {
+    "top-down": ("TopDown", (Gradient(),)),
+    "shag": ("SHAG", (EM(),)),
+    "shag-spectral": ("SHAG", (Spectral(),)),
+    "shag-words": ("SHAG", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
+    "shag-words-random": ("SHAG", (EM(symbols="words", start="random", iterations=40),)),
+    "lexical": ("LexicalSHAG", (Counting(),)),
+    "latent-tree": ("LatentTree", tuple(EM(seed=seed) for seed in range(MEMBERS))),
+    "latent-tree-words": ("LatentTree", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
+    "latent-tree-spectral": ("LatentTree", (Spectral(),)),
+    "latent-tree-tags": ("LatentTree", (Spectral(valency=0),)),
+    "latent-tree-printed": ("LatentTree", (Spectral(valency=0, form="printed"),)),
+}
+"""The generative models that a reranker can learn by itself, by the names of their features."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatedLists:
+    """N-best lists with named ratings of their trees: [k] numbers a list."""
+
+    lists: list[NBestList]
+    ratings: dict[str, list[Floats]]
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def __add__(self, other: RatedLists) -> RatedLists:
+        both = {name: self.ratings[name] + other.ratings[name] for name in self.ratings}
+        return RatedLists(self.lists + other.lists, both)
+
+    @classmethod
+    def of(cls, lists: list[NBestList], scorers: Mapping[str, Scorer]) -> RatedLists:
+        """Rate lists; the score of the parser is the rating `base`."""
+        if not lists:
+            raise DataError("there are no n-best lists to rate")
+        ratings = {BASE: [candidates.scores - candidates.scores[0] for candidates in lists]}
+        for name, scorer in scorers.items():
+            columns = [candidates.columns(scorer, name).T for candidates in lists]
+            names = feature_names(name, scorer)
+            ratings.update(zip(names, map(list, zip(*columns, strict=True)), strict=True))
+        return cls(lists, ratings)
+
+    def dense(self, names: Sequence[str]) -> list[Floats]:
+        """[k, features] of each list."""
+        return [np.stack(columns, axis=1) for columns in zip(*(self.ratings[name] for name in names), strict=True)]
+
+
+def features_of(scorers: Mapping[str, Scorer]) -> tuple[str, ...]:
+    """The names of all features of a reranker with these scorers."""
+    return (BASE, *(each for name, scorer in scorers.items() for each in feature_names(name, scorer)))
+
+
+def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Context) -> dict[str, Scorer]:
+    """The generative models of these names, learned from a treebank."""
+    found: dict[str, Scorer] = {}
+    for name in names:
+        model, learners = GENERATIVE[name]
+        recipe = recipe_of(model, type(learners[0]).__name__)
+        learned = [
+            recipe.load()(treebank, learner.resolved(recipe.defaults, name), context) for learner in learners
+        ]
+        found[name] = learned[0] if len(learned) == 1 else tuple(learned)
+    return found
+
+
+def learn_parser(treebank: Treebank[Any], learner: MIRA, context: Context) -> ArcFactored:
+    """The base parser."""
+    recipe = recipe_of("ArcFactored", "MIRA")
+    return cast(ArcFactored, recipe.load()(treebank, learner.resolved(recipe.defaults, "a base parser"), context))
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Makes the rated lists of a fold; a class, so that worker processes can be sent it."""
+
+    base: MIRA
+    names: tuple[str, ...]
+    count: int
+
+    def __call__(self, fold: tuple[Treebank[Any], Treebank[Any]]) -> RatedLists:
+        rest, held = fold
+        parser = learn_parser(rest, self.base, Context())
+        return RatedLists.of(nbest_lists(parser, held, self.count), learn_generative(rest, self.names, Context()))
+
+
+def jackknifed_lists(
+    treebank: Treebank[Any], base: MIRA, names: Sequence[str], *, count: int, folds: int, context: Context
+) -> RatedLists:
+    """Rated lists of a treebank's own sentences, by models that have not seen them.
+
+    The parsers of the folds are learned without jackknifing of their own.
+    """
+    if folds < 2 or len(treebank) < folds:
+        raise DataError(f"lists are jackknifed over at least 2 folds of a sentence or more, got {folds}")
+    work = _Fold(replace(base, folds=1), tuple(names), count)
+    number = np.arange(len(treebank)) % folds
+    parts = (
+        (treebank.select(np.flatnonzero(number != fold)), treebank.select(np.flatnonzero(number == fold)))
+        for fold in range(folds)
+    )
+    total: RatedLists | None = None
+    for done, lists in enumerate(context.engine.map(work, parts), 1):
+        total = lists if total is None else total + lists
+        context.progress.step("folds", done, folds)
+    assert total is not None
+    return total
+
+
+def learn_weights(
+    rated: RatedLists, base: ArcFactored, names: Sequence[str], learner: Perceptron, *, templates: bool
+) -> tuple[Floats, HashedWeights]:
+    """The weights of named ratings and of the templates.
+
+    Ratings are brought to a common spread first; the weights are those of the ratings as they are. The parser's
+    own score starts with the weight 1, so that before any step the order is the parser's.
+    """
+    tags = base.symbols.tags
+    dense = np.concatenate(rated.dense(names))
+    spread = np.sqrt((dense**2).mean(0))
+    spread[spread == 0] = 1.0
+    room = template_room(len(tags.alphabet)) if templates else 0
+    weights, summed = np.zeros(len(names)), np.zeros(len(names))
+    weights[list(names).index(BASE)] = 1.0
+    template_weights, template_summed = np.zeros(room), np.zeros(room)
+    lists = rated.lists
+    given = (
+        np.cumsum([0, *map(len, lists)]),
+        np.cumsum([0, *(candidates.heads.size for candidates in lists)]),
+        np.concatenate([candidates.heads.ravel() for candidates in lists]),
+        np.cumsum([0, *(len(candidates.sentence) for candidates in lists)]),
+        np.concatenate([tags.encode(candidates.sentence) for candidates in lists]).astype(np.int64),
+        dense / spread,
+        np.concatenate([candidates.right for candidates in lists]),
+        len(tags.alphabet) + 2,
+    )
+    random, clock = np.random.default_rng(learner.seed), 0.0
+    for _ in range(cast(int, learner.passes)):
+        _, clock = perceptron_pass(
+            random.permutation(len(lists)), *given, learner.step, clock,
+            weights, summed, template_weights, template_summed,
+        )  # fmt: skip
+    averaged = (weights - summed / clock) / spread
+    return averaged, HashedWeights.of(template_weights - template_summed / clock)
+
+
+def learn_reranker(data: Any, learner: Perceptron, context: Context) -> Reranker:
+    """The recipe: everything from a treebank."""
+    assert learner.raters is not None
+    assert learner.count is not None
+    assert learner.folds is not None
+    treebank = data if isinstance(data, Treebank) else Treebank.of(data)
+    treebank, _ = treebank.projectivise()
+    wanted = [name.strip() for name in learner.raters.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in (TEMPLATES, *GENERATIVE)]
+    if unknown:
+        known = ", ".join((TEMPLATES, *GENERATIVE))
+        raise SettingError(f"nothing called {unknown[0]!r} rates trees; there are {known}")
+    models = [name for name in wanted if name != TEMPLATES]
+    parser = MIRA(order=learner.order)
+    rated = jackknifed_lists(treebank, parser, models, count=learner.count, folds=learner.folds, context=context)
+    base = learn_parser(treebank, parser, context)
+    scorers = learn_generative(treebank, models, context)
+    return train_reranker(rated, base, scorers, learner, templates=TEMPLATES in wanted)
+
+
+def train_reranker(
+    rated: RatedLists,
+    base: ArcFactored,
+    scorers: Mapping[str, Scorer],
+    learner: Perceptron,
+    *,
+    templates: bool = True,
+) -> Reranker:
+    """A reranker from lists rated under the names of its scorers, which may be any functions of a tree."""
+    names = features_of(scorers)
+    weights, template_weights = learn_weights(rated, base, names, learner, templates=templates)
+    assert learner.count is not None
+    return Reranker(base, learner.count, names, weights, tuple(scorers.values()), template_weights)

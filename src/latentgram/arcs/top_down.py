@@ -1,0 +1,108 @@
+"""`TopDown`: a generative model of dependency trees whose every choice sees all that was made before (001 §4).
+
+    P(tree, symbols) = ∏ over heads and sides of ∏ p(modifier | history) · p(end | history)
+
+A tree grows from its root (kernels/histories.py); the choices are log-linear in features of their histories: three
+generations above the head, all siblings, what hangs on them, words (kernels/top_down.py). So there is no dynamic
+program over all trees of a sentence: the model rates given trees, such as those of a list. O(events · templates
+· outcomes) a tree.
+
+log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
+might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.kernels.histories import ATOMS, TEMPLATE_ATOMS, histories
+from latentgram.arcs.kernels.top_down import log_probabilities
+from latentgram.arcs.symbols import normal_form
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
+from latentgram.data.word_symbols import WordSymbols
+from latentgram.errors import DataError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopDown(Summarised):
+    """The symbols of words, and the weights of features of histories.
+
+    >>> import latentgram as lg
+    >>> trees = lg.demo_dependencies(100, seed=0)
+    >>> model = lg.fit(lg.TopDown, trees, by=lg.Gradient(passes=2))
+    >>> model.logprob(trees[0]) < 0, model.logprobs_of_heads(trees[0].sentence, np.array([trees[0].heads])).shape
+    (True, (1, 2))
+    """
+
+    PARTS: ClassVar[tuple[str, str]] = ("modifiers", "ends")
+    """The parts of log P."""
+
+    tags: WordSymbols
+    """What histories see of a word's tags."""
+    words: Alphabet
+    """What they see of its form."""
+    outcomes: WordSymbols
+    """What is made of it."""
+    key: NDArray[np.uint64]
+    """[features] in order."""
+    weight: NDArray[np.float16]
+    """[features, outcomes + 1], the end last."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def logprob(self, tree: DependencyTree) -> float:
+        """log P(tree, symbols) of a projective tree."""
+        if not tree.is_projective:
+            raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
+        return float(self.logprobs_of_heads(tree.sentence, np.array([tree.heads])).sum())
+
+    def logprobs(self, trees: Iterable[DependencyTree]) -> Floats:
+        """The same of many trees."""
+        return np.array([self.logprob(tree) for tree in trees])
+
+    def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
+        """[trees, 2] log P of the modifiers and of the ends of trees of one sentence.
+
+        `heads` [trees, words] number words from 1, with 0 for the root.
+        """
+        tags, words = self.encode(sentence)
+        found = np.empty((len(heads), len(self.PARTS)))
+        log_probabilities(
+            heads.astype(np.int64), tags, words, self.outcomes.encode(sentence).astype(np.int64),
+            len(self.tags.alphabet), TEMPLATE_ATOMS, len(ATOMS), self.key, self._weights, found,
+        )  # fmt: skip
+        return found
+
+    def encode(self, sentence: Sentence) -> tuple[Ints, Ints]:
+        """The tags and words of a sentence as histories see them; 0 for a rare or new word."""
+        words = self.words.encode(normal_form(word) for word in sentence.words)
+        return self.tags.encode(sentence).astype(np.int64), words.astype(np.int64) + 1
+
+    def events(self, tree: DependencyTree) -> tuple[Ints, Ints]:
+        """The histories [events, atoms] of a tree, and the numbers of their outcomes."""
+        tags, words = self.encode(tree.sentence)
+        count = 3 * len(tree) + 1
+        history, made = np.empty((count, len(ATOMS)), np.int64), np.empty(count, np.int64)
+        used = histories(np.array(tree.heads, np.int64), tags, words, len(self.tags.alphabet), history, made)
+        outcomes = np.append(self.outcomes.encode(tree.sentence).astype(np.int64), len(self.outcomes.alphabet))
+        return history[:used], outcomes[made[:used] - 1]
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float32]:
+        return self.weight.astype(np.float32)
+
+    def summary(self) -> str:
+        """One line about the size."""
+        return f"top-down model: {len(self.key):,} features of histories, {self.weight.shape[1]:,} outcomes"

@@ -1,1 +1,0 @@
-"""From posteriors to structures."""

@@ -1,1 +1,0 @@
-"""Dynamic programs: numba kernels, arrays in, arrays out, no classes."""

@@ -1,0 +1,78 @@
+"""Decoders that more than one family knows: Viterbi, and minimum risk over arcs (Luque et al. 2012, Eq. 14).
+
+`Viterbi` is the most probable derivation, argmax_tree p(tree, sentence). For a grammar with one state per symbol
+it is the most probable tree; with hidden states a tree has many derivations and this is the tree of the most
+probable one. `MBR` is the tree whose arcs are most likely,
+
+    best = argmax_y Σ_{(h,m) in y} log μ(h,m)
+
+by Eisner's algorithm, or Σ μ, the expected number of right heads. Posteriors of a spectral grammar may be a little
+negative or above 1 by errors of estimation: |μ| is taken, and log μ is never below the logarithm of `floor`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.errors import SettingError
+from latentgram.numeric.eisner import best_heads, k_best_heads
+
+Floats = NDArray[np.float64]
+Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which arcs and which root words are allowed."""
+
+
+@dataclass(frozen=True)
+class Viterbi:
+    """The most probable derivation.
+
+    >>> import latentgram as lg
+    >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())
+    >>> best = lg.Parser(grammar, decoder=Viterbi()).parse("The dog sleeps .")
+    >>> best.tree == lg.Parser(grammar).nbest("The dog sleeps .", 1)[0].tree
+    True
+    """
+
+
+@dataclass(frozen=True)
+class MBR:
+    """Minimum risk over arcs.
+
+    >>> arcs, roots = np.array([[0.0, 0.4], [0.6, 0.0]]), np.array([0.4, 0.6])
+    >>> MBR().heads(arcs, roots)
+    array([ 1, -1])
+    """
+
+    gain: Literal["log", "sum"] = "log"
+    floor: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.gain not in ("log", "sum") or not 0 < self.floor < 1:
+            raise SettingError(f"MBR takes the gain log or sum and a floor between 0 and 1, got {self}")
+
+    def gains(self, posteriors: Floats) -> Floats:
+        """What each arc adds to the objective."""
+        sizes = np.maximum(np.abs(posteriors), self.floor)
+        return np.log(sizes) if self.gain == "log" else sizes
+
+    def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> NDArray[np.int64]:
+        """The heads of the best tree (−1 for the root word), of those that the mask allows."""
+        heads, _ = best_heads(*self._masked(arcs, roots, mask))
+        return np.asarray(heads)
+
+    def k_best(
+        self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """[at most count, N] the heads of the best trees, best first, and what they are worth."""
+        heads, merits = k_best_heads(*self._masked(arcs, roots, mask), count)
+        return np.asarray(heads), np.asarray(merits)
+
+    def _masked(self, arcs: Floats, roots: Floats, mask: Mask | None) -> tuple[Floats, Floats]:
+        gains = self.gains(arcs), self.gains(roots)
+        if mask is None:
+            return gains
+        return np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)

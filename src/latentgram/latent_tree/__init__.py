@@ -1,0 +1,1 @@
+"""Latent dependency trees and word vectors (Dhillon et al. 2012)."""

@@ -1,0 +1,219 @@
+"""`LatentTree`: p(symbols | dependency tree) with a hidden state at every word (001).
+
+    p(x | tree) = Σ_h root(h_root) ∏ child_d(h_j | h_parent) ∏ word(x_j | h_j)                                  (2)
+
+Learned by EM the numbers are these probabilities. Learned spectrally they live in another basis of the state
+space, where the elementwise product of vectors is a bilinear map (kernels.py), and p̂ may be ≤ 0 or > 1. An
+estimate that cannot be a probability, or is very small, gives way to a small share of what words drawn one by one
+would have,
+
+    log p(x | tree) = log p̂ if FLOOR · ∏ unigram(x_j) ≤ p̂ ≤ 1, else log (FLOOR · ∏ unigram(x_j)),
+
+which is finite for every tree; which trees needed it is told by `scores`. What needs true states, posteriors
+and draws, is done by the nearest model that has some (`with_states`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.dependencies import DependencyArrays, DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.summarised import Summarised
+from latentgram.errors import DataError
+from latentgram.latent_tree import kernels as dp
+from latentgram.latent_tree.statistics import above_of
+from latentgram.latent_tree.symbols import TreeSymbols
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FLOOR = 1e-3
+"""The least share of the probability of independent words that a tree gets."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatentTree(Summarised):
+    """Hidden Markov trees over words, tags, or tags with their numbers of children.
+
+    `child[d][j, i]` is p(state j of a child | state i of its parent) for left (0) and right (1) children.
+
+    >>> import latentgram as lg
+    >>> trees = lg.demo_dependencies(200, seed=0)
+    >>> model = lg.fit(lg.LatentTree, trees, by=lg.EM(states=2, iterations=5))
+    >>> model.logprob(trees[0]) < 0, model.posterior(trees[0]).shape == (len(trees[0]), 2)
+    (True, True)
+    >>> len(model.sample(trees[0])) == len(trees[0])
+    True
+    """
+
+    symbols: TreeSymbols
+    root: Floats
+    """[k]"""
+    child: Floats
+    """[2, k, k]"""
+    word: Floats
+    """[symbols, k]"""
+    product: Floats
+    """[k, k, k], a ∘ b = Σ a_i b_j product[i, j]; empty if ∘ is elementwise, as in models with states."""
+    unigram: Floats
+    """[symbols] relative frequencies, none of them 0."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def states(self) -> int:
+        """The number of hidden states."""
+        return len(self.root)
+
+    @property
+    def has_states(self) -> bool:
+        """Whether the hidden states are true ones: probabilities, not a rotated space."""
+        return len(self.product) == 0
+
+    def summary(self) -> str:
+        """One line."""
+        kind = "hidden states" if self.has_states else "spectral dimensions"
+        return f"latent tree model of {self.states} {kind} over {len(self.symbols):,} symbols"
+
+    def logprob(self, tree: DependencyTree) -> float:
+        """log p(symbols | tree); always finite."""
+        return float(self.logprobs([tree])[0])
+
+    def logprobs(self, trees: Sequence[DependencyTree]) -> Floats:
+        """log p(symbols | tree) of many trees."""
+        return self.scores(DependencyArrays.of(trees), [tree.sentence for tree in trees])[0]
+
+    def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
+        """log p of many trees of one sentence: `heads` [trees, words], words numbered from 1 and 0 for the root.
+
+        This is what n-best lists are rated by.
+        """
+        count, length = heads.shape
+        trees = DependencyArrays(heads.astype(np.int32).ravel(), np.arange(count + 1) * length)
+        words = np.tile(self.symbols.of_words([sentence]), count)
+        return self.scores_of_nodes(trees, self.symbols.of_nodes(words, above_of(trees)))[0]
+
+    def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, NDArray[np.bool_]]:
+        """log p of each tree, and which of them got the floor because p̂ was below it, or no probability."""
+        symbol = self.symbols.of_nodes(self.symbols.of_words(sentences), above_of(trees))
+        return self.scores_of_nodes(trees, symbol)
+
+    def scores_of_nodes(self, trees: DependencyArrays, symbol: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+        """The same for trees whose nodes have these symbols, end to end."""
+        tree = _trees(trees)
+        _, logs, signs = self._upward(self.word, symbol, above_of(trees), tree, len(trees))
+        alone = np.bincount(tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
+        low = ~((signs > 0) & (logs >= alone) & (logs <= ROUNDING))
+        return np.where(low, alone, logs), low
+
+    def _upward(self, word: Floats, symbol: Ints, above: Ints, tree: Ints, count: int) -> Any:
+        return dp.upward(self.root, self.child, word, self.product, symbol, above, tree, count, *dp.family(above))
+
+    def posterior(self, tree: DependencyTree) -> Floats:
+        """[words, k] the posterior of the hidden state of every word."""
+        model = self.with_states
+        trees = DependencyArrays.of([tree])
+        symbol = self.symbols.of_nodes(self.symbols.of_words([tree.sentence]), above_of(trees))
+        _, _, posterior = expectations(model, trees, symbol)
+        return posterior
+
+    @overload
+    def sample(self, trees: DependencyTree, seed: int = 0) -> tuple[str, ...]: ...
+    @overload
+    def sample(self, trees: Iterable[DependencyTree], seed: int = 0) -> list[tuple[str, ...]]: ...
+    def sample(self, trees: Any, seed: int = 0) -> Any:
+        """Draw the word symbols (`of^ADP|IN`, `DET|DT`, …) of the nodes of a tree, or of each of many trees.
+
+        Of the trees only the heads are looked at.
+        """
+        one = isinstance(trees, DependencyTree)
+        given = [trees] if one else list(trees) if isinstance(trees, Iterable) else [trees]
+        if strange := [type(tree).__name__ for tree in given if not isinstance(tree, DependencyTree)]:
+            raise DataError(f"words are drawn for dependency trees, not for one {strange[0]}")
+        if not given:
+            return []
+        arrays = DependencyArrays.of(given)
+        drawn, _ = self.sample_nodes(arrays, seed)
+        names = [self.symbols.words.alphabet[number] for number in drawn.tolist()]
+        found = [tuple(names[begin:end]) for begin, end in pairwise(arrays.offsets.tolist())]
+        return found[0] if one else found
+
+    def sample_nodes(self, trees: DependencyArrays, seed: int = 0) -> tuple[Ints, Ints]:
+        """Draw words for given topologies: the word symbols and the hidden states of all nodes, end to end.
+
+        Exact, also where symbols have valency: only symbols that fit the place in the tree are drawn.
+        """
+        model = self.with_states
+        above = above_of(trees)
+        cell = self.symbols.valencies(above)
+        table = model.word.reshape(-1, self.symbols.cells, model.states).transpose(1, 0, 2)
+        order, _, _ = dp.family(above)
+        inside, _, _ = model._upward(np.ascontiguousarray(table.sum(1)), cell, above, _trees(trees), len(trees))
+        uniforms = np.random.default_rng(seed).random((len(above), 2))
+        states, drawn = dp.draw(
+            model.root, model.child, np.ascontiguousarray(table), cell, above, order, inside, uniforms
+        )
+        return drawn, states
+
+    @cached_property
+    def with_states(self) -> LatentTree:
+        """A model with true states: itself, or the nearest to a spectral one.
+
+        a ∘ · has the eigenvectors G for every a, and word · G = o(x | h): one decomposition of a general
+        combination gives G, whose columns are scaled by Σ_x o(x | h) = 1. What is negative is cut off.
+        """
+        if self.has_states:
+            return self
+        mixture = self.word.T @ np.random.default_rng(0).standard_normal(len(self.word))
+        _, vectors = np.linalg.eig(np.einsum("i,ijh->jh", mixture, self.product))
+        basis = vectors.real + vectors.imag
+        basis = basis / _nonzero(self.word.sum(0) @ basis)
+        inverse = np.linalg.pinv(basis)
+        return LatentTree(
+            self.symbols,
+            _distribution(inverse @ self.root, 0),
+            np.stack([_distribution(inverse @ side @ basis, 0) for side in self.child]),
+            _distribution(self.word @ basis, 0),
+            np.zeros((0, 0, 0)),
+            self.unigram,
+            self.provenance,
+        )
+
+
+def expectations(model: LatentTree, trees: DependencyArrays, symbol: Ints) -> tuple[Any, Floats, Floats]:
+    """Upward and downward: expected counts (root, child, word), log p of each tree, posteriors of states."""
+    above = above_of(trees)
+    order, begin, children = dp.family(above)
+    inside, logs, _ = dp.upward(
+        model.root, model.child, model.word, model.product, symbol, above, _trees(trees), len(trees),
+        order, begin, children,
+    )  # fmt: skip
+    counts = np.zeros_like(model.root), np.zeros_like(model.child), np.zeros_like(model.word)
+    posterior = dp.expect(
+        model.root, model.child, model.word, symbol, above, order, begin, children, inside, *counts
+    )
+    return counts, logs, posterior
+
+
+def _trees(trees: DependencyArrays) -> Ints:
+    """The number of the tree of every node."""
+    return np.repeat(np.arange(len(trees)), np.diff(trees.offsets))
+
+
+def _distribution(numbers: Floats, axis: int) -> Floats:
+    """Real numbers made into probabilities along an axis: what is not positive becomes very small."""
+    positive = np.maximum(numbers, 1e-12)
+    return np.asarray(positive / positive.sum(axis, keepdims=True))
+
+
+def _nonzero(numbers: Floats) -> Floats:
+    return np.where(np.abs(numbers) > 1e-300, numbers, 1.0)

@@ -1,0 +1,192 @@
+"""Operators of latent trees from moments of neighbouring nodes (001 §3.2–3.3, corrected).
+
+Let U be a vector for every symbol, G = UᵀO its mean in each hidden state, T_L and T_R the transitions. The model
+needs, in the basis of G, E_d = G T_d G⁻¹ for the children, D(y) = G diag(Gᵀy) G⁻¹ for products, y(x) = G⁻ᵀ o_x for
+words, and Gπ for the root. Every triple (a, u, b) of a child a of u on side d and another neighbour b of u (a
+child on the other side, or the parent: b is independent of a given the state of u) gives
+
+    Ω = E[U_a U_bᵀ] = E_d S,    S = E[U_u U_bᵀ],    K(y) = E[U_a U_bᵀ · yᵀU_u] = E_d D(y) S,
+
+and every neighbour b of a node u = x gives E[1{u=x} U_b] = Sᵀ y(x). These are linear equations; each unknown is
+found by least squares over all of them, weighted by their counts, with a ridge relative to the largest singular
+value that pulls towards independence of neighbours. S, Ω and K
+are means over the *same* triples, so that no stationarity is needed, and y(x) is estimated directly, so that O
+need not lie in the range of U. Since yᵀD(z) = zᵀD(y), the product is made symmetric, and the word comes first:
+c∞ᵀD(y) = yᵀ.
+
+`printed_operators` is Algorithm 1 to the letter: c₁ = μ, Σ over all arcs, y(x) = (UᵀU)⁻¹U_x; exact only if π is
+stationary under both transitions.
+
+O(triples · k³) for the moments, O(k⁶) for the product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.numeric.svd import one_thread, ridge_inverse
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CHUNK = 1 << 14
+"""Triples whose outer products are in memory at a time."""
+
+
+class TreeOperators(NamedTuple):
+    """`root` [k], `child` [2, k, k], `word` [symbols, k], `product` [k, k, k] as the model wants them."""
+
+    root: Floats
+    child: Floats
+    word: Floats
+    product: Floats
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Moments of triples (a, u, b): Ω = E[U_a U_bᵀ], S = E[U_u U_bᵀ], K[i, l, j] = E[U_a,i U_u,l U_b,j]."""
+
+    total: float
+    ends: Floats
+    centre: Floats
+    all: Floats
+
+    @classmethod
+    def of(cls, vectors: Floats, tuples: Ints, count: Floats) -> Triples:
+        """Moments of the counted tuples of symbols."""
+        size = vectors.shape[1]
+        whole = np.zeros((size, size * size))
+        ends, centre = np.zeros((size, size)), np.zeros((size, size))
+        for begin in range(0, len(tuples), CHUNK):
+            a, u, b = (vectors[column] for column in tuples[begin : begin + CHUNK].T)
+            weighted = b * count[begin : begin + CHUNK, None]
+            ends += a.T @ weighted
+            centre += u.T @ weighted
+            whole += a.T @ (u[:, :, None] * weighted[:, None, :]).reshape(len(a), -1)
+        total = max(float(count.sum()), 1.0)
+        return cls(float(count.sum()), ends / total, centre / total, whole.reshape(size, size, size) / total)
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """Moments of pairs of a node u and a neighbour b: S = E[U_u U_bᵀ], and of each symbol E[1{u=x} U_b]."""
+
+    total: float
+    both: Floats
+    by_symbol: Floats
+
+    @classmethod
+    def of(cls, vectors: Floats, node: Ints, neighbour: Ints, count: Floats) -> Arcs:
+        """Moments of counted pairs."""
+        total = max(float(count.sum()), 1.0)
+        by_symbol = np.zeros_like(vectors)
+        np.add.at(by_symbol, node, vectors[neighbour] * (count / total)[:, None])
+        return cls(float(count.sum()), vectors.T @ by_symbol, by_symbol)
+
+
+def corrected_operators(counts: Any, vectors: Floats, ridge: float) -> TreeOperators:
+    """The operators by least squares; `counts` is a `latentgram.latent_tree.statistics.TreeCounts`."""
+    left, right = 0, 1
+    across = counts.siblings
+    with one_thread():
+        arcs = [
+            Arcs.of(vectors, pairs.tuples[:, at], pairs.tuples[:, 1 - at], pairs.count)
+            for pairs in counts.pairs
+            for at in (0, 1)
+        ]
+        word = _words(arcs, ridge)
+        one = word.sum(0)
+        mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
+        mean /= mean @ one
+        views = [
+            (left, Triples.of(vectors, across.tuples, across.count)),
+            (right, Triples.of(vectors, across.tuples[:, ::-1], across.count)),
+            *((side, Triples.of(vectors, line.tuples, line.count)) for side, line in enumerate(counts.lines)),
+        ]
+        child = np.stack(
+            [_child([view for side, view in views if side == d], one, mean, ridge) for d in (left, right)]
+        )
+        product = _with_unit(_product(child, views, ridge), one, mean)
+    root = vectors.T @ counts.root / max(counts.root.sum(), 1.0)
+    return TreeOperators(root / (root @ one), child, word, product)
+
+
+def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Floats:
+    """E_d = argmin Σ_v N_v |E S_v − Ω_v|², pulled towards children that do not depend on their parents.
+
+    Transitions keep the constant function: oneᵀ E = oneᵀ.
+    """
+    total = sum(view.total for view in views)
+    alone = np.outer(mean, one)
+    gram, right = np.zeros_like(alone), np.zeros_like(alone)
+    for view in views:
+        gram += view.total / total * view.centre @ view.centre.T
+        right += view.total / total * (view.ends - alone @ view.centre) @ view.centre.T
+    found = alone + np.linalg.solve(_ridged(gram, ridge), right.T).T
+    return np.asarray(found - np.outer(mean, one @ found - one))
+
+
+def _product(child: Floats, views: list[tuple[int, Triples]], ridge: float) -> Floats:
+    """D = argmin Σ_v N_v |E_v D(y) S_v − K_v(y)|² for every y; then a ∘ b = aᵀD(b), made symmetric."""
+    size = child.shape[1]
+    total = sum(view.total for _, view in views)
+    gram = np.zeros((size * size, size * size))
+    right = np.zeros((size, size, size))
+    for side, view in views:
+        share = view.total / total
+        gram += share * np.kron(child[side].T @ child[side], view.centre @ view.centre.T)
+        right += share * np.einsum("ai,alb,jb->ijl", child[side], view.all, view.centre, optimize=True)
+    solved = np.linalg.solve(_ridged(gram, ridge), right.reshape(size * size, size))
+    operator = solved.reshape(size, size, size).transpose(0, 2, 1)
+    return np.asarray((operator + operator.transpose(1, 0, 2)) / 2)
+
+
+def _with_unit(product: Floats, one: Floats, mean: Floats) -> Floats:
+    """The product with one ∘ y = y, which noise and ridge have spoilt.
+
+    With y = (meanᵀy) one + y', only y' ∘ z' is taken from the estimate.
+    """
+    rest = np.eye(len(one)) - np.outer(one, mean)
+    inner = np.einsum("ai,bj,abh->ijh", rest, rest, product, optimize=True)
+    outer = np.einsum("i,hj->ijh", mean, rest)
+    return np.ascontiguousarray(
+        inner + outer + outer.transpose(1, 0, 2) + np.einsum("i,j,h->ijh", mean, mean, one)
+    )
+
+
+def _words(arcs: list[Arcs], ridge: float) -> Floats:
+    """y(x) = argmin Σ_v N_v |S_vᵀ y − E_v[1{u=x} U_b]|²."""
+    total = sum(arc.total for arc in arcs)
+    gram = np.zeros_like(arcs[0].both)
+    right = np.zeros_like(arcs[0].by_symbol)
+    for arc in arcs:
+        gram += arc.total / total * arc.both @ arc.both.T
+        right += arc.total / total * arc.by_symbol @ arc.both.T
+    return np.asarray(np.linalg.solve(_ridged(gram, ridge), right.T).T, np.float64)
+
+
+def _ridged(gram: Floats, ridge: float) -> Floats:
+    """A Gram matrix with the square of `ridge` times its largest singular value; at least a trace of it."""
+    largest = max(float(np.linalg.norm(gram, 2)), np.finfo(float).tiny)
+    return np.asarray(gram + (ridge**2 + 1e-15) * largest * np.eye(len(gram)))
+
+
+def printed_operators(counts: Any, vectors: Floats) -> TreeOperators:
+    """Algorithm 1 of 001 as it is printed."""
+    with one_thread():
+        triples = Triples.of(vectors, counts.siblings.tuples, counts.siblings.count)
+        sigma = []
+        for pairs in counts.pairs:
+            arcs = Arcs.of(vectors, pairs.tuples[:, 1], pairs.tuples[:, 0], pairs.count)
+            sigma.append(ridge_inverse(arcs.both))
+        left = triples.ends @ sigma[1]
+        right = triples.ends.T @ sigma[0]
+        operator = np.einsum("ai,ilb,bj->alj", ridge_inverse(left), triples.all, sigma[1], optimize=True)
+        mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
+        direct = vectors @ ridge_inverse(vectors.T @ vectors)
+        word = np.einsum("a,alj,xl->xj", mean @ sigma[1], operator, direct, optimize=True)
+    return TreeOperators(mean, np.stack([left, right]), word, operator)

@@ -1,0 +1,95 @@
+"""Several grammars of one treebank at little more than the price of one: `fit(Ensemble, trees, by=Combining())`.
+
+Trees are prepared once and the views of their nodes are computed once for each set of features, at the most
+dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the
+features, the number of states, the dimensions that are clustered, the seed of the clusters and, in large
+ensembles, the learner. They share symbols, rules and lexicon, so one chart serves them all (ensemble.py).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from latentgram.data.provenance import Provenance
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.kinds.learners import Combining
+from latentgram.kinds.recipes import RECIPES, Context
+from latentgram.lpcfg.em import climb, cluster
+from latentgram.lpcfg.ensemble import Ensemble
+from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectral_grammar
+from latentgram.lpcfg.statistics.data import GrammarData
+
+
+@dataclass(frozen=True)
+class Member:
+    """What one grammar is made from: a set of features, dimensions of the views, and states if they are clustered.
+
+    Both numbers are multiples of the number of states that the user asks for.
+    """
+
+    features: str
+    dimensions: float
+    states: float | None = None
+
+
+MEMBERS = (
+    Member("paper", 1 / 2, 1.0),
+    Member("full", 1 / 2, 1.0),
+    Member("paper", 3 / 4, 5 / 4),
+    Member("full", 3 / 8, 3 / 2),
+    Member("paper", 1.0, 1.0),
+    Member("full", 3 / 4, 5 / 4),
+    Member("paper", 1.0),
+    Member("paper", 3 / 8, 3 / 2),
+)
+"""In the order in which they are worth adding."""
+
+
+def learn_ensemble(treebank: Treebank[Tree], learner: Combining, context: Context) -> Ensemble:
+    """The recipe."""
+    data = GrammarData.of(treebank, learner, context.engine)
+    states, chosen = learner.states or 1, MEMBERS[: learner.members]
+    views: dict[str, NodeViews] = {}
+    for name in sorted({member.features for member in chosen}):
+        most = max(member.dimensions for member in chosen if member.features == name)
+        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling or 0.0)
+        views[name] = project(data, wanted, context)
+    grammars = []
+    for number, member in enumerate(chosen):
+        grammars.append(_learn(data, views, member, (learner.seed or 0) + number, learner, context))
+        context.progress.step("members", number + 1, len(chosen))
+    return Ensemble(tuple(grammars))
+
+
+def _learn(
+    data: GrammarData,
+    views: dict[str, NodeViews],
+    member: Member,
+    seed: int,
+    learner: Combining,
+    context: Context,
+) -> LPCFG:
+    """One grammar of the ensemble, which remembers how it was learned."""
+    states = learner.states or 1
+    seen = views[member.features].truncated(_dimensions(states, member.dimensions))
+    if member.states is None:
+        backoff = RECIPES["LPCFG", "Spectral"].defaults["backoff"]
+        grammar = spectral_grammar(data, seen, backoff, learner.pull or 0.0, context.engine)
+        return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
+    used, counts = cluster(data, seen, _part(states, member.states), seed, context.engine)
+    quiet = dataclasses.replace(context, dev_score=None)
+    grammar = climb(data, used, counts, learner, quiet)
+    fields: dict[str, object] = {"features": member.features, "seed": seed}
+    return dataclasses.replace(grammar, provenance=Provenance("Clustering", fields))
+
+
+def _dimensions(states: int, share: float) -> int:
+    """In fewer than four dimensions there is little to tell apart."""
+    return max(4, _part(states, share))
+
+
+def _part(states: int, share: float) -> int:
+    return max(1, round(states * share))

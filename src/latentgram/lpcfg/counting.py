@@ -1,0 +1,75 @@
+"""A PCFG by counting: an `LPCFG` with one hidden state a symbol.
+
+    t(a→b c) = count(a→b c) / count(a),   q(a→x) = count(a→x) / count(a),   π(a) = count of a at the root / trees
+
+are the maximum-likelihood estimates. Words seen rarely are counted as their signatures (data/rarewords.py). The
+pass over the trees is a map over shards of fixed size and a sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from latentgram.data.forest import Forest
+from latentgram.data.rarewords import RareWords
+from latentgram.data.transforms import Binarisation
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
+from latentgram.kinds.recipes import Context
+from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.statistics.counts import GrammarCounts
+from latentgram.lpcfg.statistics.derivations import Derivations
+from latentgram.parallel import map_reduce
+
+SHARD = 4096
+"""Trees counted at a time."""
+
+
+def count_pcfg(treebank: Treebank[Tree], learner: Any, context: Context) -> LPCFG:
+    """Read the rules off a treebank and divide their counts."""
+    forest = treebank.forest
+    if not len(forest):
+        raise DataError("there are no trees to learn a grammar from")
+    binarisation = Binarisation.of(
+        forest, direction=learner.direction, horizontal=learner.horizontal, vertical=learner.vertical
+    )
+    rare_words = RareWords.of_forest(forest, threshold=learner.rare)
+    binary = rare_words.apply(binarisation.binarise(forest))
+    parts = (
+        binary.select(np.arange(first, min(first + SHARD, len(binary)))) for first in range(0, len(binary), SHARD)
+    )
+    return pcfg_of(map_reduce(_count, parts, context.engine), rare_words, binarisation)
+
+
+def _count(forest: Forest) -> GrammarCounts:
+    return GrammarCounts.of(Derivations.of(forest))
+
+
+def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisation) -> LPCFG:
+    """The grammar of relative frequencies."""
+    total = counts.symbol_count
+    symbols, rules, entries = len(total), len(counts.rules), len(counts.lexicon)
+    return LPCFG(
+        counts.interminals,
+        counts.preterminals,
+        counts.words,
+        states=np.ones(symbols, np.int32),
+        rules=counts.rules,
+        rule_offset=np.arange(rules + 1),
+        rule_tensor=counts.rule_count / total[counts.rules[:, 0]],
+        lexicon=counts.lexicon,
+        lexicon_offset=np.arange(entries + 1),
+        lexicon_vector=counts.lexicon_count / total[counts.lexicon[:, 0]],
+        root_offset=np.arange(symbols + 1),
+        root_vector=counts.root_count / counts.root_count.sum(),
+        mean_inside=np.ones(symbols),
+        mean_outside=np.ones(symbols),
+        rule_count=counts.rule_count,
+        lexicon_count=counts.lexicon_count,
+        root_count=counts.root_count,
+        rare_words=rare_words,
+        binarisation=binarisation,
+    )

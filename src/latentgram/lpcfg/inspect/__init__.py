@@ -1,0 +1,1 @@
+"""What the hidden states of a grammar mean."""

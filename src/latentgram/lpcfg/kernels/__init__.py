@@ -1,0 +1,1 @@
+"""Compiled loops over charts and trees: arrays in, arrays out."""

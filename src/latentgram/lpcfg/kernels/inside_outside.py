@@ -1,0 +1,221 @@
+"""Inside and outside of a latent-variable PCFG over a packed chart (003 fig. 5), in ℝ.
+
+Item (a, i, j) has an inside vector α and an outside vector β of m_a numbers. With T the tensors of the rules,
+
+    α(a,i,j) = Σ_{b,c} Σ_{a→b c} T^{a→b c} ( · , Σ_k α(b,i,k) ⊗ α(c,k,j) )
+    μ(a,i,j) = α(a,i,j) · β(a,i,j),      Z = Σ_a π(a) · α(a,0,n)
+
+The sum over split points k comes first, at m² each; then one contraction, at m³, a rule. Outside is the adjoint of
+inside: with G = Σ_a β(a)ᵀ T^{a→b c} for a pair (b, c) of a span, every split adds G α(c,k,j) to β(b,i,k) and
+Gᵀ α(b,i,k) to β(c,k,j), and α(b)ᵀ (β(a)ᵀ T^{a→b c}) α(c) is the marginal of the edge.
+
+A rule that was never seen has the most backed-off tensor of 004 §3.2, E⁴: T = p(a→b c) · H^a ⊗ F^b ⊗ F^c, with H
+the mean inside and F the mean outside vectors of symbols, at m² in place of m³.
+
+Numbers are signed, so there are no logs: the caller divides the vector of each word by its share of the sentence's
+probability (`scale` below), so that the numbers of all spans stay near one in size. Cost: groups' splits × m² +
+parents × m³ for inside, twice that for outside; memory: two vectors an item.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
+from latentgram.numeric.compiling import REORDER
+
+
+class Tensors(NamedTuple):
+    """The numbers of a latent grammar, in the precision of the chart. Symbol s has `states[s]` hidden states."""
+
+    states: NDArray[np.int32]
+    rule: NDArray[np.floating]
+    rule_begin: NDArray[np.int64]
+    """[R+1] where the m_a × m_b × m_c numbers of each rule begin."""
+    lexicon: NDArray[np.floating]
+    lexicon_begin: NDArray[np.int64]
+    root: NDArray[np.floating]
+    mean_inside: NDArray[np.floating]
+    """The inside vectors of words that are not in the lexicon, but for their weight; laid out as `root`."""
+    mean_outside: NDArray[np.floating]
+    symbol_begin: NDArray[np.int64]
+    unseen: Unseen = NONE_UNSEEN
+
+
+@njit(cache=True)
+def vector_places(item_symbol, states):
+    """Where the vector of each item begins."""
+    begin = np.zeros(item_symbol.shape[0] + 1, np.int64)
+    for item in range(item_symbol.shape[0]):
+        begin[item + 1] = begin[item] + states[item_symbol[item]]
+    return begin
+
+
+@register_jitable
+def _dot(left, right):
+    """Σₖ leftₖ rightₖ."""
+    total = left.dtype.type(0)
+    for k in range(left.shape[0]):
+        total += left[k] * right[k]
+    return total
+
+
+@register_jitable
+def _add(target, weight, vector):
+    """target += weight · vector."""
+    for k in range(target.shape[0]):
+        target[k] += weight * vector[k]
+
+
+@register_jitable
+def mean_of(tensors, symbol):
+    """The mean outside vector of a symbol."""
+    return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
+
+
+@njit(cache=True, fastmath=REORDER)
+def inside(chart, begin, tensors, alpha):
+    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
+    states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
+    largest = states.max()
+    scratch = np.empty(largest * largest, tensor.dtype)
+    for group in range(chart.split_begin.shape[0] - 1):
+        some_split = chart.split_begin[group]
+        some_left, some_right = chart.split_left[some_split], chart.split_right[some_split]
+        left_states, right_states = states[chart.item_symbol[some_left]], states[chart.item_symbol[some_right]]
+        size = left_states * right_states
+        outer = scratch[:size]
+        outer[:] = 0
+        for split in range(some_split, chart.split_begin[group + 1]):
+            left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+            for h in range(left_states):
+                row = h * right_states
+                _add(outer[row : row + right_states], alpha[left + h], alpha[right : right + right_states])
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent, rule = chart.parent_item[entry], chart.parent_rule[entry]
+            if rule < 0:
+                a, b, c = chart.item_symbol[parent], chart.item_symbol[some_left], chart.item_symbol[some_right]
+                before, after = mean_of(tensors, b), mean_of(tensors, c)
+                total = tensor.dtype.type(0)
+                for h in range(left_states):
+                    total += before[h] * _dot(outer[h * right_states : (h + 1) * right_states], after)
+                weight = tensor.dtype.type(
+                    tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+                )
+                mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
+                _add(alpha[begin[parent] : begin[parent + 1]], weight * total, mean)
+                continue
+            place = tensor_begin[rule]
+            for h in range(begin[parent], begin[parent + 1]):
+                alpha[h] += _dot(tensor[place : place + size], outer)
+                place += size
+
+
+@njit(cache=True, fastmath=REORDER)
+def outside(chart, begin, tensors, alpha, beta, edge_marginal):
+    """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
+    (not yet divided by Z) of all edges."""
+    states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
+    largest = states.max()
+    one_scratch, all_scratch = np.empty(largest * largest, tensor.dtype), np.empty(largest * largest, tensor.dtype)
+    for group in range(chart.split_begin.shape[0] - 2, -1, -1):
+        first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
+        some_left, some_right = chart.split_left[first_split], chart.split_right[first_split]
+        left_states, right_states = states[chart.item_symbol[some_left]], states[chart.item_symbol[some_right]]
+        size = left_states * right_states
+        one_parent, all_parents = one_scratch[:size], all_scratch[:size]
+        all_parents[:] = 0
+        edge = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent, rule = chart.parent_item[entry], chart.parent_rule[entry]
+            one_parent[:] = 0
+            if rule < 0:
+                a, b, c = chart.item_symbol[parent], chart.item_symbol[some_left], chart.item_symbol[some_right]
+                before, after = mean_of(tensors, b), mean_of(tensors, c)
+                weight = tensor.dtype.type(
+                    tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+                )
+                mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
+                weight *= _dot(beta[begin[parent] : begin[parent + 1]], mean)
+                for h in range(left_states):
+                    _add(one_parent[h * right_states : (h + 1) * right_states], weight * before[h], after)
+            else:
+                place = tensor_begin[rule]
+                for h in range(begin[parent], begin[parent + 1]):
+                    _add(one_parent, beta[h], tensor[place : place + size])
+                    place += size
+            _add(all_parents, tensor.dtype.type(1), one_parent)
+            for split in range(first_split, end_split):
+                left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+                marginal = tensor.dtype.type(0)
+                for h in range(left_states):
+                    row = h * right_states
+                    below = _dot(one_parent[row : row + right_states], alpha[right : right + right_states])
+                    marginal += alpha[left + h] * below
+                edge_marginal[edge] = marginal
+                edge += 1
+        for split in range(first_split, end_split):
+            left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+            for h in range(left_states):
+                above = all_parents[h * right_states : (h + 1) * right_states]
+                beta[left + h] += _dot(above, alpha[right : right + right_states])
+                _add(beta[right : right + right_states], alpha[left + h], above)
+
+
+@njit(cache=True, error_model="numpy")
+def item_marginals(begin, alpha, beta, total):
+    """α · β / Z of every item."""
+    marginal = np.empty(begin.shape[0] - 1, np.float64)
+    for item in range(begin.shape[0] - 1):
+        product = 0.0
+        for h in range(begin[item], begin[item + 1]):
+            product += np.float64(alpha[h]) * np.float64(beta[h])
+        marginal[item] = product / total
+    return marginal
+
+
+@njit(cache=True)
+def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta):
+    """Give the words their inside vectors, divided by the words' scales, and the roots their outside vectors."""
+    for word in range(chart.length):
+        for item in range(chart.cell_begin[word], chart.cell_begin[word + 1]):
+            entry, weight = leaf_entry[item], 1.0 / scale[word]
+            if entry >= 0:
+                place, source = tensors.lexicon_begin[entry], tensors.lexicon
+            else:
+                place, source = tensors.symbol_begin[chart.item_symbol[item]], tensors.mean_inside
+                weight *= leaf_weight[item]
+            for h in range(begin[item + 1] - begin[item]):
+                alpha[begin[item] + h] = source[place + h] * weight
+    for item in range(chart.cell_begin[-2], chart.cell_begin[-1]):
+        place = tensors.symbol_begin[chart.item_symbol[item]]
+        for h in range(begin[item + 1] - begin[item]):
+            beta[begin[item] + h] = tensors.root[place + h]
+
+
+@njit(cache=True, error_model="numpy")
+def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
+    """Z (of the words divided by their scales), and the marginals of all items and edges divided by Z.
+
+    `leaf_entry` and `leaf_weight` tell the vector of each item over a word: a row of the lexicon, or -1 for the
+    symbol's mean vector times the weight. Z may be negative for a grammar of signed numbers; where it is zero the
+    marginals are infinite or not numbers.
+    """
+    begin = vector_places(chart.item_symbol, tensors.states)
+    size = begin[begin.shape[0] - 1]
+    alpha, beta = np.zeros(size, tensors.rule.dtype), np.zeros(size, tensors.rule.dtype)
+    edge_marginal = np.empty(chart.edge_begin[chart.edge_begin.shape[0] - 1], tensors.rule.dtype)
+    start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta)
+    inside(chart, begin, tensors, alpha)
+    total = 0.0
+    for h in range(begin[chart.cell_begin[-2]], size):
+        total += np.float64(alpha[h]) * np.float64(beta[h])
+    outside(chart, begin, tensors, alpha, beta, edge_marginal)
+    for edge in range(edge_marginal.shape[0]):
+        edge_marginal[edge] /= total
+    return total, item_marginals(begin, alpha, beta, total), edge_marginal

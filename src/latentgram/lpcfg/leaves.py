@@ -1,0 +1,163 @@
+"""What stands over a word: the preterminals a grammar considers for each word of a sentence.
+
+A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that
+ends in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
+their tag get the leaves of the tag's symbol (`‹=NN›`), or, if there is none, all preterminals of the tag; tags
+never seen get all preterminals of the word, and failing both all there are: no sentence is left without leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.rarewords import tag_symbol
+from latentgram.data.sentence import Sentence
+from latentgram.data.symbols import tag_of
+from latentgram.lpcfg.model import LPCFG
+
+UNSEEN = -1
+"""The entry of a leaf that is not in the lexicon."""
+
+_UNSEEN_COUNT = 0.5
+"""How often a word counts as seen with a tag when it was not."""
+_SELDOM = 1e-3
+"""What such a pair weighs beside others of the same word that were seen."""
+
+
+class Leaves(NamedTuple):
+    """The leaves of a sentence: word w has those numbered `begin[w]` to `begin[w + 1]`, sorted by symbol."""
+
+    begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    """The row of the lexicon, or `UNSEEN`."""
+    weight: NDArray[np.float64]
+    """q(symbol → word) of the one-state projection."""
+
+    def between(self, first: int, end: int) -> Leaves:
+        """The leaves of a part of the sentence."""
+        begin, stop = self.begin[first], self.begin[end]
+        return Leaves(
+            self.begin[first : end + 1] - begin,
+            self.symbol[begin:stop],
+            self.entry[begin:stop],
+            self.weight[begin:stop],
+        )
+
+
+_Found = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Symbols, entries and weights of one word."""
+
+
+@dataclass(frozen=True)
+class LeafTable:
+    """Looks words up in the lexicon of a grammar.
+
+    `pull` is the weight, in observations, that the words of a tag have in q(symbol → word) of each of the tag's
+    preterminals: with c(t,x) the count of word x below all preterminals of tag t,
+
+        q(s→x) = (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull).
+
+    At 0 a word has only the preterminals that were seen over it.
+    """
+
+    grammar: LPCFG
+    pull: float = 0.0
+
+    @cached_property
+    def _tags(self) -> Alphabet:
+        return Alphabet.of(tag_of(name) for name in self.grammar.preterminals)
+
+    @cached_property
+    def _tag(self) -> NDArray[np.int32]:
+        """[P] the tag in which each preterminal ends."""
+        return self._tags.encode(tag_of(name) for name in self.grammar.preterminals)
+
+    @cached_property
+    def _tag_count(self) -> NDArray[np.float64]:
+        """[P] how often the tag of each preterminal was counted, whatever is above it."""
+        over_words = self.symbol_count[len(self.grammar.interminals) :]
+        return np.asarray(np.bincount(self._tag, over_words)[self._tag], np.float64)
+
+    @cached_property
+    def _rows_of_word(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
+
+    @cached_property
+    def symbol_count(self) -> NDArray[np.float64]:
+        """[I+P] how often each symbol was counted, as a parent or over a word."""
+        grammar = self.grammar
+        size = len(grammar.states)
+        over_words = np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, size)
+        return np.asarray(over_words + np.bincount(grammar.rules[:, 0], grammar.rule_count, size), np.float64)
+
+    @cached_property
+    def _cache(self) -> dict[tuple[str, str | None], _Found]:
+        return {}
+
+    def of(self, sentence: Sentence) -> Leaves:
+        """The leaves of a sentence; its tags, where it has some, are believed."""
+        tags: tuple[str | None, ...] = sentence.tags or (None,) * len(sentence)
+        words = self.grammar.rare_words.symbols(sentence.words, sentence.tags)
+        found = []
+        for key in zip(words, tags, strict=True):
+            leaves = self._cache.get(key)
+            if leaves is None:
+                leaves = self._cache[key] = self._look(*key)
+            found.append(leaves)
+        begin = np.zeros(len(found) + 1, np.int32)
+        np.cumsum([len(symbols) for symbols, _, _ in found], out=begin[1:])
+        symbol, entry, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+        return Leaves(begin, symbol, entry, weight)
+
+    def every(self, sentence: Sentence) -> Leaves:
+        """All preterminals over every word: when those of `of` have no parse."""
+        seen, preterminals = self.of(sentence), len(self.grammar.preterminals)
+        first, words = len(self.grammar.interminals), len(sentence)
+        unseen = _SELDOM * _UNSEEN_COUNT / (self._tag_count + 1.0)
+        entry, weight = np.full((words, preterminals), UNSEEN, np.int32), np.tile(unseen, (words, 1))
+        place = np.repeat(np.arange(words), np.diff(seen.begin)), seen.symbol - first
+        entry[place], weight[place] = seen.entry, seen.weight
+        symbol = np.tile(np.arange(first, first + preterminals, dtype=np.int32), words)
+        begin = np.arange(words + 1, dtype=np.int32) * np.int32(preterminals)
+        return Leaves(begin, symbol, entry.ravel(), weight.ravel())
+
+    def _look(self, word: str, tag: str | None) -> _Found:
+        found = self._with_entries(word, tag)
+        if found is None and tag is not None:
+            found = self._with_entries(tag_symbol(tag), tag)
+        return self._unseen(tag) if found is None else found
+
+    def _with_entries(self, word: str, tag: str | None) -> _Found | None:
+        """The leaves that the lexicon has for a word, or None."""
+        grammar, interminals = self.grammar, len(self.grammar.interminals)
+        number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
+        entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
+        count = np.zeros(len(grammar.preterminals))
+        if number != ABSENT:
+            rows = np.arange(*self._rows_of_word[number : number + 2], dtype=np.int32)
+            entry[grammar.lexicon[rows, 0] - interminals] = rows
+            count[grammar.lexicon[rows, 0] - interminals] = grammar.lexicon_count[rows]
+        if asked != ABSENT:
+            count[self._tag != asked] = 0
+        of_tag = np.bincount(self._tag, count)[self._tag]
+        weight = count + self.pull * of_tag / self._tag_count
+        weight /= self.symbol_count[interminals:] + self.pull
+        if not of_tag.any():
+            return None
+        kept = np.flatnonzero(weight).astype(np.int32)
+        return kept + np.int32(interminals), entry[kept], weight[kept]
+
+    def _unseen(self, tag: str | None) -> _Found:
+        """As if each tag that is possible had been seen half a time."""
+        asked = ABSENT if tag is None else self._tags.index(tag)
+        possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked
+        kept = np.flatnonzero(possible).astype(np.int32)
+        weight = _UNSEEN_COUNT / (self._tag_count[kept] + 1.0)
+        return kept + np.int32(len(self.grammar.interminals)), np.full(len(kept), UNSEEN, np.int32), weight

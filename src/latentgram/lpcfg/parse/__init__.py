@@ -1,0 +1,1 @@
+"""From a sentence to trees: a cascade of grammars, decoders, constraints."""

@@ -1,0 +1,76 @@
+"""`Pruning`: how much of a chart a parser looks at."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from latentgram.errors import SettingError
+
+PRECISIONS = ("float32", "float64")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Thresholds of coarse-to-fine parsing, as posteriors. See parse/cascade.py for the stages.
+
+    It is what `Parser` takes as `pruning`.
+
+    >>> Pruning().none().floor
+    0.0
+    """
+
+    floor: float = 3e-5
+    """Least estimated posterior of an item while the coarse chart grows."""
+    beam: float = 3e-4
+    """The same, relative to the best item over the same words."""
+    unseen_rigour: float = 10.0
+    """How much more is asked, while the chart grows, of items that come about by unseen rules only."""
+    coarse_threshold: float = 3e-4
+    """Least posterior of an item under the one-state projection of the grammar."""
+    coarse_edge_threshold: float = 1e-4
+    """Least posterior of two neighbouring items becoming one, under the same."""
+    threshold: float = 1e-3
+    """Least size of the posterior of an edge under the small latent grammar."""
+    small_states: int = 4
+    """States of the small latent grammar."""
+    precision: str = "float32"
+    """Of the charts of latent grammars."""
+
+    def __post_init__(self) -> None:
+        for name in ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold"):
+            _check(name, getattr(self, name), lambda value: 0 <= value <= 1, "a number from 0 to 1")
+        _check("unseen_rigour", self.unseen_rigour, lambda value: 0 < value < math.inf, "a number above 0")
+        _check(
+            "small_states",
+            self.small_states,
+            lambda value: 1 <= value == value // 1 < math.inf,
+            "a whole number from 1 on",
+        )
+        if self.precision not in PRECISIONS:
+            raise SettingError(f"Pruning.precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}")
+
+    def loosened(self) -> Pruning:
+        """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
+        is empty; and thresholds a hundred times lower."""
+        return dataclasses.replace(
+            self,
+            floor=0.0,
+            coarse_threshold=self.coarse_threshold / 100,
+            coarse_edge_threshold=self.coarse_edge_threshold / 100,
+            threshold=self.threshold / 100,
+        )
+
+    def none(self) -> Pruning:
+        """No pruning at all."""
+        return dataclasses.replace(
+            self, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
+        )
+
+
+def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str) -> None:
+    """Raise if a value is no number, or not in its range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
+        raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")

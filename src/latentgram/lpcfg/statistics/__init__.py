@@ -1,0 +1,1 @@
+"""What latent-variable PCFGs are learned from: derivations, counts, features. Statistics add."""

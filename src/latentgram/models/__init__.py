@@ -1,1 +1,0 @@
-"""Models: frozen bags of arrays with a meaning."""

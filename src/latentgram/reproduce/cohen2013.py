@@ -1,0 +1,331 @@
+"""Tables 1–3 and the ablations of §4.3 of Cohen, Stratos, Collins, Foster and Ungar (2013) on any treebank.
+
+Labelled F1 as EVALB counts it with COLLINS.prm, gold tags, Goodman's decoder. Every choice (states, rounds of
+EM) is made on the development part; the test part is scored only when asked for, with the grammars chosen. Times
+are processor seconds of one core, from trees in memory to a grammar.
+
+EM stands twice: as in the paper, and with the back-off smoothing of §3.2 applied to its expected counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from latentgram.data.treebank import Treebank
+from latentgram.kinds.learners import EM, Counting, Spectral
+from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.learn.fit import fit
+from latentgram.lpcfg.decoders import Goodman
+from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
+from latentgram.lpcfg.statistics.data import GrammarData
+from latentgram.parser.parser import Parser
+from latentgram.progress import Progress, Silent
+from latentgram.reproduce.report import Row, parts_of
+from latentgram.view.plots import line_plot
+
+DECODER = Goodman()
+"""As in the paper."""
+UNSCALED = 1e12
+"""A κ beside which counts do not matter: all features have one weight."""
+PAPER = {
+    ("PCFG", 1): 68.62,
+    **{("EM", m): f1 for m, f1 in ((8, 86.87), (16, 88.32), (24, 88.35), (32, 88.56))},
+    **{("spectral", m): f1 for m, f1 in ((8, 85.60), (16, 87.77), (24, 88.53), (32, 88.82))},
+}
+"""Table 2 as printed: section 22 of the Penn Treebank, tags by a tagger."""
+TREES: dict[str, Any] = {"horizontal": 0}
+"""As in the paper, intermediate nodes of binary trees remember no siblings."""
+EM_KINDS = {"EM": 0.0, "EM + back-off": None}
+"""Back-off of each kind of EM; None is the default."""
+
+
+class Cohen2013:
+    """The experiments on one treebank."""
+
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+        self.folder = folder
+        self.train, self.dev = parts_of(folder, "mrg")
+        self.progress = progress or Silent()
+        self.models: dict[Row, LPCFG] = {}
+        """Those that are scored again: spectral grammars, and the best of each kind of EM."""
+        self.scored = 0
+        for learner in (
+            Spectral(states=2, **TREES),
+            EM(states=2, iterations=1, **TREES),
+        ):  # the first call of a kernel compiles it
+            Parser(fit(LPCFG, self.train[:50], by=learner)).evaluate(self.dev[:5], gold_tags=True)
+
+    def score(self, grammar: LPCFG, decoder: Goodman = DECODER) -> float:
+        """F1 on the development part."""
+        f1: float = Parser(grammar, decoder).evaluate(self.dev, gold_tags=True).f1
+        self.scored += 1
+        self.progress.step("cohen2013", self.scored, None, f1=f1)
+        return f1
+
+    def row(self, name: str, by: Any, states: int = 1, keep: bool = False) -> Row:
+        """Learn a grammar and score it."""
+        started = time.process_time()
+        grammar = fit(LPCFG, self.train, by=by)
+        seconds = time.process_time() - started
+        row = Row(name, states, 0, self.score(grammar), seconds)
+        if keep:
+            self.models[row] = grammar
+        return row
+
+    def table_1(self, states: Sequence[int], rounds: int, every: int) -> list[Row]:
+        """EM after every so many rounds."""
+        rows = []
+        for name, backoff in EM_KINDS.items():
+            grammars: dict[Row, LPCFG] = {}
+            for m in states:
+                one = self._seconds(EM(states=m, iterations=1, backoff=backoff, **TREES))
+                each = max(self._seconds(EM(states=m, iterations=3, backoff=backoff, **TREES)) - one, 0.0) / 2
+                watched = _Watch(self, every)
+                learner = EM(states=m, iterations=rounds, backoff=backoff, **TREES)
+                fit(LPCFG, self.train, by=learner, dev_score=watched)
+                for done, (grammar, f1) in watched.seen.items():
+                    row = Row(name, m, done, f1, one + (done - 1) * each)
+                    grammars[row] = grammar
+                    rows.append(row)
+                chosen = best(list(grammars))
+                grammars = {chosen: grammars[chosen]}
+            self.models |= grammars
+        return rows
+
+    def _seconds(self, by: EM) -> float:
+        started = time.process_time()
+        fit(LPCFG, self.train, by=by)
+        return time.process_time() - started
+
+    def table_3(self, states: int) -> dict[str, float]:
+        """Seconds of each stage of spectral learning."""
+        defaults = recipe_of("LPCFG", "Spectral").defaults
+        learner = Spectral(states=states, **TREES).resolved(defaults, "LPCFG by Spectral")
+        marks = [time.process_time()]
+        data = GrammarData.of(self.train, learner)
+        marks.append(time.process_time())
+        names = ("states", "features", "scaling", "growth", "cutoff")
+        views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), Context())
+        marks.append(time.process_time())
+        spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0)
+        marks.append(time.process_time())
+        stages = ("binarise and count", "features, scaling, SVD", "rules and lexicon")
+        return dict(zip(stages, (end - begin for begin, end in itertools.pairwise(marks)), strict=True))
+
+    def ablations(self, states: Sequence[int]) -> list[Row]:
+        """§4.3: without smoothing, without scaling, with simple features, and a Markovised PCFG."""
+        rows = [self.row("Markovised PCFG", Counting(horizontal=1, vertical=2))]
+        for m in states:
+            rows.append(self.row("without smoothing", Spectral(states=m, backoff=0.0, **TREES), m))
+            rows.append(self.row("without scaling", Spectral(states=m, scaling=UNSCALED, **TREES), m))
+            rows.append(self.row("simple features", Spectral(states=m, features="simple", **TREES), m))
+        return rows
+
+    def signs(self, spectral: Sequence[Row]) -> list[Row]:
+        """§3.3: posteriors as they come, with their signs, in place of their sizes."""
+        return [
+            Row(
+                "signed posteriors", row.states, 0, self.score(self.models[row], Goodman(signed=True)), row.seconds
+            )
+            for row in spectral
+        ]
+
+    def negative(self, row: Row) -> int:
+        """Sentences of the development part to which a grammar gives a negative probability."""
+        cascade = Cascade((self.models[row],))
+        found = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
+        return sum(posterior.negative for posterior in found if posterior is not None)
+
+    def on_test(self, rows: Sequence[Row]) -> list[float]:
+        """F1 of chosen grammars on the test part."""
+        test = Treebank.read(self.folder / "test.mrg")
+        return [Parser(self.models[row], DECODER).evaluate(test, gold_tags=True).f1 for row in rows]
+
+
+class _Watch:
+    """Rates the grammar of every so many rounds of EM and keeps it."""
+
+    def __init__(self, work: Cohen2013, every: int) -> None:
+        self.work, self.every, self.calls = work, every, -1
+        self.seen: dict[int, tuple[LPCFG, float]] = {}
+
+    def __call__(self, grammar: LPCFG) -> float:
+        self.calls += 1
+        if self.calls == 0 or self.calls % self.every:
+            return 0.0
+        f1 = self.work.score(grammar)
+        self.seen[self.calls] = grammar, f1
+        return f1
+
+
+def best(rows: Sequence[Row]) -> Row:
+    """The row with the best F1 on the development part; the smaller of equals."""
+    return max(rows, key=lambda row: (row.dev, -row.states, -row.rounds))
+
+
+def reproduce(
+    folder: Path,
+    states: Sequence[int] = (8, 16, 24, 32),
+    rounds: int = 50,
+    every: int = 10,
+    test: bool = False,
+    progress: Progress | None = None,
+) -> tuple[dict[str, Any], str, dict[str, str]]:
+    """Run everything: figures by name, a page of Markdown, and tables and plots by file name."""
+    work = Cohen2013(folder, progress)
+    pcfg = work.row("PCFG", Counting(), keep=True)
+    em = work.table_1(states, rounds, min(every, rounds))
+    spectral = [work.row("spectral", Spectral(states=m, **TREES), m, keep=True) for m in states]
+    stages = {m: work.table_3(m) for m in states}
+    other = [*work.ablations(states), *work.signs(spectral)]
+    negative = {row.states: work.negative(row) for row in spectral}
+    chosen = [pcfg, *(best([row for row in em if row.name == kind]) for kind in EM_KINDS), best(spectral)]
+    scores = work.on_test(chosen) if test else None
+    every_row = [pcfg, *em, *spectral, *other]
+    results = {
+        "treebank": folder.name,
+        "rows": [asdict(row) for row in every_row],
+        "stages": {str(m): times for m, times in stages.items()},
+        "negative": {str(m): count for m, count in negative.items()},
+        "test": dict(zip((row.name for row in chosen), scores, strict=True)) if scores else {},
+    }
+    plots = {
+        "table1.svg": line_plot(
+            _curves(em, lambda row: f"{row.name}, m={row.states}", lambda row: row.rounds),
+            title="EM by rounds",
+            x_label="rounds",
+            y_label="F1, development",
+        ),
+        "table2.svg": line_plot(
+            _curves([*_best_em(em), *spectral, *other[1:]], lambda row: row.name, lambda row: row.states),
+            title="F1 by states",
+            x_label="states",
+            y_label="F1, development",
+        ),
+        "results.csv": _csv(every_row),
+    }
+    page = _page(folder.name, states, pcfg, em, spectral, stages, other, chosen, scores)
+    counts = ", ".join(f"{count} (m={m})" for m, count in negative.items())
+    page += f"\nSentences of negative probability, of {len(work.dev)}: {counts}.\n"
+    return results, page, plots
+
+
+def _best_em(em: Sequence[Row]) -> list[Row]:
+    """The best round of each kind of EM and number of states."""
+    groups = dict.fromkeys((row.name, row.states) for row in em)
+    return [best([row for row in em if (row.name, row.states) == group]) for group in groups]
+
+
+def _curves(rows: Sequence[Row], name: Any, x: Any) -> dict[str, list[tuple[float, float]]]:
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        curves.setdefault(name(row), []).append((float(x(row)), row.dev))
+    return curves
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, asdict(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    return out.getvalue()
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def _page(
+    name: str,
+    states: Sequence[int],
+    pcfg: Row,
+    em: Sequence[Row],
+    spectral: Sequence[Row],
+    stages: dict[int, dict[str, float]],
+    other: Sequence[Row],
+    chosen: Sequence[Row],
+    scores: Sequence[float] | None,
+) -> str:
+    rounds = sorted({row.rounds for row in em})
+    best_em = {(row.name, row.states): row for row in _best_em(em)}
+    lines = [f"# Cohen et al. (2013) on {name}", "", "## Table 1: EM by rounds, F1 on the development part", ""]
+    lines += _table(
+        ["", "states", *map(str, rounds)],
+        [
+            [kind, str(m), *(f"{row.dev:.2f}" for row in em if (row.name, row.states) == (kind, m))]
+            for kind in EM_KINDS
+            for m in states
+        ],
+    )
+    lines += ["## Table 2: F1 on the development part (the paper's, all of the Penn Treebank, behind it)", ""]
+    lines += _table(
+        ["states", *EM_KINDS, "spectral", "EM in the paper", "spectral in the paper"],
+        [
+            [
+                str(row.states),
+                *(f"{best_em[kind, row.states].dev:.2f}" for kind in EM_KINDS),
+                f"{row.dev:.2f}",
+                *(
+                    f"{PAPER[kind, row.states]:.2f}" if (kind, row.states) in PAPER else ""
+                    for kind in ("EM", "spectral")
+                ),
+            ]
+            for row in spectral
+        ],
+    )
+    lines += [f"A plain PCFG has {pcfg.dev:.2f} (in the paper {PAPER['PCFG', 1]:.2f}).", ""]
+    if scores:
+        lines += ["Test part, the best of each on the development part:", ""]
+        lines += _table(
+            ["", "states", "rounds", "test"],
+            [
+                [row.name, str(row.states), str(row.rounds or ""), f"{score:.2f}"]
+                for row, score in zip(chosen, scores, strict=True)
+            ],
+        )
+    lines += ["## Table 3: seconds of learning", ""]
+    stage_names = list(next(iter(stages.values())))
+    lines += _table(
+        ["states", "one round of EM", "best EM", "best EM + back-off", "spectral", *stage_names, "EM : spectral"],
+        [
+            [
+                str(row.states),
+                f"{_one_round(em, row.states):.2f}",
+                *(f"{best_em[kind, row.states].seconds:.1f}" for kind in EM_KINDS),
+                f"{row.seconds:.2f}",
+                *(f"{stages[row.states][stage]:.2f}" for stage in stage_names),
+                f"{best_em['EM', row.states].seconds / row.seconds:.1f}",
+            ]
+            for row in spectral
+        ],
+    )
+    lines += ["## §4.3: what the parts are worth, F1 on the development part", ""]
+    lines += _table(
+        ["", *(f"m={m}" for m in states)],
+        [
+            ["spectral", *(f"{row.dev:.2f}" for row in spectral)],
+            *(
+                [kind, *(f"{row.dev:.2f}" for row in other if row.name == kind)]
+                for kind in dict.fromkeys(row.name for row in other[1:])
+            ),
+        ],
+    )
+    lines += [f"A PCFG that knows parents and siblings has {other[0].dev:.2f}.", ""]
+    return "\n".join([*lines, "![Table 1](table1.svg)", "![Table 2](table2.svg)", ""])
+
+
+def _one_round(em: Sequence[Row], states: int) -> float:
+    rows = [row for row in em if (row.name, row.states) == ("EM", states)]
+    if len(rows) < 2:
+        return rows[0].seconds / rows[0].rounds
+    return (rows[-1].seconds - rows[0].seconds) / (rows[-1].rounds - rows[0].rounds)

@@ -1,0 +1,234 @@
+"""Table 1 of Dhillon, Rodu, Collins, Foster and Ungar (2012) on any dependency treebanks.
+
+A base parser of the first and of the second order, and rerankers of its n best trees: by its score and the paper's
+two templates, and with log-probabilities of generative models besides. Gold tags; words that are not punctuation
+count. Lists for learning are jackknifed. Every choice was made on development parts; the test part is scored only
+when asked for. Outputs of several treebanks are compared together by the paired bootstrap.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.nbest import NBestList, nbest_lists
+from latentgram.arcs.reranking import (
+    RatedLists,
+    jackknifed_lists,
+    learn_generative,
+    learn_parser,
+    train_reranker,
+)
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
+from latentgram.evaluate.attachment import Punctuation, attachment_rows
+from latentgram.evaluate.compare import Comparison, attachment_uas, paired_bootstrap
+from latentgram.kinds.learners import MIRA, Perceptron
+from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.progress import Progress
+from latentgram.view.plots import line_plot
+
+Rows = NDArray[np.int64]
+
+LATENT = ("shag-spectral", "shag-words", "shag-words-random", "lexical", "latent-tree", "latent-tree-words")
+SYSTEMS: dict[str, tuple[str, ...]] = {
+    "base features": (),
+    "+ log p̂ as printed": ("latent-tree-printed",),
+    "+ log p̂ corrected": ("latent-tree-tags",),
+    "+ log p̂ corrected, valency": ("latent-tree-spectral",),
+    "+ log p by EM, valency": ("latent-tree",),
+    "+ log P of a SHAG, spectral": ("shag-spectral",),
+    "+ log P of a SHAG, EM": ("shag",),
+    "+ latent and lexical": LATENT,
+    "+ log P, top down": ("top-down",),
+    "+ all generative": (*LATENT, "top-down"),
+}
+"""The rerankers: the generative models of each; all have the base score and the templates."""
+PAPER = {
+    1: {"base": (90.8, 37.2), "base features": (91.3, 37.5), "+ log p̂ as printed": (91.7, 37.8)},
+    2: {"base": (91.8, 40.6), "base features": (92.4, 41.0), "+ log p̂ as printed": (92.7, 41.3)},
+}
+"""Table 1 as printed: accuracy and complete on section 23 of the Penn Treebank."""
+PUNCTUATION: dict[str, Punctuation] = {"wsj-sample": "ptb"}
+"""Which words are left out, where it is not those with the tag PUNCT."""
+SIZES = (1, 2, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one treebank gave in one order: by part and system the rows of `attachment_rows`."""
+
+    treebank: str
+    order: int
+    rows: dict[str, dict[str, Rows]]
+    oracle: dict[str, dict[int, Rows]]
+    """By part and length of the lists."""
+    weights: dict[str, dict[str, float]]
+    seconds: dict[str, float]
+
+
+def reproduce(
+    folders: Sequence[Path], orders: Sequence[int], count: int, folds: int, test: bool, progress: Progress
+) -> tuple[dict[str, Any], str, dict[str, str]]:
+    """The results as plain values, the page, and the plots by file name."""
+    found = []
+    for folder in folders:
+        for order in orders:
+            found.append(run(folder, order, count, folds, test, progress))
+    parts = ["dev", "test"] if test else ["dev"]
+    results = {
+        "paper": {str(order): table for order, table in PAPER.items()},
+        "runs": [_as_json(one) for one in found],
+        "together": {
+            part: {str(order): together(found, part, order).to_json() for order in orders} for part in parts
+        },
+    }
+    plots = {
+        f"oracle-{part}.svg": line_plot(
+            {
+                f"{one.treebank}, order {one.order}": [
+                    (float(k), uas(one.oracle[part][k])) for k in SIZES if k <= count
+                ]
+                for one in found
+            },
+            title=f"The best tree of a list ({part})",
+            x_label="length of the list",
+            y_label="UAS",
+        )
+        for part in parts
+    }
+    return results, page(found, parts, orders), plots
+
+
+def run(folder: Path, order: int, count: int, folds: int, test: bool, progress: Progress) -> Order:
+    """All systems of one order on one treebank."""
+    if not (folder / "train.conllu").exists():
+        raise DataError("there is no train.conllu: the folder of a treebank has train, dev and test", path=folder)
+    train, _ = Treebank.read(folder / "train.conllu").projectivise()
+    context = Context(progress=progress)
+    rule = PUNCTUATION.get(folder.name, "upos")
+    seconds = {}
+    models = sorted({name for names in SYSTEMS.values() for name in names})
+    clock = time.process_time()
+    rated = jackknifed_lists(train, MIRA(order=order), models, count=count, folds=folds, context=context)
+    seconds["jackknifed lists"] = time.process_time() - clock
+    clock = time.process_time()
+    base = learn_parser(train, MIRA(order=order), context)
+    seconds["base parser"] = time.process_time() - clock
+    scorers = learn_generative(train, models, context)
+    learner = Perceptron(count=count).resolved(recipe_of("Reranker", "Perceptron").defaults, "the experiment")
+    rerankers = {}
+    for name, names in SYSTEMS.items():
+        chosen = {each: scorers[each] for each in names}
+        rerankers[name] = train_reranker(rated, base, chosen, learner)
+    rows: dict[str, dict[str, Rows]] = {}
+    oracle: dict[str, dict[int, Rows]] = {}
+    for part in ("dev", "test") if test else ("dev",):
+        gold = Treebank.read(folder / f"{part}.conllu")
+        clock = time.process_time()
+        lists = nbest_lists(base, gold, count)
+        seconds[f"{part} lists"] = time.process_time() - clock
+        given = RatedLists.of(lists, scorers)
+        rows[part] = {"base": _rows(gold, lists, [0] * len(gold), rule)}
+        for name, reranker in rerankers.items():
+            features = given.dense(reranker.names)
+            best = [int(np.argmax(reranker.scored(one, each))) for one, each in zip(lists, features, strict=True)]
+            rows[part][name] = _rows(gold, lists, best, rule)
+        oracle[part] = {
+            size: _rows(gold, lists, [int(np.argmax(one.right[:size])) for one in lists], rule)
+            for size in SIZES
+            if size <= count
+        }
+    shown = {name: reranker.weights_by_name() for name, reranker in rerankers.items()}
+    return Order(folder.name, order, rows, oracle, shown, seconds)
+
+
+def _rows(
+    gold: Treebank[Any], lists: Sequence[NBestList], chosen: Sequence[int], punctuation: Punctuation
+) -> Rows:
+    """Counted words and right heads of the chosen trees."""
+    trees = [
+        tree.replace(heads=tuple(one.heads[place].tolist()))
+        for tree, one, place in zip(gold, lists, chosen, strict=True)
+    ]
+    return attachment_rows(gold, trees, punctuation=punctuation)
+
+
+def uas(rows: Rows) -> float:
+    """Right heads in percent."""
+    return float(100 * rows[:, 1].sum() / rows[:, 0].sum())
+
+
+def complete(rows: Rows) -> float:
+    """Sentences without a wrong head in percent."""
+    return float(100 * (rows[:, 1] == rows[:, 0]).mean())
+
+
+def together(found: Sequence[Order], part: str, order: int) -> Comparison:
+    """The base parser against the reranker with all generative models, over all treebanks."""
+    chosen = [one for one in found if one.order == order]
+    first, second = (
+        np.concatenate([one.rows[part][name] for one in chosen]) for name in ("base", "+ all generative")
+    )
+    return paired_bootstrap(first, second, attachment_uas)
+
+
+def _as_json(one: Order) -> dict[str, Any]:
+    def table(rows: Mapping[str, Rows]) -> dict[str, Any]:
+        base = rows["base"]
+        return {
+            name: {
+                "uas": uas(each),
+                "complete": complete(each),
+                "against_base": paired_bootstrap(base, each, attachment_uas).to_json(),
+            }
+            for name, each in rows.items()
+        }
+
+    return {
+        "treebank": one.treebank,
+        "order": one.order,
+        "systems": {part: table(rows) for part, rows in one.rows.items()},
+        "oracle": {part: {str(k): uas(rows) for k, rows in sizes.items()} for part, sizes in one.oracle.items()},
+        "weights": one.weights,
+        "seconds": one.seconds,
+    }
+
+
+def page(found: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> str:
+    """All of it as Markdown."""
+    lines = ["# Dhillon, Rodu, Collins, Foster and Ungar (2012)", ""]
+    lines += [
+        "Unlabelled attachment without punctuation (accuracy) and sentences without a wrong head (complete), in",
+        "percent; p by the paired bootstrap against the base parser of the same order.",
+        "",
+    ]
+    for one in found:
+        for part in parts:
+            lines += [f"## {one.treebank}, order {one.order}, {part}", ""]
+            lines += ["| system | accuracy | complete | error | p | paper |", "|---|--:|--:|--:|--:|--:|"]
+            base = one.rows[part]["base"]
+            for name, rows in one.rows[part].items():
+                change = 100 * (uas(rows) - uas(base)) / (100 - uas(base))
+                chance = "" if name == "base" else f"{paired_bootstrap(base, rows, attachment_uas).p_value:.4f}"
+                printed = PAPER[one.order].get(name)
+                shown = f"{printed[0]} / {printed[1]}" if printed else ""
+                error = "" if name == "base" else f"{-change:+.1f} %"
+                lines.append(f"| {name} | {uas(rows):.2f} | {complete(rows):.2f} | {error} | {chance} | {shown} |")
+            best = ", ".join(f"{k}: {uas(rows):.2f}" for k, rows in one.oracle[part].items())
+            lines += ["", f"Best tree of a list of k: {best}.", ""]
+        spent = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in one.seconds.items())
+        lines += [f"Processor time: {spent}.", ""]
+    lines += ["## All treebanks together: base parser against the reranker with all generative models", ""]
+    for part in parts:
+        for order in orders:
+            comparison = together(found, part, order)
+            less = 100 * comparison.difference / (100 - comparison.first)
+            lines.append(f"- {part}, order {order}: {comparison}; error {-less:+.1f} %")
+    return "\n".join(lines) + "\n"

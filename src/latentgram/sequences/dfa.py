@@ -1,0 +1,206 @@
+"""`DFA`: what an operator automaton does, as a small deterministic automaton one can read (000 §5.3).
+
+The forward vectors of frequent prefixes are clustered by group average with the cosine (which does not see that
+vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on with a to a prefix in
+state j uses the transition i —a→ j. Where one state and symbol lead to several states, those that take more than
+`tolerance` of that use are merged, again and again until nothing is left to merge; the rest follow the majority.
+Probabilities are those of the use, by the automaton itself. O(P²) for P prefixes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.sentence import symbols_of
+from latentgram.errors import SettingError
+
+if TYPE_CHECKING:
+    from latentgram.sequences.automaton import OperatorAutomaton
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A frequent prefix: its symbols, its probability, that of ending right there, and its parent's number."""
+
+    string: tuple[int, ...]
+    probability: float
+    ends: float
+    parent: int
+
+
+@dataclass(frozen=True, eq=False)
+class DFA:
+    """A deterministic automaton; state 0 is the initial one, the others stand by how often they are visited.
+
+    >>> import latentgram as lg
+    >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Spectral(states=3))
+    >>> dfa = shag["NN", lg.LEFT].to_dfa(clusters=3)
+    >>> dfa.states <= 4, 0 < dfa.probability(["DET|DT"]) < 1
+    (True, True)
+    """
+
+    symbols: Alphabet
+    target: NDArray[np.int64]
+    """[states, symbols] where a symbol leads, −1 where it is never taken."""
+    step: Floats
+    """[states, symbols] its probability."""
+    stop: Floats
+    """[states] probability to end."""
+    visits: Floats
+    """[states] expected number of visits in a sequence."""
+    examples: tuple[tuple[str, ...], ...]
+    """The most frequent prefixes that lead to each state."""
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.stop)
+
+    def probability(self, string: Iterable[str]) -> float:
+        """The probability of a string of symbols, text being split at blanks, under the approximation."""
+        state, total = 0, 1.0
+        for symbol in self.symbols.encode(symbols_of(string)):
+            if symbol < 0 or self.target[state, symbol] < 0:
+                return 0.0
+            total *= self.step[state, symbol]
+            state = int(self.target[state, symbol])
+        return float(total * self.stop[state])
+
+    def draw(self, path: str) -> None:
+        """Write a picture of the automaton as SVG."""
+        import importlib
+
+        from latentgram.data.files import write_text
+
+        # Pictures are made in a layer above this one.
+        drawing = importlib.import_module("latentgram.view.automata").draw_dfa(self)
+        with write_text(path) as out:
+            out.write(drawing)
+
+    def __str__(self) -> str:
+        lines = []
+        for state in range(self.states):
+            name = "start" if state == 0 else f"state {state}"
+            lines.append(
+                f"{name}: visits {self.visits[state]:.3f}, stop {self.stop[state]:.2f}"
+                + (f", after {'; '.join(self.examples[state])}" if state else "")
+            )
+            order = np.argsort(-self.step[state], kind="stable")
+            for symbol in order[self.step[state, order] >= 0.01]:
+                lines.append(
+                    f"  {self.step[state, symbol]:.2f} {self.symbols[symbol]} → {self.target[state, symbol]}"
+                )
+        return "\n".join(lines)
+
+
+def frequent_prefixes(automaton: OperatorAutomaton, least: float, most: int) -> tuple[list[Prefix], list[Floats]]:
+    """The prefixes of at least this probability, most probable first, and their forward vectors."""
+    every = np.eye(automaton.states) - automaton.step.sum(0)
+    mass = np.linalg.solve(every.T, automaton.stop)
+    total = float(mass @ automaton.start)
+    if not total > 0:
+        raise SettingError("the automaton's weights do not sum to a positive number: it has no frequent prefixes")
+    heap: list[tuple[float, tuple[int, ...], int]] = [(-1.0, (), -1)]
+    vectors: dict[tuple[int, ...], Floats] = {(): automaton.start / total}
+    found: list[Prefix] = []
+    kept: list[Floats] = []
+    while heap and len(found) < most:
+        negative, string, parent = heapq.heappop(heap)
+        vector = vectors.pop(string)
+        number = len(found)
+        found.append(Prefix(string, -negative, max(float(automaton.stop @ vector), 0.0), parent))
+        kept.append(vector)
+        following = automaton.step @ vector
+        for symbol in np.flatnonzero(following @ mass >= least):
+            longer = (*string, int(symbol))
+            vectors[longer] = following[symbol]
+            heapq.heappush(heap, (-float(following[symbol] @ mass), longer, number))
+    return found, kept
+
+
+def to_dfa(
+    automaton: OperatorAutomaton,
+    clusters: int = 10,
+    *,
+    least: float = 0.001,
+    most: int = 2000,
+    tolerance: float = 0.3,
+) -> DFA:
+    """Approximate an automaton by at most `clusters` states besides the initial one."""
+    if clusters < 1:
+        raise SettingError(f"the number of clusters must be at least 1, got {clusters}")
+    prefixes, vectors = frequent_prefixes(automaton, least, most)
+    state = np.zeros(len(prefixes), np.int64)
+    if len(prefixes) > 2:
+        unit = np.array(vectors[1:])
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+        tree = linkage(unit, method="average", metric="cosine")
+        state[1:] = fcluster(tree, clusters, criterion="maxclust")
+    else:
+        state[1:] = 1
+    return _build(automaton.symbols, prefixes, _merged(prefixes, state, tolerance))
+
+
+def _use(prefixes: list[Prefix], state: NDArray[np.int64]) -> dict[tuple[int, int], dict[int, float]]:
+    """How much each target is used by each state and symbol."""
+    use: dict[tuple[int, int], dict[int, float]] = {}
+    for number, prefix in enumerate(prefixes):
+        if prefix.parent >= 0:
+            targets = use.setdefault((int(state[prefix.parent]), prefix.string[-1]), {})
+            target = int(state[number])
+            targets[target] = targets.get(target, 0.0) + prefix.probability
+    return use
+
+
+def _merged(prefixes: list[Prefix], state: NDArray[np.int64], tolerance: float) -> NDArray[np.int64]:
+    """Merge states until every state and symbol has one target that matters."""
+    state = state.copy()
+    while True:
+        for targets in _use(prefixes, state).values():
+            total = sum(targets.values())
+            rivals = sorted(target for target, use in targets.items() if use > tolerance * total)
+            if len(rivals) > 1:
+                state[np.isin(state, rivals)] = rivals[0]
+                break
+        else:
+            return state
+
+
+def _build(symbols: Alphabet, prefixes: list[Prefix], state: NDArray[np.int64]) -> DFA:
+    weight = np.array([prefix.probability for prefix in prefixes])
+    visits: Floats = np.bincount(state, weight).astype(np.float64)
+    order = [0, *(int(old) for old in np.argsort(-visits, kind="stable") if old != 0 and visits[old] > 0)]
+    place = {old: new for new, old in enumerate(order)}
+    n_states = len(order)
+    target = np.full((n_states, len(symbols)), -1)
+    taken = np.zeros((n_states, len(symbols)))
+    for (source, symbol), targets in _use(prefixes, state).items():
+        target[place[source], symbol] = place[max(sorted(targets), key=lambda old: targets[old])]
+        taken[place[source], symbol] = sum(targets.values())
+    ends = np.zeros(n_states)
+    examples: list[list[str]] = [[] for _ in order]
+    for number, prefix in enumerate(prefixes):
+        at = place[int(state[number])]
+        ends[at] += prefix.ends
+        if len(examples[at]) < 3:
+            examples[at].append(" ".join(symbols[symbol] for symbol in prefix.string) or "nothing")
+    # Prefixes too rare to be listed leave a gap; what is listed shares it.
+    leaving = np.maximum(taken.sum(1) + ends, 1e-300)
+    return DFA(
+        symbols,
+        target,
+        taken / leaving[:, None],
+        ends / leaving,
+        visits[order],
+        tuple(tuple(shown) for shown in examples),
+    )

@@ -1,0 +1,322 @@
+"""`HMM`: a hidden Markov model of tagged text, of order 2 (each tag given the one before) or 3.
+
+    p(w, t) = ∏_i p(t_i | t_{i-m} … t_{i-1}) p(w_i | t_i),   with the boundary as tag 0 before and after
+
+Emissions are sparse: a word has an entry only for the tags it may have, so a tag dictionary makes everything
+faster. Tagging costs O(K²) a word with K tags each (K³ for order 3). Words the model does not know are emitted
+with the weights `unknown`, those of the words it saw once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.constraints import Constraints
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.summarised import Summarised
+from latentgram.data.text import BOUNDARY, Text
+from latentgram.errors import DataError, NoParse, SettingError
+from latentgram.sequences.automaton import OperatorAutomaton
+from latentgram.sequences.kernels.chain import expect
+from latentgram.sequences.kernels.chain_paths import k_best, sample_paths, sample_sentences
+from latentgram.sequences.tagging import Tagging
+
+Floats = NDArray[np.float64]
+DECODERS = ("posterior", "viterbi")
+_TOGETHER = 2000
+
+
+@dataclass(frozen=True, repr=False)
+class HMM(Summarised):
+    """A hidden Markov model; see the module's text for the formula.
+
+    >>> from latentgram.data.text import END
+    >>> hmm = HMM(
+    ...     tags=Alphabet((END, "D", "N")), words=Alphabet((END, "dog", "the")),
+    ...     transition=np.array([[0, 0.8, 0.2], [0, 0, 1], [1, 0, 0.0]]),
+    ...     emit_start=np.array([0, 1, 2, 3]), emit_tag=np.array([0, 2, 1], np.int32),
+    ...     emit_prob=np.array([1.0, 1.0, 1.0]), unknown=np.array([0, 0, 0.1]))
+    >>> hmm.tag("the dog").tags, round(float(np.exp(hmm.logprob("the dog"))), 3), hmm.tag("the cat").unknown
+    (('D', 'N'), 0.8, (False, True))
+    """
+
+    tags: Alphabet
+    """The boundary, then the tags."""
+    words: Alphabet
+    """The boundary, then the words."""
+    transition: Floats
+    """[T^m, T] p(next tag | the last m tags, read as a number in base T)."""
+    emit_start: NDArray[np.int64]
+    """[words + 1] word w has the entries `emit_start[w] : emit_start[w + 1]`."""
+    emit_tag: NDArray[np.int32]
+    emit_prob: Floats
+    """p(word | tag) of each entry."""
+    unknown: Floats
+    """[T] the weight with which each tag emits a word never seen."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def order(self) -> int:
+        """2 if a tag depends on the tag before it, 3 if on two."""
+        return 2 if self.transition.shape[0] == self.transition.shape[1] else 3
+
+    @property
+    def states(self) -> int:
+        """The number of tags, the boundary not counted."""
+        return len(self.tags) - 1
+
+    @cached_property
+    def _log_transition(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(self.transition)
+
+    def tag(self, sentence: SentenceLike, decoder: str = "posterior", known: Constraints | None = None) -> Tagging:
+        """The tags of a sentence: each the most probable (posterior) or all together (viterbi).
+
+        Of what is `known` the required and the forbidden tags count.
+        """
+        _check_decoder(decoder)
+        given = Sentence.of(sentence)
+        return next(self._tag([given], decoder, self.lattice([given]).within(known, self.tags)))
+
+    def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "posterior") -> Iterator[Tagging]:
+        """Tag many sentences, lazily, a few thousand at a time."""
+        _check_decoder(decoder)
+        stream = map(Sentence.of, sentences)
+        while chunk := list(islice(stream, _TOGETHER)):
+            yield from self._tag(chunk, decoder, self.lattice(chunk))
+
+    def _tag(self, sentences: Sequence[Sentence], decoder: str, lattice: Lattice) -> Iterator[Tagging]:
+        posterior, logs = self.posteriors(lattice)
+        for sentence, log in zip(sentences, logs, strict=True):
+            if log == -np.inf:
+                raise _impossible(sentence)
+        if decoder == "viterbi":
+            best, _ = self._k_best(lattice, 1)
+            chosen = best[0]
+        else:
+            chosen = lattice.best(posterior)
+        confidence = lattice.of_tags(posterior, chosen)
+        names = self.tags.decode(chosen.tolist())
+        for sentence, begin, end, log in zip(sentences, lattice.begin, lattice.end, logs, strict=True):
+            yield Tagging(
+                sentence.words,
+                tuple(names[begin:end]),
+                tuple(confidence[begin:end].tolist()),
+                float(log),
+                tuple((lattice.numbers[begin:end] < 0).tolist()),
+            )
+
+    def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
+        """The k best tag sequences, best first; fewer where there are fewer."""
+        if k < 1:
+            raise SettingError(f"a list of the best needs at least 1, got {k}")
+        given = Sentence.of(sentence)
+        lattice = self.lattice([given]).within(known, self.tags)
+        found, logs = self._k_best(lattice, k)
+        if logs[0, 0] == -np.inf:
+            raise _impossible(given)
+        return self._listed(given, lattice, found[logs[0] > -np.inf])
+
+    def sample_tags(
+        self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
+    ) -> list[Tagging]:
+        """Tag sequences drawn from p(tags | words)."""
+        if samples < 1:
+            raise SettingError(f"the number of samples must be at least 1, got {samples}")
+        given = Sentence.of(sentence)
+        lattice = self.lattice([given]).within(known, self.tags)
+        uniform = np.random.default_rng(seed).random((samples, len(lattice.numbers)))
+        drawn, possible = sample_paths(
+            self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform
+        )
+        if not possible:
+            raise _impossible(given)
+        return self._listed(given, lattice, drawn)
+
+    def _listed(self, sentence: Sentence, lattice: Lattice, paths: NDArray[np.int32]) -> list[Tagging]:
+        """Tag sequences of a sentence with their probabilities and the posteriors of their tags."""
+        posterior, (log,) = self.posteriors(lattice)
+        unknown = tuple((lattice.numbers < 0).tolist())
+        return [
+            Tagging(
+                sentence.words,
+                tuple(self.tags.decode(path.tolist())),
+                tuple(np.minimum(lattice.of_tags(posterior, path), 1.0).tolist()),
+                float(log),
+                unknown,
+                self._joint(lattice, path) - float(log),
+            )
+            for path in paths
+        ]
+
+    def _joint(self, lattice: Lattice, path: NDArray[np.int32]) -> float:
+        """log p(words, tags)."""
+        total, state = float(np.log(lattice.of_tags(lattice.prob, path)).sum()), 0
+        for tag in (*path.tolist(), BOUNDARY):
+            total += self._log_transition[state, tag]
+            state = (state * len(self.tags) + tag) % self.transition.shape[0]
+        return float(total)
+
+    def sample(self, sentences: int, seed: int = 0) -> Iterator[Sentence]:
+        """Tagged sentences drawn from the model."""
+        words, tags = self.sample_tokens(sentences, seed)
+        begin = 0
+        for end in np.flatnonzero(tags == BOUNDARY).tolist():
+            drawn = slice(begin, end)
+            yield Sentence(
+                tuple(self.words.decode(words[drawn].tolist())), tuple(self.tags.decode(tags[drawn].tolist()))
+            )
+            begin = end + 1
+
+    def sample_tokens(self, sentences: int, seed: int = 0) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The same as numbers of words and of tags, a boundary after each sentence."""
+        if sentences < 1:
+            raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
+        by_tag = np.argsort(self.emit_tag, kind="stable")
+        first = np.searchsorted(self.emit_tag[by_tag], np.arange(len(self.tags) + 1))
+        word_of = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.emit_start))[by_tag]
+        mass = np.concatenate([[0.0], np.cumsum(self.emit_prob[by_tag])])
+        words, tags = sample_sentences(np.cumsum(self.transition, axis=1), first, word_of, mass, sentences, seed)
+        return words, tags
+
+    def logprob(self, sentence: SentenceLike) -> float:
+        """log p(words), summed over all tag sequences; -inf for an impossible sentence."""
+        return float(self.posteriors(self.lattice([Sentence.of(sentence)]))[1][0])
+
+    def loglik(self, text: Text) -> float:
+        """log p of a whole text."""
+        total = 0.0
+        for begin in range(0, len(text), _TOGETHER):
+            chunk = [text[i] for i in range(begin, min(begin + _TOGETHER, len(text)))]
+            total += float(self.posteriors(self.lattice(chunk))[1].sum())
+        return total
+
+    def lattice(self, sentences: Sequence[Sentence]) -> Lattice:
+        """What each word of some sentences may be tagged as, with its emission probabilities."""
+        numbers = np.concatenate([self.words.encode(sentence.words) for sentence in sentences])
+        numbers[numbers == BOUNDARY] = -1
+        end = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+        open_tags = np.flatnonzero(self.unknown > 0).astype(np.int32)
+        known = numbers >= 0
+        size = np.where(known, np.diff(self.emit_start)[numbers], len(open_tags))
+        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        within = np.arange(start[-1]) - np.repeat(start[:-1], size)
+        copied = np.repeat(known, size)
+        entry = (np.repeat(np.where(known, self.emit_start[numbers], 0), size) + within)[copied]
+        tag, prob = np.empty(start[-1], np.int32), np.empty(start[-1])
+        tag[copied], prob[copied] = self.emit_tag[entry], self.emit_prob[entry]
+        tag[~copied] = open_tags[within[~copied]]
+        prob[~copied] = self.unknown[tag[~copied]]
+        return Lattice(numbers, np.concatenate([[0], end[:-1]]), end, start, tag, prob)
+
+    def posteriors(self, lattice: Lattice) -> tuple[Floats, Floats]:
+        """p(tag | sentence) of each entry of a lattice, and log p of each sentence.
+
+        The lattice has one row of emissions a token, so expected counts of emissions are posteriors of tokens.
+        """
+        counts = np.zeros_like(lattice.prob)
+        zeros = np.zeros(len(lattice.begin), np.int64)
+        logs = expect(
+            self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, lattice.begin, lattice.end,
+            zeros, zeros, np.ones(len(zeros)), np.zeros_like(self.transition), counts,
+        )  # fmt: skip
+        return counts, logs
+
+    def _k_best(self, lattice: Lattice, k: int) -> tuple[NDArray[np.int32], Floats]:
+        with np.errstate(divide="ignore"):
+            log_prob = np.log(lattice.prob)
+        found, logs = k_best(
+            self._log_transition, lattice.start, lattice.tag, log_prob, lattice.tokens,
+            lattice.begin, lattice.end, k,
+        )  # fmt: skip
+        return found, logs
+
+    def automaton(self) -> OperatorAutomaton:
+        """The same distribution over words as an operator automaton (000 §2): A_a = Tᵀ diag(o_a)."""
+        if self.order != 2:
+            raise SettingError("only an HMM of order 2 is written as an automaton")
+        emission = np.zeros((len(self.words), len(self.tags)))
+        emission[np.repeat(np.arange(len(self.words)), np.diff(self.emit_start)), self.emit_tag] = self.emit_prob
+        # The state is a distribution over the next tag; a string ends when that is the boundary.
+        return OperatorAutomaton(
+            Alphabet(self.words.symbols[1:]),
+            self.transition[0],
+            np.eye(len(self.tags))[BOUNDARY],
+            np.ascontiguousarray(self.transition.T[None] * emission[1:, None, :]),
+        )
+
+    def renamed(self, names: dict[str, str]) -> HMM:
+        """The same model with other names for its tags, several tags perhaps with one name."""
+        tags = (self.tags[0], *(names.get(tag, tag) for tag in self.tags.symbols[1:]))
+        return replace(self, tags=Alphabet(tags))
+
+    def summary(self) -> str:
+        """One line about the size."""
+        return (
+            f"HMM of order {self.order} with {self.states} tags, {len(self.words) - 1:,} words and "
+            f"{len(self.emit_prob) - 1:,} emissions"
+        )
+
+
+def _impossible(sentence: Sentence) -> DataError:
+    """Without pseudo-counts there are sentences that no sequence of tags can explain."""
+    more = " …" if len(sentence) > 8 else ""
+    return DataError(f"the HMM gives no probability to {' '.join(sentence.words[:8]) + more!r}")
+
+
+def _check_decoder(decoder: str) -> None:
+    if decoder not in DECODERS:
+        raise SettingError(f"an HMM tags by {' or '.join(DECODERS)}, not by {decoder!r}")
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Sentences as rows of possible tags, one row a token (see `dp.chain`)."""
+
+    numbers: NDArray[np.int32]
+    """[tokens] word numbers, -1 for unknown."""
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    start: NDArray[np.int64]
+    tag: NDArray[np.int32]
+    prob: Floats
+
+    @property
+    def tokens(self) -> NDArray[np.int64]:
+        """Tokens numbered: each is its own word."""
+        return np.arange(len(self.numbers))
+
+    def within(self, known: Constraints | None, tags: Alphabet) -> Lattice:
+        """The lattice of a single sentence without the tags that constraints rule out."""
+        if not known:
+            return self
+        known.fit(len(self.numbers))
+        prob, token = self.prob.copy(), np.repeat(self.tokens, np.diff(self.start))
+        names = np.array(tags.symbols, object)[self.tag]
+        for word, tag in known.tags:
+            prob[(token == word) & (names != tag)] = 0.0
+        for word, tag in known.forbidden_tags:
+            prob[(token == word) & (names == tag)] = 0.0
+        for word, possible in enumerate(np.bincount(token, prob > 0.0, minlength=len(self.numbers)).tolist()):
+            if not possible:
+                raise NoParse(f"no tag that word {word} may have obeys: {known}")
+        return replace(self, prob=prob)
+
+    def best(self, weight: Floats) -> NDArray[np.int32]:
+        """The tag of the greatest weight of each token, the first among equals."""
+        order = np.lexsort((self.tag, -weight, np.repeat(self.tokens, np.diff(self.start))))
+        return self.tag[order[self.start[:-1]]]
+
+    def of_tags(self, weight: Floats, tags: NDArray[np.int32]) -> Floats:
+        """The weight of a given tag of each token."""
+        chosen = self.tag == np.repeat(tags, np.diff(self.start))
+        return np.asarray(np.bincount(np.repeat(self.tokens, np.diff(self.start))[chosen], weight[chosen]))

@@ -1,0 +1,1 @@
+"""Compiled loops over chains and automata: arrays in, arrays out."""

@@ -1,0 +1,192 @@
+"""Expectations under an n-gram automaton and a variational distribution over the tags of its arcs (002 §3).
+
+Every arc a, from state h(a) to g(a), is taken e_a times a sentence and chooses the tag of one word (its own, or
+with lag 1 the last word of h), from φ_a: the entries `phi_start[a] : phi_start[a + 1]` of φ, in the order of the
+word's emissions. Tags of successive arcs are independent given the path (n_q = 1), so
+
+    n(h, t) = Σ_{a out of h} c_a φ_a(t)                    what h itself emits
+    m(h, t) = n(h, t) + f(h) m(b(h), t)                    … and its failure arc, short histories first
+    D(g, t) = Σ_{a into g} e_a φ_a(t) + Σ_{b(h) = g} f(h) D(h, t)              long histories first
+    Ξ = Dᵀ n                                               expected transitions a sentence
+
+With exact failure arcs, the arc below a = (h, w), that is (b(h), w), is shut for who comes from h; its share is
+taken back: n(h, t) loses f(h) c_{lower(a)} φ_{lower(a)}(t) for every arc a of h. One pass costs
+O(arcs · K + states · T), with K tags a word.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Machine(NamedTuple):
+    """An automaton as arrays; see `latentgram.sequences.ngram.BackoffNGram` for their meaning."""
+
+    arc_start: np.ndarray
+    target: np.ndarray
+    lower: np.ndarray
+    """The arc one order lower under exact failure arcs; all -1 otherwise."""
+    prob: np.ndarray
+    flow: np.ndarray
+    backoff: np.ndarray
+    failure: np.ndarray
+    tagged: np.ndarray
+    """The word whose tag each arc chooses."""
+
+
+@njit(cache=True)
+def spread_down(machine, down):
+    """D(b(h)) += f(h) D(h), long histories first."""
+    for h in range(machine.backoff.size - 1, 0, -1):
+        weight = machine.failure[h]
+        if weight > 0.0:
+            below = machine.backoff[h]
+            for t in range(down.shape[1]):
+                down[below, t] += weight * down[h, t]
+
+
+@njit(cache=True)
+def gather_up(machine, up):
+    """m(h) += f(h) m(b(h)), short histories first."""
+    for h in range(1, machine.backoff.size):
+        weight = machine.failure[h]
+        if weight > 0.0:
+            below = machine.backoff[h]
+            for t in range(up.shape[1]):
+                up[h, t] += weight * up[below, t]
+
+
+@njit(cache=True)
+def accumulate(machine, emit_start, emit_tag, phi_start, phi, own, into, emit_count):
+    """Add n to `own`, the arcs' part of D to `into`, and expected emissions to `emit_count`, for a given φ."""
+    for h in range(machine.backoff.size):
+        for a in range(machine.arc_start[h], machine.arc_start[h + 1]):
+            row = emit_start[machine.tagged[a]]
+            below = machine.lower[a]
+            for k in range(phi_start[a + 1] - phi_start[a]):
+                tag = emit_tag[row + k]
+                share = phi[phi_start[a] + k]
+                own[h, tag] += machine.prob[a] * share
+                into[machine.target[a], tag] += machine.flow[a] * share
+                emit_count[row + k] += machine.flow[a] * share
+                if below >= 0:
+                    lost = machine.failure[h] * machine.prob[below]
+                    own[h, tag] -= lost * phi[phi_start[below] + k]
+
+
+@njit(cache=True)
+def arc_scores(machine, emit_start, emit_tag, phi_start, before, after, scores):
+    """Fill `scores` with what the tags around an arc say of its tag: ∂(Σ Ξ log p)/∂φ_a(t) / e_a.
+
+    `before[h, t]` = Σ_s D(h, s) log p(t | s) and `after[g, t]` = Σ_s m(g, s) log p(s | t).
+    """
+    for h in range(machine.backoff.size):
+        for a in range(machine.arc_start[h], machine.arc_start[h + 1]):
+            row = emit_start[machine.tagged[a]]
+            below = machine.lower[a]
+            for k in range(phi_start[a + 1] - phi_start[a]):
+                tag = emit_tag[row + k]
+                scores[phi_start[a] + k] += machine.prob[a] * before[h, tag]
+                if below >= 0:
+                    lost = machine.failure[h] * machine.prob[below]
+                    scores[phi_start[below] + k] -= lost * before[h, tag]
+    for a in range(machine.target.size):
+        row = emit_start[machine.tagged[a]]
+        for k in range(phi_start[a + 1] - phi_start[a]):
+            place = phi_start[a] + k
+            inner = scores[place] / machine.flow[a] if machine.flow[a] > 0.0 else 0.0
+            scores[place] = inner + after[machine.target[a], emit_tag[row + k]]
+
+
+@njit(cache=True)
+def best_response(machine, emit_start, phi_start, emit_prob, scores, phi):
+    """φ_a(t) ∝ p(w | t) exp(score), the optimum of each block when the others stand still (002 §3.5)."""
+    for a in range(machine.target.size):
+        row = emit_start[machine.tagged[a]]
+        first, last = phi_start[a], phi_start[a + 1]
+        top = -np.inf
+        for k in range(first, last):
+            if emit_prob[row + k - first] > 0.0:
+                top = max(top, scores[k])
+        total = 0.0
+        for k in range(first, last):
+            phi[k] = emit_prob[row + k - first] * np.exp(scores[k] - top) if top > -np.inf else 1.0
+            total += phi[k]
+        for k in range(first, last):
+            phi[k] /= total
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _open_arc(emission, before, after, prob, flow, weight, emitted, received, counted):
+    """`fused_update` of an arc whose word may have every tag: no look-ups, so the loops vectorise."""
+    size = emission.size
+    total = 0.0
+    for t in range(size):
+        weight[t] = emission[t] * before[t] * after[t]
+        total += weight[t]
+    inverse = 1.0 / total if total > 0.0 else 0.0
+    outward, onward = prob * inverse, flow * inverse
+    if not total > 0.0:
+        weight[:size] = 1.0
+        outward, onward = prob / size, flow / size
+    for t in range(size):
+        emitted[t] += weight[t] * outward
+    for t in range(size):
+        received[t] += weight[t] * onward
+    for t in range(size):
+        counted[t] += weight[t] * onward
+    return total
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def fused_update(machine, emit_start, emit_tag, emit_prob, before, after, own, into, emit_count, normaliser):
+    """The same best response and its `accumulate` in one pass, φ never stored; for arcs that shut no other.
+
+    `before` = exp S(h, t) and `after` = exp U(g, t), each scaled by a constant a state, so
+    φ_a(t) = p(w | t) before[h, t] after[g, t] / normaliser[a].
+    """
+    weight = np.empty(before.shape[1])
+    for h in range(machine.backoff.size):
+        source, emitted = before[h], own[h]
+        for a in range(machine.arc_start[h], machine.arc_start[h + 1]):
+            word = machine.tagged[a]
+            row = emit_start[word]
+            size = emit_start[word + 1] - row
+            g = machine.target[a]
+            flow = machine.flow[a]
+            if size == 1:
+                tag = emit_tag[row]
+                normaliser[a] = emit_prob[row] * source[tag] * after[g, tag]
+                emitted[tag] += machine.prob[a]
+                into[g, tag] += flow
+                emit_count[row] += flow
+                continue
+            target, received = after[g], into[g]
+            total = 0.0
+            if size == before.shape[1] - 1:
+                normaliser[a] = _open_arc(
+                    emit_prob[row : row + size], source[1:], target[1:], machine.prob[a], flow, weight,
+                    emitted[1:], received[1:], emit_count[row : row + size],
+                )  # fmt: skip
+                continue
+            for k in range(size):
+                tag = emit_tag[row + k]
+                weight[k] = emit_prob[row + k] * source[tag] * target[tag]
+                total += weight[k]
+            normaliser[a] = total
+            if not total > 0.0:
+                for k in range(size):
+                    weight[k] = 1.0
+                total = size
+            inverse = 1.0 / total
+            outward = machine.prob[a] * inverse
+            inverse *= flow
+            for k in range(size):
+                tag = emit_tag[row + k]
+                share = weight[k] * inverse
+                emitted[tag] += weight[k] * outward
+                received[tag] += share
+                emit_count[row + k] += share

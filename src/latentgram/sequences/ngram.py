@@ -1,0 +1,210 @@
+"""`BackoffNGram`: a distribution over sentences as a back-off n-gram automaton (002 §3.1).
+
+States are histories, arcs are kept n-grams, and from a history h an arc of weight `failure[h]` leads to the
+history b(h) without its first word. Three readings of the same counts:
+
+* `failure`, the paper's: c(w | h) = cnt(hw)/cnt(h), and the failure arc is taken only if h has no arc for the next
+  word. A string has one path; `failure[h]` = [r(h)/cnt(h)] / [1 − Σ_{hw kept} c(w | b(h))] makes it sum to one.
+* `epsilon`: the same ratios, but the failure arc, of weight r(h)/cnt(h), may always be taken.
+* `exclusive`, the default: each token belongs to the longest kept n-gram that ends there, x(a) tokens to arc a,
+  and the weights are ratios of the flows, c_a = x(a)/V(h), failure r(h)/V(h). All marginals are those of the text.
+
+Here r(h) = cnt(h) − Σ cnt(hw) and V(h) = Σ x(hw) + r(h). Scoring costs O(order · log arcs) a word, expected
+visits one sparse linear system (none for exclusive counts).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.text import BOUNDARY, Text
+from latentgram.data.word_classes import WordClasses
+from latentgram.errors import DataError, SettingError
+from latentgram.sequences.kernels.backoff import sample_walks, score_epsilon, score_failure
+from latentgram.sequences.ngram_flows import expected_visits
+
+Floats = NDArray[np.float64]
+READINGS = ("exclusive", "epsilon", "failure")
+UNKNOWN = "<unk>"
+EMPTY = 0
+"""The state of the empty history."""
+
+
+@dataclass(frozen=True)
+class BackoffNGram:
+    """A back-off n-gram automaton; see the module's text.
+
+    >>> import latentgram as lg
+    >>> text = lg.Text.of([["a", "b"], ["a", "b"], ["a", "c"]])
+    >>> model = lg.fit(lg.BackoffNGram, lg.NGramCounts.of(text, order=2), by=lg.Counting())
+    >>> "b" in model.words, model.reading
+    (True, 'exclusive')
+    """
+
+    words: Alphabet
+    """The boundary, then the words."""
+    reading: str
+    history: NDArray[np.int32]
+    """[states, order - 1] the words of each history, at the right, -1 before them; short histories come first."""
+    backoff: NDArray[np.int32]
+    """[states] the history without its first word, -1 for the empty one."""
+    failure: Floats
+    """[states] the weight of the arc to `backoff`."""
+    arc_start: NDArray[np.int64]
+    """[states + 1] the arcs of state h are `arc_start[h] : arc_start[h + 1]`, sorted by word."""
+    arc_word: NDArray[np.int32]
+    arc_prob: Floats
+    arc_target: NDArray[np.int32]
+    arc_lower: NDArray[np.int32]
+    """[arcs] the arc of the same word one order lower, -1 if there is none."""
+    visits: Floats
+    """[states] expected visits a sentence where known, else empty; see `flow`."""
+    sentences: float = 1.0
+    """How many sentences it stands for: 1 when it was not counted from text."""
+    repairs: dict[str, int] = field(default_factory=dict)
+    classes: WordClasses | None = None
+    """Which of its words stand for classes of words, if any do."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return int(self.history.shape[1]) + 1
+
+    @property
+    def states(self) -> int:
+        """The number of histories."""
+        return len(self.backoff)
+
+    @property
+    def arcs(self) -> int:
+        """The number of n-grams."""
+        return len(self.arc_word)
+
+    @property
+    def digest(self) -> str:
+        """The fingerprint of the text it was counted from."""
+        return self.provenance.data_digest
+
+    def __len__(self) -> int:
+        return self.arcs
+
+    @cached_property
+    def last_word(self) -> NDArray[np.int32]:
+        """[states] the last word of each history, -1 for the empty one."""
+        if self.order == 1:
+            return np.full(self.states, -1, np.int32)
+        return np.ascontiguousarray(self.history[:, -1])
+
+    @cached_property
+    def initial(self) -> int:
+        """The history of a sentence's first word: the boundary, or the empty one where that has no arcs."""
+        found = np.flatnonzero(self.last_word == BOUNDARY)
+        return int(found[0]) if len(found) else EMPTY
+
+    @cached_property
+    def source(self) -> NDArray[np.int32]:
+        """[arcs] the state each arc leaves."""
+        return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.arc_start))
+
+    @cached_property
+    def expected_visits(self) -> Floats:
+        """[states] how often a sentence visits each history on average, failures included."""
+        return self.visits if len(self.visits) else expected_visits(self)
+
+    @cached_property
+    def flow(self) -> Floats:
+        """[arcs] how often a sentence takes each arc on average.
+
+        Under the failure reading, arc (b, w) is open only to those visits of b that did not come from a history
+        with an arc for w: c(w | b) · (W(b) − Σ_{h: b(h) = b, hw kept} failure(h) W(h)).
+        """
+        open_visits = self.expected_visits[self.source]
+        if self.reading == "failure":
+            upper = np.flatnonzero(self.arc_lower >= 0)
+            shut = self.failure[self.source[upper]] * self.expected_visits[self.source[upper]]
+            open_visits = open_visits - np.bincount(self.arc_lower[upper], shut, minlength=self.arcs)
+        return np.asarray(np.maximum(self.arc_prob * open_visits, 0.0))
+
+    def word_logprobs(self, text: Text) -> Floats:
+        """log p of each token of `text.tokens` given those before it, ends of sentences included; the first is 0.
+
+        Words the model does not have are scored as `<unk>` where it has that, else -inf.
+        """
+        kernel = score_failure if self.reading == "failure" else score_epsilon
+        logs: Floats = kernel(
+            self.initial, self.backoff, self.failure, self.arc_start, self.arc_word, self.arc_prob,
+            self.arc_target, text.encoded_by(self.words, unknown=self.words.index(UNKNOWN)),
+        )  # fmt: skip
+        return logs
+
+    def logprobs(self, sentences: Iterable[SentenceLike] | Text) -> Floats:
+        """log p of each sentence."""
+        text = sentences if isinstance(sentences, Text) else Text.of(sentences)
+        return np.add.reduceat(self.word_logprobs(text), text.start[:-1]) if len(text) else np.zeros(0)
+
+    def logprob(self, sentence: SentenceLike) -> float:
+        """log p of one sentence."""
+        return float(self.logprobs([sentence])[0])
+
+    def perplexity(self, sentences: Iterable[SentenceLike] | Text) -> float:
+        """exp of the mean -log p a token, ends of sentences included; infinite if a sentence is impossible."""
+        text = sentences if isinstance(sentences, Text) else Text.of(sentences)
+        if not len(text):
+            raise DataError("a text without sentences has no perplexity")
+        return float(np.exp(-self.word_logprobs(text)[1:].mean()))
+
+    def unknown_words(self, text: Text) -> int:
+        """How many tokens the model does not know."""
+        return int((text.encoded_by(self.words) < 0).sum())
+
+    def sample(self, sentences: int, seed: int = 0, longest: int = 1000) -> Iterator[Sentence]:
+        """Sentences drawn from the model; one is cut at `longest` words."""
+        tokens = self.sample_tokens(sentences, seed, longest)
+        begin = 0
+        for end in np.flatnonzero(tokens == BOUNDARY).tolist():
+            if end > begin:
+                yield Sentence(tuple(self.words.decode(tokens[begin:end].tolist())))
+            begin = end + 1
+
+    def sample_tokens(self, sentences: int, seed: int = 0, longest: int = 1000) -> NDArray[np.int32]:
+        """The same as word numbers, a boundary after each sentence."""
+        if sentences < 1:
+            raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
+        total = np.cumsum(self.arc_prob)
+        before = np.concatenate([[0.0], total])[self.arc_start[:-1]]
+        tokens: NDArray[np.int32] = sample_walks(
+            self.initial, self.backoff, self.failure, self.arc_start, self.arc_word, total - before[self.source],
+            self.arc_target, self.reading == "failure", sentences, seed, longest,
+        )  # fmt: skip
+        return tokens
+
+    def to_arpa(self, path: PathLike) -> None:
+        """Write an ARPA file, which has the failure reading and no other; `latentgram.read_arpa` reads it."""
+        from latentgram.sequences.ngram_export import export_arpa
+
+        export_arpa(self, path)
+
+    def to_openfst(self, path: PathLike) -> None:
+        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`)."""
+        from latentgram.sequences.ngram_export import export_openfst, export_symbols
+
+        export_openfst(self, path)
+        export_symbols(self, f"{os.fspath(path)}.syms")
+
+    def summary(self) -> str:
+        """One line about the size."""
+        return (
+            f"back-off {self.order}-gram automaton ({self.reading}) with {self.states:,} histories, "
+            f"{self.arcs:,} arcs and {len(self.words) - 1:,} words"
+        )

@@ -1,0 +1,1 @@
+"""Compiled loops over the arcs of sentences: arrays in, arrays out."""

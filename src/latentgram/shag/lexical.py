@@ -1,0 +1,139 @@
+"""`LexicalSHAG`: a deterministic head-automata grammar over words and tags (000 §5.2; Collins 1999).
+
+    P(a | h, d, σ) = P_A(t_a | h, d, σ) · P_B(w_a | t_a, h, d, σ)
+    P_A backs off  {w_h, d, σ} → {t_h, d, σ} → {d, σ};   P_B  {t_a, w_h, d, σ} → {t_a, t_h, d, σ} → {t_a}
+
+STOP is one of the tags. The state σ is what the head remembers of its modifiers: nothing (LEX), whether there was
+one (LEX+F), or also whether the last one was a coordination, punctuation or another word (LEX+FCP).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.word_kinds import COORDINATION, PUNCTUATION, word_kinds
+from latentgram.data.word_symbols import WordSymbols
+from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
+from latentgram.shag.kernels.lexical_backoff import lexical_weights
+from latentgram.shag.relations import Relations
+from latentgram.shag.statistics.contexts import ContextCounts
+
+MEMORIES = {"none": 1, "first": 2, "kind": 4}
+"""What a head remembers, and the number of states that takes."""
+
+UNKNOWN = "<unknown>"
+
+
+def memory_classes(sentence: Sentence, memory: str) -> NDArray[np.int64]:
+    """What each word leaves in its head's memory: 1 for coordination and 2 for punctuation if kinds are kept."""
+    if memory != "kind":
+        return np.zeros(len(sentence), np.int64)
+    kinds = word_kinds(sentence)
+    return np.where(kinds == COORDINATION, 1, np.where(kinds == PUNCTUATION, 2, 0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LexicalSHAG(HeadGrammar):
+    """A lexicalised deterministic grammar. Tables of words have the places in the tables of tags as contexts.
+
+    >>> import latentgram as lg
+    >>> bank = lg.demo_dependencies(50, seed=1)
+    >>> lex = lg.fit(lg.LexicalSHAG, bank, by=lg.Counting(memory="kind"))
+    >>> lex.memory, lex.tree_logprob(bank[0]) <= lex.logprob(bank[0].sentence)
+    ('kind', True)
+    """
+
+    symbols: WordSymbols
+    vocabulary: Alphabet
+    memory: str
+    fine_tags: ContextCounts
+    fine_words: ContextCounts
+    coarse_tags: ContextCounts
+    coarse_words: ContextCounts
+    tag_words: ContextCounts
+    """Words by tag alone."""
+    tag_base: Floats
+    """[2, states, tags+1] p(tag or STOP | direction, state)."""
+    relations: Relations
+    provenance: Provenance = field(default_factory=Provenance)
+
+    nonnegative = True
+    deterministic = True
+
+    def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
+        """The weights of a sentence's trees."""
+        tags, words = self.symbols.encode(sentence).astype(np.int64), self.encode_words(sentence)
+        given_tag = self._word_given_tag(tags, words)
+        fine_tags, fine_words, coarse_tags, coarse_words = self._tables
+        arc, halt, root = lexical_weights(
+            tags,
+            words,
+            self.fine_tags.context,
+            fine_tags,
+            fine_words,
+            self.coarse_tags.context,
+            coarse_tags,
+            coarse_words,
+            self.tag_base,
+            given_tag,
+            MEMORIES[self.memory],
+            len(self.symbols.alphabet),
+            len(self.vocabulary),
+        )
+        unigram = self.symbols.frequency[tags] * given_tag
+        if self.memory == "none":
+            arc, halt = np.repeat(arc, 2, axis=2), np.repeat(halt, 2, axis=2)
+        ones = np.ones((2, len(tags), 1))
+        weights = HeadWeights(
+            ones,
+            ones,
+            UNIT,
+            np.zeros((len(tags), len(tags)), np.int32),
+            arc / unigram[None, :, None],
+            halt,
+            memory_classes(sentence, self.memory),
+            root / unigram,
+        )
+        return weights, float(np.log(unigram).sum())
+
+    def encode_words(self, sentence: Sentence) -> NDArray[np.int64]:
+        """The numbers of the words; rare and new ones are `UNKNOWN`."""
+        numbers = self.vocabulary.encode(word.lower() for word in sentence.words).astype(np.int64)
+        return np.where(numbers == ABSENT, self.vocabulary.index(UNKNOWN), numbers)
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[Any, ...], ...]:
+        """(offset, event, count, total) of the tag and word tables, as the kernel takes them."""
+        tables = (self.fine_tags, self.fine_words, self.coarse_tags, self.coarse_words)
+        return tuple((table.offset, table.event, table.count, table.total) for table in tables)
+
+    @cached_property
+    def _by_tag(self) -> dict[tuple[int, int], float]:
+        """p(word | tag), smoothed with the number of words."""
+        table, uniform = self.tag_words, 1.0 / len(self.vocabulary)
+        trust = table.total / (table.total + 5.0 * table.distinct)
+        context = np.repeat(np.arange(len(table.context)), table.distinct)
+        shares = trust[context] * table.count / table.total[context] + (1 - trust[context]) * uniform
+        pairs = zip(table.context[context].tolist(), table.event.tolist(), strict=True)
+        return dict(zip(pairs, shares.tolist(), strict=True))
+
+    def _word_given_tag(self, tags: NDArray[np.int64], words: NDArray[np.int64]) -> Floats:
+        floor = 0.1 / len(self.vocabulary)
+        pairs = zip(tags.tolist(), words.tolist(), strict=True)
+        return np.array([self._by_tag.get(pair, floor) for pair in pairs])
+
+    def summary(self) -> str:
+        """One line about the size."""
+        return (
+            f"lexicalised head-automata grammar: {len(self.vocabulary)} words, {len(self.symbols.alphabet)} tags, "
+            f"memory {self.memory}, {self.relations.summary()}"
+        )

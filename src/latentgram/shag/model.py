@@ -1,0 +1,221 @@
+"""`SHAG`: a split head-automata grammar whose automata are operator models over symbols (000 §2–3).
+
+A sentence's tree is generated from the root down: the root takes one word by `root`, and every head h makes its
+left and its right modifiers head-outwards by the automaton of (direction, h),
+
+    P(x₁ … x_T | h, d) = stop[d,h]ᵀ A_{x_T} ⋯ A_{x_1} start[d,h],
+
+A_x = pair_weight[d,h,x] · operators[pair[d,h,x]]: a pair of head and modifier that training never saw shares the
+operator of its automaton, Σ_x A_x, with a small weight. DET and DET+F are grammars of one and two states; a
+grammar learned spectrally lives in a rotated space and may hold negative numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.word_symbols import WordSymbols
+from latentgram.errors import DataError, SettingError
+from latentgram.sequences.automaton import OperatorAutomaton
+from latentgram.sequences.statistics import SequenceCounts
+from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights, gather
+from latentgram.shag.relations import Relations
+
+__all__ = ["LEFT", "RIGHT", "SHAG"]
+
+LANES = 4
+"""Numbers that a processor multiplies at once."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SHAG(HeadGrammar):
+    """A split head-automata grammar; see the module's text for the meaning of the arrays.
+
+    >>> import latentgram as lg
+    >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Counting(memory="first"))
+    >>> shag.states, round(shag["NN", lg.LEFT].total(), 6)
+    (2, 1.0)
+    >>> shag.generate(seed=3).is_projective
+    True
+    """
+
+    symbols: WordSymbols
+    start: Floats
+    """[2, l, n] by direction and head symbol."""
+    stop: Floats
+    """[2, l, n]"""
+    operators: Floats
+    """[K, n, n]"""
+    pair: NDArray[np.int32]
+    """[2, l, l] the operator of (direction, head, modifier)."""
+    pair_weight: Floats
+    """[2, l, l] and what it is multiplied by."""
+    root: Floats
+    """[l] probability of each symbol as the root of a sentence."""
+    relations: Relations
+    spectrum: Floats
+    """[2, l, n'] the singular values that the states were made from; n' = 0 for other learners."""
+    nonnegative: bool = True
+    """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
+    deterministic: bool = False
+    """Whether a sequence has one path through the states, so that the best path is the best tree."""
+    counts: SequenceCounts | None = None
+    """The modifier sequences it was learned from, by source 2 · head + direction: more trees add to them."""
+    root_count: Floats | None = None
+    """[l] and how often each symbol was the root."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def states(self) -> int:
+        """The number of hidden states of each automaton, at most."""
+        return int(self.start.shape[2])
+
+    def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
+        """The weights of a sentence's trees."""
+        symbols = self.symbols.encode(sentence)
+        start, stop, operators, frequency = self._prepared
+        start, stop, step, arc, root, log_scale = gather(
+            symbols, start, stop, self.pair, self.pair_weight, self.root, frequency
+        )
+        halt = np.ones((2, len(symbols), 2))
+        memory = np.zeros(len(symbols), np.int64)
+        return HeadWeights(start, stop, operators, step, arc, halt, memory, root), log_scale
+
+    @cached_property
+    def _prepared(self) -> tuple[Floats, ...]:
+        """Start, stop and operators padded to whole vector registers, and the frequencies of symbols."""
+        room = (0, -self.states % LANES if self.states > LANES else 0)
+        start, stop = (np.pad(array, ((0, 0), (0, 0), room)) for array in (self.start, self.stop))
+        return start, stop, np.pad(self.operators, ((0, 0), room, room)), self.symbols.frequency
+
+    def __getitem__(self, key: tuple[str, int]) -> OperatorAutomaton:
+        """The automaton of a head symbol (or of a tag of it) and a direction: `shag["NN", LEFT]`."""
+        head, direction = self.symbols.find(key[0]), key[1]
+        if direction not in (LEFT, RIGHT):
+            raise SettingError(f"a direction is LEFT ({LEFT}) or RIGHT ({RIGHT}), got {direction!r}")
+        step = self.operators[self.pair[direction, head]] * self.pair_weight[direction, head][:, None, None]
+        used = self.states - _padding(self.start[direction, head], self.stop[direction, head], step)
+        return OperatorAutomaton(
+            self.symbols.alphabet,
+            self.start[direction, head, :used],
+            self.stop[direction, head, :used],
+            step[:, :used, :used],
+        )
+
+    def generate(self, seed: int | np.random.Generator = 0, longest: int = 200) -> DependencyTree:
+        """Draw a tree with its sentence from the grammar; the words are their symbols.
+
+        Trees of more than `longest` words are drawn again.
+        """
+        rng = np.random.default_rng(seed)
+        root = _distribution(self.root)
+        for _ in range(1000):
+            drawn = self._draw(int(rng.choice(len(root), p=root)), rng, longest)
+            if drawn is not None:
+                return drawn
+        raise DataError(f"the grammar hardly ever makes a sentence of at most {longest} words")
+
+    def _draw(self, root: int, rng: np.random.Generator, longest: int) -> DependencyTree | None:
+        symbols, heads = [root], [ABSENT]
+        sides: list[tuple[list[int], list[int]]] = []
+        for number, symbol in enumerate(symbols):
+            grown = tuple(self._sequences[direction, symbol].draw(rng, longest) for direction in (LEFT, RIGHT))
+            if len(symbols) + sum(map(len, grown)) > longest:
+                return None
+            sides.append(([], []))
+            for direction, modifiers in enumerate(grown):
+                for modifier in modifiers:
+                    sides[number][direction].append(len(symbols))
+                    symbols.append(modifier)
+                    heads.append(number)
+        order = _in_order(sides)
+        place = {node: position for position, node in enumerate(order, 1)}
+        names = tuple(self.symbols.alphabet[symbols[node]] for node in order)
+        tags = [name.rsplit("^", 1)[-1].split("|") for name in names]
+        return DependencyTree(
+            words=names,
+            heads=tuple(place[heads[node]] if heads[node] != ABSENT else 0 for node in order),
+            upos=tuple("_" if self.symbols.kind == "xpos" else parts[0] for parts in tags),
+            xpos=tuple(parts[-1] if len(parts) > 1 or self.symbols.kind == "xpos" else "_" for parts in tags),
+        )
+
+    @cached_property
+    def _sequences(self) -> dict[tuple[int, int], _Sampler]:
+        return {
+            (direction, head): _Sampler.of(self[self.symbols.alphabet[head], direction])
+            for direction in (LEFT, RIGHT)
+            for head in range(len(self.symbols.alphabet))
+        }
+
+    def summary(self) -> str:
+        """One line about the size."""
+        kind = "deterministic" if self.deterministic else "hidden"
+        return (
+            f"split head-automata grammar: {len(self.symbols.alphabet)} symbols ({self.symbols.kind}), "
+            f"{self.states} {kind} states, {len(self.operators)} operators, {self.relations.summary()}"
+        )
+
+
+@dataclass(frozen=True)
+class _Sampler:
+    """Draws strings from an operator automaton: p(a | state) = βᵀA_a state / βᵀstate with β = stopᵀ(I − ΣA)⁻¹."""
+
+    automaton: OperatorAutomaton
+    ahead: Floats
+    """[l+1, n] βᵀA_a for every symbol, and stop."""
+
+    @classmethod
+    def of(cls, automaton: OperatorAutomaton) -> _Sampler:
+        every = np.eye(automaton.states) - automaton.step.sum(0)
+        mass = np.linalg.solve(every.T, automaton.stop)
+        return cls(automaton, np.vstack([mass @ automaton.step, automaton.stop]))
+
+    def draw(self, rng: np.random.Generator, longest: int) -> list[int]:
+        string: list[int] = []
+        state = self.automaton.start
+        while len(string) <= longest:
+            shares = _distribution(self.ahead @ state)
+            symbol = int(rng.choice(len(shares), p=shares))
+            if symbol == len(shares) - 1:
+                break
+            string.append(symbol)
+            state = self.automaton.step[symbol] @ state
+            state = state / np.max(np.abs(state))
+        return string
+
+
+def _distribution(shares: Floats) -> Floats:
+    """Negative shares, which only errors of estimation make, count as nothing."""
+    positive = np.maximum(shares, 0.0)
+    return np.asarray(positive / positive.sum())
+
+
+def _padding(start: Floats, stop: Floats, step: Floats) -> int:
+    """How many of the last states are not used at all."""
+    used = (start != 0) | (stop != 0) | step.any((0, 1)) | step.any((0, 2))
+    return int(np.argmax(used[::-1])) if used.any() else len(used) - 1
+
+
+def _in_order(sides: list[tuple[list[int], list[int]]]) -> list[int]:
+    """The nodes of a tree from left to right; modifiers are given nearest first."""
+    order: list[int] = []
+    stack: list[tuple[int, bool]] = [(0, False)]
+    while stack:
+        node, open_ = stack.pop()
+        if open_:
+            order.append(node)
+            continue
+        left, right = sides[node]
+        stack.extend((child, False) for child in reversed(right))
+        stack.append((node, True))
+        stack.extend((child, False) for child in left)
+    return order

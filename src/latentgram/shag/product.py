@@ -1,0 +1,144 @@
+"""Products of head-automata grammars and arc factors (000 Eq. 21): `shag * lex ** 0.7 * distance ** 0.5`.
+
+The score of a tree under a product is the product of its scores, each raised to its power. At most one factor has
+hidden states; the others are deterministic, so the product is again a weight that `HeadWeights` expresses exactly:
+arcs, ends and roots multiply, and memories pair up. The result is not normalised over sentences; posteriors given
+a sentence are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.errors import SettingError
+from latentgram.shag.grammar import HeadGrammar
+from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
+from latentgram.shag.lexical import LexicalSHAG
+from latentgram.shag.model import SHAG
+from latentgram.shag.relations import Relations
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProductSHAG(HeadGrammar):
+    """Factors with their powers; the first one that has relations names the arcs.
+
+    >>> import latentgram as lg
+    >>> product = lg.fit(lg.ProductSHAG, lg.demo_dependencies(50, seed=1), by=lg.Spectral(states=2))
+    >>> [type(factor).__name__ for factor in product.factors], product.powers
+    (['SHAG', 'LexicalSHAG', 'ArcDistance'], (1.0, 0.7, 0.5))
+    """
+
+    factors: tuple[HeadGrammar, ...]
+    powers: tuple[float, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        hidden = [power for factor, power in zip(self.factors, self.powers, strict=True) if _is_hidden(factor)]
+        if len(hidden) > 1:
+            raise SettingError("at most one factor of a product may have hidden states")
+        if hidden and hidden[0] != 1:
+            raise SettingError("only deterministic factors can be raised to a power: a sum over states cannot")
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether all weights are probabilities."""
+        return all(factor.nonnegative for factor in self.factors)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the best path is the best tree."""
+        return all(factor.deterministic for factor in self.factors)
+
+    @property
+    def relations(self) -> Relations:
+        """What names the arcs."""
+        return self._grammar.relations
+
+    @property
+    def symbols(self) -> Any:
+        """The symbols that the relations are learned on."""
+        return self._grammar.symbols
+
+    @property
+    def _grammar(self) -> SHAG | LexicalSHAG:
+        for factor in self.factors:
+            if isinstance(factor, SHAG | LexicalSHAG):
+                return factor
+        raise SettingError("a product needs a grammar: arc factors alone do not make one")
+
+    def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
+        """The weights of a sentence's trees."""
+        total, log_scale = None, 0.0
+        for factor, power in zip(self.factors, self.powers, strict=True):
+            weights, log_part = factor.weights(sentence)
+            log_scale += power * log_part
+            raised = weights if power == 1 else _raised(weights, power)
+            total = raised if total is None else _joined(total, raised)
+        assert total is not None
+        return total, log_scale
+
+    def summary(self) -> str:
+        """One line about the size."""
+        pairs = zip(self.factors, self.powers, strict=True)
+        return " × ".join(
+            f"({factor.summary()})" + (f"^{power:g}" if power != 1 else "") for factor, power in pairs
+        )
+
+
+def _is_hidden(factor: HeadGrammar) -> bool:
+    return isinstance(factor, SHAG)
+
+
+def _parts(factor: Any) -> tuple[tuple[HeadGrammar, ...], tuple[float, ...]]:
+    if isinstance(factor, ProductSHAG):
+        return factor.factors, factor.powers
+    if not isinstance(factor, HeadGrammar):
+        raise SettingError(f"a {type(factor).__name__} cannot be a factor of a product")
+    return (factor,), (1.0,)
+
+
+def multiply(first: Any, second: Any) -> ProductSHAG:
+    """The product of two grammars, factors or products."""
+    (factors, powers), (others, other_powers) = _parts(first), _parts(second)
+    return ProductSHAG(factors + others, powers + other_powers)
+
+
+def power(factor: Any, exponent: float) -> ProductSHAG:
+    """A deterministic grammar, factor or product raised to a power."""
+    if not 0 <= exponent < np.inf:
+        raise SettingError(f"the power of a factor must be at least 0 and finite, got {exponent}")
+    factors, powers = _parts(factor)
+    return ProductSHAG(factors, tuple(old * float(exponent) for old in powers))
+
+
+def _raised(weights: HeadWeights, power: float) -> HeadWeights:
+    return weights._replace(arc=weights.arc**power, halt=weights.halt**power, root=weights.root**power)
+
+
+def _joined(first: HeadWeights, second: HeadWeights) -> HeadWeights:
+    """One weight for both: operators of the one with hidden states, states σ in pairs."""
+    hidden = second if first.operators is UNIT else first
+    classes = second.arc.shape[2] - 1
+    return HeadWeights(
+        hidden.start,
+        hidden.stop,
+        hidden.operators,
+        hidden.step,
+        _paired(first.arc, second.arc),
+        _paired(first.halt, second.halt),
+        first.memory * classes + second.memory,
+        first.root * second.root,
+    )
+
+
+def _paired(first: Any, second: Any) -> Any:
+    """Weights by pairs of states: "first" goes with "first", every class with every class."""
+    if first.shape[2] == 2 and second.shape[2] == 2:
+        return first * second
+    later = first[:, :, 1:, None] * second[:, :, None, 1:]
+    return np.concatenate([first[:, :, :1] * second[:, :, :1], later.reshape(*first.shape[:2], -1)], axis=2)

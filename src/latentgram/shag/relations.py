@@ -1,0 +1,139 @@
+"""`Relations`: the name of each arc, by counts with back-off (so that a head-only grammar gives whole trees).
+
+    p(relation | head, modifier, direction, distance) → (head, modifier, direction) → (modifier, direction)
+
+each level trusted by λ = C / (C + 5 U) for C events, U of them different. The root counts as a head symbol; words
+under it have p(relation | root) before the last level, so that one whose tag was never seen there is still a root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.shag.kernels.lexical_backoff import TRUST
+from latentgram.shag.statistics.contexts import ContextCounts
+
+DISTANCES = np.array([1, 2, 3, 5, 8])
+"""The last distance of each bucket but the last."""
+
+
+def distance_bucket(distance: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The bucket of a distance between words.
+
+    >>> distance_bucket(np.array([1, 2, 4, 5, 6, 30])).tolist()
+    [0, 1, 3, 3, 4, 5]
+    """
+    return np.searchsorted(DISTANCES, distance)
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """Relation names of arcs between symbols.
+
+    >>> relations = Relations.of(Alphabet(("det", "root")), 2, head=np.array([1, 2]), modifier=np.array([0, 1]),
+    ...     signed_distance=np.array([-1, 0]), label=np.array([0, 1]))
+    >>> relations.predict(np.array([1, 2]), np.array([0, 1]), np.array([-1, 0]))[0]
+    ['det', 'root']
+    """
+
+    labels: Alphabet
+    n_symbols: int
+    levels: tuple[ContextCounts, ...]
+    """From fine to coarse; files written before there was one for the root, the last but one, lack it."""
+
+    @classmethod
+    def of(
+        cls,
+        labels: Alphabet,
+        n_symbols: int,
+        *,
+        head: NDArray[np.integer],
+        modifier: NDArray[np.integer],
+        signed_distance: NDArray[np.integer],
+        label: NDArray[np.integer],
+    ) -> Relations:
+        """Count the arcs of a treebank; the head of a root word is `n_symbols`, its distance 0."""
+        empty = cls(labels, n_symbols, ())
+        contexts = empty._contexts(head, modifier, signed_distance)
+        kept = [context != ABSENT for context in contexts]
+        counted = (ContextCounts.of(of[used], label[used]) for of, used in zip(contexts, kept, strict=True))
+        return cls(labels, n_symbols, tuple(counted))
+
+    def renumbered(self, labels: Alphabet, symbol: NDArray[np.integer], n_symbols: int) -> Relations:
+        """The same counts with the numbers of another alphabet of labels, and other numbers for the symbols."""
+        label, head = labels.encode(self.labels), np.append(symbol, n_symbols)
+        heads, buckets = self.n_symbols + 1, len(DISTANCES) + 1
+
+        def coarse(key: NDArray[np.int64]) -> Any:
+            return symbol[key // 2] * 2 + key % 2
+
+        def middle(key: NDArray[np.int64]) -> Any:
+            return coarse(key // heads) * (n_symbols + 1) + head[key % heads]
+
+        def fine(key: NDArray[np.int64]) -> Any:
+            return middle(key // buckets) * buckets + key % buckets
+
+        renamed: tuple[Callable[[NDArray[np.int64]], Any], ...]
+        renamed = (fine, middle, coarse) if len(self.levels) == 3 else (fine, middle, np.copy, coarse)
+        levels = (
+            ContextCounts.of(np.repeat(name(counts.context), counts.distinct), label[counts.event], counts.count)
+            for name, counts in zip(renamed, self.levels, strict=True)
+        )
+        return Relations(labels, n_symbols, tuple(levels))
+
+    def __add__(self, other: Relations) -> Relations:
+        """The counts of both, which must be numbered alike."""
+        others = [counts for level, counts in enumerate(other.levels) if len(self.levels) > 3 or level != 2]
+        return replace(self, levels=tuple(map(add, self.levels, others)))
+
+    def _contexts(
+        self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], ...]:
+        """What each level knows an arc by; `ABSENT` where a level does not speak of it."""
+        direction = (signed_distance > 0).astype(np.int64)
+        coarse = modifier.astype(np.int64) * 2 + direction
+        middle = coarse * (self.n_symbols + 1) + head
+        fine = middle * (len(DISTANCES) + 1) + distance_bucket(np.abs(signed_distance))
+        root = np.where(head == self.n_symbols, 0, ABSENT)
+        return (fine, middle, coarse) if len(self.levels) == 3 else (fine, middle, root, coarse)
+
+    def predict(
+        self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
+    ) -> tuple[list[str], NDArray[np.float64]]:
+        """The most probable relation of each arc and its probability."""
+        levels = (keys.tolist() for keys in self._contexts(head, modifier, signed_distance))
+        chosen = [self._choice(keys) for keys in zip(*levels, strict=True)]
+        return [self.labels[label] for label, _ in chosen], np.array([share for _, share in chosen])
+
+    @cached_property
+    def _remembered(self) -> dict[int, tuple[int, float]]:
+        return {}
+
+    def _choice(self, keys: tuple[int, ...]) -> tuple[int, float]:
+        """The best label for the contexts of an arc, fine to coarse; the fine one names the others."""
+        if keys[0] not in self._remembered:
+            shares = np.full(len(self.labels), 1.0 / max(len(self.labels), 1))
+            for counts, key in zip(reversed(self.levels), reversed(keys), strict=True):
+                place = int(np.searchsorted(counts.context, key))
+                if place == len(counts.context) or counts.context[place] != key:
+                    continue
+                span = slice(int(counts.offset[place]), int(counts.offset[place + 1]))
+                total = float(counts.count[span].sum())
+                trust = total / (total + TRUST * (span.stop - span.start))
+                shares *= 1.0 - trust
+                shares[counts.event[span]] += trust * counts.count[span] / total
+            best = int(np.argmax(shares))
+            self._remembered[keys[0]] = (best, float(shares[best]))
+        return self._remembered[keys[0]]
+
+    def summary(self) -> str:
+        """One phrase about the size."""
+        return f"{len(self.labels)} relations"

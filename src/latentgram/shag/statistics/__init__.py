@@ -1,0 +1,1 @@
+"""What head automata are learned from: modifier sequences, events in contexts. Statistics add."""

@@ -1,1 +1,0 @@
-"""Linear algebra: knows no words and no trees."""

@@ -1,1 +1,0 @@
-"""What is counted: additive, savable, no linear algebra."""

@@ -1,0 +1,1 @@
+"""A tagger: tags with their probabilities from the forms of words."""

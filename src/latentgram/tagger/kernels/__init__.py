@@ -1,0 +1,1 @@
+"""Compiled loops over the tags of a sentence: arrays in, arrays out."""

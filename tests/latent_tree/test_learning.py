@@ -1,0 +1,88 @@
+"""Learners of latent trees: exact moments give the exact model, EM climbs, more data means less error."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.latent_tree.learning import spectral_operators
+from latentgram.latent_tree.model import LatentTree
+from latentgram.latent_tree.statistics import TreeCounts
+from oracles.state_trees import arrays, exact_counts, random_model, topologies
+
+RNG = np.random.default_rng(0)
+TRUTH = random_model(3, 8, RNG)
+HEADS = topologies(60, 7, RNG)
+
+
+def learned(counts: TreeCounts, *, printed: bool = False) -> LatentTree:
+    operators = spectral_operators(counts, 3, 0.0, printed=printed)
+    return LatentTree(TRUTH.symbols, *operators, TRUTH.unigram)
+
+
+def errors(model: LatentTree, seed: int = 9) -> np.ndarray:
+    trees = arrays(HEADS)
+    words, _ = TRUTH.sample_nodes(trees, seed)
+    return np.abs(model.scores_of_nodes(trees, words)[0] - TRUTH.scores_of_nodes(trees, words)[0])
+
+
+def test_exact_moments_give_the_exact_model() -> None:
+    model = learned(exact_counts(TRUTH, HEADS))
+    assert errors(model).max() < 1e-10
+    assert errors(model.with_states).max() < 1e-7
+
+
+def test_the_printed_equations_are_exact_for_stationary_trees_only() -> None:
+    assert np.median(errors(learned(exact_counts(TRUTH, HEADS), printed=True))) > 0.05
+    even = random_model(3, 3, np.random.default_rng(1))
+    turn = np.stack([0.7 * np.roll(np.eye(3), shift, 0) + 0.1 for shift in (0, 1)])
+    truth = LatentTree(even.symbols, np.full(3, 1 / 3), turn, even.word, even.product, even.unigram)
+    operators = spectral_operators(exact_counts(truth, HEADS), 3, 0.0, printed=True)
+    model = LatentTree(truth.symbols, *operators, truth.unigram)
+    trees = arrays(HEADS)
+    words, _ = truth.sample_nodes(trees, 2)
+    assert np.abs(model.scores_of_nodes(trees, words)[0] - truth.scores_of_nodes(trees, words)[0]).max() < 1e-8
+
+
+def test_more_triples_mean_less_error() -> None:
+    found = []
+    for times in (20, 800):
+        trees = arrays(HEADS * times)
+        found.append(np.median(errors(learned(TreeCounts.of(trees, TRUTH.sample_nodes(trees, 1)[0], 8)))))
+    assert found[0] < 0.5
+    assert found[1] < 0.3 * found[0]
+
+
+def test_counts_of_parts_add_up_and_do_not_depend_on_their_number() -> None:
+    trees = arrays(HEADS)
+    words, _ = TRUTH.sample_nodes(trees, 3)
+    half = 7 * 30
+    parts = TreeCounts.of(arrays(HEADS[:30]), words[:half], 8) + TreeCounts.of(arrays(HEADS[30:]), words[half:], 8)
+    whole = TreeCounts.of(trees, words, 8)
+    assert np.array_equal(parts.siblings.tuples, whole.siblings.tuples)
+    assert np.array_equal(parts.siblings.count, whole.siblings.count)
+    assert parts.siblings.total == sum(
+        sum(head == word for head in tree[: word - 1]) * sum(head == word for head in tree[word:])
+        for tree in HEADS
+        for word in range(1, 8)
+    )
+
+
+@pytest.mark.parametrize("valency", [0, 3])
+def test_the_likelihood_rises_under_em(valency: int) -> None:
+    bank = lg.demo_dependencies(150, seed=2)
+    model = lg.fit(lg.LatentTree, bank, by=lg.EM(states=4, iterations=12, valency=valency, smoothing=0.0))
+    bounds = [record["bound"] for record in model.provenance.trace]
+    assert all(later >= earlier - 1e-9 * abs(earlier) for earlier, later in itertools.pairwise(bounds))
+    assert model.logprobs(list(bank)).sum() > bounds[-1] - 1e-6
+
+
+@pytest.mark.parametrize("form", ["corrected", "printed"])
+def test_spectral_models_of_a_treebank_are_finite_everywhere(form: str) -> None:
+    bank = lg.demo_dependencies(300, seed=3)
+    model = lg.fit(lg.LatentTree, bank, by=lg.Spectral(states=4, form=form))
+    logs, low = model.scores(bank.arrays, bank.sentences())
+    assert np.isfinite(logs).all()
+    assert model.provenance.trace[0]["at the floor"] == low.sum()
+    assert model.posterior(bank[0]).sum(1) == pytest.approx(np.ones(len(bank[0])))

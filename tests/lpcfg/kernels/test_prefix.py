@@ -1,0 +1,107 @@
+"""Prefix probabilities: closed forms of left- and right-recursive languages, and the law that prefixes add up."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.brackets import parse_forest
+from latentgram.errors import SettingError
+from latentgram.lpcfg.kernels.cky import inside, pair_index, root_value
+from latentgram.lpcfg.kernels.prefix import prefix_values
+from latentgram.lpcfg.surprisal import Surprisal
+from latentgram.numeric.semiring import Real
+
+
+@pytest.mark.parametrize("rules", [[(0, 0, 1), (0, 1, 1)], [(0, 1, 0), (0, 1, 1)]], ids=["left", "right"])
+def test_rows_of_words(rules: list[tuple[int, int, int]]) -> None:
+    """S → S T (0.4) | T T (0.6), or mirrored: n ≥ 2 words with probability 0.6 · 0.4ⁿ⁻²."""
+    table, weights = np.array(rules, np.int32), np.array([0.4, 0.6])
+    lexical = np.array([[0.7], [0.3], [0.3], [0.7], [0.7]])
+    step = np.zeros((1, 2))
+    np.add.at(step, (table[:, 0], table[:, 1]), weights)
+    closure = 1 / (1 - step[0, 0])
+    corners = np.array([[closure]]), np.array([[closure * step[0, 1]]])
+    chart = inside(Real(), pair_index(table, 1, 1), weights, lexical)
+    root, anywhere = np.array([1.0, 0.0]), np.array([0.5, 0.5])
+    values = prefix_values(Real(), table, weights, *corners, chart, root, anywhere)
+    expected = [0.4 ** max(n - 2, 0) * np.prod(lexical[:n]) for n in range(1, 6)]
+    np.testing.assert_allclose(values[0] * 2.0 ** np.cumsum(chart.exponents), expected)
+    # From a later word on it is a row of words with probability 1/2, or (for one word) a tag.
+    later = [0.5 * 0.4 ** max(n - 2, 0) * np.prod(lexical[2 : 2 + n]) for n in range(1, 4)]
+    later[0] *= 2
+    np.testing.assert_allclose(values[2, 2:] * 2.0 ** np.cumsum(chart.exponents[2:]), later)
+
+
+@pytest.fixture(scope="module")
+def grammar() -> lg.LPCFG:
+    trees = """(S (A (a x) (b y)) (b y)) (S (a x) (S (b y) (a x))) (S (S (a y) (b x)) (A (a x) (a x) (b y)))
+               (S (A (a x)) (b y)) (S (b x) (a y))"""
+    return lg.fit(lg.LPCFG, lg.Treebank.of(parse_forest(trees)), by=lg.Counting(rare=0))
+
+
+@pytest.mark.parametrize("prefix", ["x", "y", "x y", "x x y", "y x y x x"])
+def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> None:
+    """P(prefix …) = p(prefix) + Σ_w P(prefix w …), and surprisals are differences of logarithms."""
+    surprisal, words = Surprisal.of(grammar, break_off=0.0), prefix.split()
+    whole = surprisal.prefix_logprobs(words)
+    longer = sum(np.exp(surprisal.prefix_logprobs([*words, word])[-1]) for word in "xy")
+    leaves = surprisal._leaves.of(lg.Sentence(tuple(words)))
+    chart = inside(Real(), surprisal._index, surprisal.weights, _lexical(surprisal, leaves, len(words)))
+    root = grammar.root_count / grammar.root_count.sum()
+    ends = root_value(Real(), len(grammar.interminals), chart, root) * 2.0 ** chart.exponents.sum()
+    assert np.exp(whole[-1]) == pytest.approx(ends + longer)
+    assert surprisal(words).sum() == pytest.approx(-whole[-1] / np.log(2))
+
+
+@pytest.mark.parametrize("sentence", ["x", "x y y", "y y y y"])
+def test_a_sentence_may_break_off_before_any_word(grammar: lg.LPCFG, sentence: str) -> None:
+    """The sum over all sets of places to break off, of products over what was begun; alone, G is a prefix."""
+    words, chance = sentence.split(), 0.25
+    found = np.exp(Surprisal.of(grammar, break_off=chance).prefix_logprobs(words))
+    pure = Surprisal.of(grammar, break_off=0.0)
+    count = pure._leaves.symbol_count
+    elsewhere = dataclasses.replace(pure, grammar=dataclasses.replace(grammar, root_count=count))
+
+    def begun(first: int, end: int) -> float:
+        return float(np.exp((elsewhere if first else pure).prefix_logprobs(words[first:end])[-1]))
+
+    for length in range(1, len(words) + 1):
+        total = 0.0
+        for breaks in itertools.product((False, True), repeat=length - 1):
+            places = [0, *(i for i, broken in enumerate(breaks, 1) if broken), length]
+            parts = [begun(first, end) for first, end in itertools.pairwise(places)]
+            total += chance ** sum(breaks) * (1 - chance) ** (length - 1 - sum(breaks)) * np.prod(parts)
+        assert found[length - 1] == pytest.approx(total)
+
+
+def test_surprisal_is_finite_where_the_grammar_cannot_go_on() -> None:
+    trees = lg.Treebank.of(parse_forest("(S (a x) (b y)) (S (a x) (b y)) (S (b y) (a z))"))
+    grammar = lg.fit(lg.LPCFG, trees, by=lg.Counting(rare=0))
+    impossible = "x y z x y"
+    assert np.isinf(Surprisal.of(grammar, break_off=0.0)(impossible)[2:]).all()
+    bits = Surprisal.of(grammar)(impossible)
+    assert np.isfinite(bits).all()
+    assert bits[0] == pytest.approx(np.log2(9 / 4), abs=1e-4)
+    assert bits[1] == pytest.approx(0.0, abs=1e-4)
+    assert bits[2] > 20
+    assert bits[4] < 2  # after a new beginning the grammar speaks again
+    with pytest.raises(SettingError, match="at least 0 and below 1"):
+        Surprisal.of(grammar, break_off=1.0)
+
+
+def _lexical(surprisal: Surprisal, leaves: object, words: int) -> np.ndarray:
+    first = len(surprisal.grammar.interminals)
+    lexical = np.zeros((words, len(surprisal.grammar.preterminals)))
+    word = np.repeat(np.arange(words), np.diff(leaves.begin))
+    lexical[word, leaves.symbol - first] = leaves.weight
+    return lexical
+
+
+def test_only_grammars_have_prefixes() -> None:
+    with pytest.raises(SettingError, match="not from a str"):
+        Surprisal.of("a model")

@@ -1,0 +1,184 @@
+"""Parsing with latent grammars against the sum over all trees, and what happens when nothing is left."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
+
+from latentgram.data.demo import demo_dependencies, demo_treebank
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import SettingError
+from latentgram.kinds.learners import Clustering, Counting, Spectral
+from latentgram.learn.fit import fit
+from latentgram.lpcfg.decoders import Goodman
+from latentgram.lpcfg.ensemble import Ensemble
+from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.parser.parser import Parser
+from latentgram.shag.model import SHAG
+from latentgram.store import load, save
+
+EXACT = Pruning(precision="float64", small_states=100).none()
+WORDS = ["the", "dog", "barks", "dog"]
+
+
+def spans(length):
+    return [(first, first + width) for width in range(1, length + 1) for first in range(length - width + 1)]
+
+
+def items_of(posterior):
+    chart = posterior.chart
+    cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
+    places = spans(chart.length)
+    return {
+        (int(symbol), *places[c]): value
+        for symbol, c, value in zip(chart.item_symbol, cell, posterior.item, strict=True)
+    }
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_posteriors_without_pruning_are_exact(signed):
+    grammar = random_lpcfg(1, signed=signed)
+    probabilities = tree_probabilities(grammar, WORDS)
+    cascade = Cascade((grammar,), EXACT, unseen=False)
+    posterior = cascade.posterior(cascade.leaves.of(Sentence.of(WORDS)))
+    total = sum(probabilities.values())
+    assert posterior.logprob == pytest.approx(math.log(abs(total)), abs=1e-9)
+    assert posterior.negative == (total < 0)
+    found, expected = items_of(posterior), item_posteriors(probabilities)
+    for item in found.keys() | expected.keys():
+        assert found.get(item, 0.0) == pytest.approx(expected.get(item, 0.0), abs=1e-9), item
+
+
+def test_pruning_in_single_precision_keeps_what_is_probable():
+    grammar = random_lpcfg(2, states=4)
+    expected = item_posteriors(tree_probabilities(grammar, WORDS))
+    pruning = Pruning(floor=1e-6, beam=1e-6, coarse_threshold=1e-6, threshold=1e-5, small_states=2)
+    cascade = Cascade((grammar,), pruning, unseen=False)
+    found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
+    for item, posterior in expected.items():
+        assert found.get(item, 0.0) == pytest.approx(posterior, abs=2e-3)
+
+
+def test_goodman_takes_the_tree_with_most_right_nodes():
+    grammar = random_lpcfg(3)
+    probabilities = tree_probabilities(grammar, WORDS)
+    posterior = item_posteriors(probabilities)
+    best = max(probabilities, key=lambda tree: sum(posterior[item] for item in tree))
+    backend = LatentBackend(grammar, Goodman())
+    backend.cascade = Cascade((grammar,), EXACT, unseen=False)
+    [parse] = backend.parse([Sentence.of(WORDS)])
+    symbols = backend.symbols
+    kept = [item for item in best if not symbols[item[0]].startswith("@")]
+    assert list(parse.tree.spans()) == [("TOP", 0, 4), *((symbols[s], i, j) for s, i, j in kept)]
+    np.testing.assert_allclose(parse.confidence, [1.0, *(posterior[item] for item in kept)], atol=1e-9)
+    assert not parse.fallback
+
+
+def test_ensemble_takes_the_geometric_mean():
+    one = random_lpcfg(4)
+    random = np.random.default_rng(0)
+    other = dataclasses.replace(one, rule_tensor=random.random(len(one.rule_tensor)))
+    posteriors = [item_posteriors(tree_probabilities(grammar, WORDS)) for grammar in (one, other)]
+    cascade = Cascade(Ensemble((one, other)).grammars, EXACT, unseen=False)
+    found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
+    for item, value in found.items():
+        expected = math.sqrt(posteriors[0].get(item, 0.0) * posteriors[1].get(item, 0.0))
+        assert value == pytest.approx(expected, abs=1e-9)
+
+
+def test_sentences_without_a_parse_get_a_flagged_tree():
+    grammar = random_lpcfg(5)
+    none = dataclasses.replace(
+        grammar,
+        root_vector=grammar.root_vector * 0.0,
+        root_count=np.array([1.0, 0, 0, 0, 0, 0]),
+        rules=grammar.rules[grammar.rules[:, 0] == 1],
+        rule_count=grammar.rule_count[grammar.rules[:, 0] == 1],
+        rule_offset=grammar.rule_offset[: (grammar.rules[:, 0] == 1).sum() + 1],
+    )
+    backend = LatentBackend(none)
+    for words in (["dog"], ["the", "dog"], WORDS, WORDS * 3):
+        [parse] = backend.parse([Sentence.of(words)])
+        assert parse.fallback
+        assert parse.tree.words == tuple(words)
+
+
+def test_one_word_and_many_words():
+    backend = LatentBackend(random_lpcfg(6))
+    [short, long] = backend.parse([Sentence.of(["dog"]), Sentence.of(["the", "dog", "barks"] * 34)])
+    assert short.tree.words == ("dog",)
+    assert len(long.tree) == 102
+    assert math.isfinite(long.logprob)
+    assert not long.fallback
+    assert ((long.confidence >= 0) & (long.confidence <= 1)).all()
+
+
+CYRILLIC = {first + i: to + i for first, to in ((ord("a"), ord("а")), (ord("A"), ord("А"))) for i in range(26)}
+"""Latin letters by Cyrillic ones, in their order and with their case."""
+
+
+def written(tree: Tree) -> Tree:
+    """A tree with words and labels in Cyrillic letters."""
+    label = tree.label.translate(CYRILLIC)
+    if tree.word is not None:
+        return Tree(label, word=tree.word.translate(CYRILLIC))
+    return Tree(label, tuple(map(written, tree.children)))
+
+
+@pytest.mark.parametrize("learner", [Spectral(states=4), Clustering(states=4, iterations=1)])
+def test_another_alphabet_and_other_labels_change_nothing(learner):
+    train, new = demo_treebank(100, seed=1), demo_treebank(30, seed=2)
+    latin = Parser(fit(LPCFG, train, by=learner))
+    other = Parser(fit(LPCFG, Treebank.of(map(written, train)), by=learner))
+    for given in (True, False):
+        for sentence in new.sentences():
+            words = tuple(word.translate(CYRILLIC) for word in sentence.words)
+            tags = tuple(tag.translate(CYRILLIC) for tag in sentence.tags)
+            parse = latin.parse(sentence if given else sentence.words)
+            same = other.parse(Sentence(words, tags) if given else words)
+            assert written(parse.tree) == same.tree
+            assert parse.logprob == pytest.approx(same.logprob)
+
+
+def test_a_parser_takes_its_pruning(tmp_path):
+    bank = demo_treebank(60, seed=0)
+    grammar = fit(LPCFG, bank, by=Spectral(states=2))
+    sentence = Sentence(bank[3].words)
+    exact, usual = Parser(grammar, pruning=EXACT), Parser(grammar)
+    assert exact.backend.cascade.pruning == EXACT
+    assert usual.backend.cascade.pruning == Pruning()
+    whole, part = (parser.backend.cascade for parser in (exact, usual))
+    items = [len(cascade.posterior(cascade.leaves.of(sentence)).item) for cascade in (whole, part)]
+    assert items[0] > items[1]
+    save(exact, tmp_path / "p.lg")
+    assert load(tmp_path / "p.lg").pruning == EXACT
+    for wrong in (fit(LPCFG, bank, by=Counting()), fit(SHAG, demo_dependencies(20), by=Counting())):
+        with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars with hidden states"):
+            Parser(wrong, pruning=Pruning())
+    with pytest.raises(SettingError, match="pruning is given as a Pruning"):
+        Parser(grammar, pruning=0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("floor", math.nan),
+        ("threshold", -1),
+        ("beam", 2.0),
+        ("coarse_threshold", "x"),
+        ("unseen_rigour", math.inf),
+        ("small_states", 0),
+        ("small_states", 1.5),
+        ("precision", "float16"),
+    ],
+)
+def test_thresholds_out_of_range(field, value):
+    with pytest.raises(SettingError, match=f"Pruning.{field} must be"):
+        Pruning(**{field: value})

@@ -1,0 +1,80 @@
+"""Two views of a mixture: the maps find its states."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from latentgram.lpcfg.views import TwoViews, join_views
+from latentgram.numeric import sparse as kernels
+from latentgram.numeric.scaling import whitening
+
+
+def examples(number: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three states, each with its own distribution over 20 inside and 30 outside indicators."""
+    rng = np.random.default_rng(seed)
+    state = rng.integers(3, size=number)
+    views = []
+    for size in (20, 30):
+        likely = rng.dirichlet(np.full(size, 0.2), 3)
+        views.append(np.array([[rng.choice(size, p=likely[s])] for s in state], np.int32))
+    return state, views[0], views[1]
+
+
+def joined(inside: np.ndarray, outside: np.ndarray, rank: int) -> TwoViews:
+    return join_views(inside, outside, np.ones(20), np.ones(30), rank)
+
+
+def test_the_spectrum_shows_the_number_of_states() -> None:
+    _, inside, outside = examples(20_000)
+    spectrum = joined(inside, outside, rank=6).spectrum
+    assert spectrum[2] > 5 * spectrum[3]
+
+
+def test_both_views_are_biorthogonal_and_agree_on_the_state() -> None:
+    state, inside, outside = examples(20_000)
+    views = joined(inside, outside, rank=3)
+    y, z = views.inside_map[inside[:, 0]], views.outside_map[outside[:, 0]]
+    assert y.T @ z / len(state) == pytest.approx(np.eye(3), abs=1e-8)
+    means = np.array([[view[state == s].mean(0) for s in range(3)] for view in (y, z)])
+    # E[Y|h] and E[Z|h] are dual bases up to the weights of the states.
+    assert np.einsum("sh,th,s->st", means[0], means[1], np.ones(3)).round(1) == pytest.approx(
+        3 * np.eye(3), abs=0.4
+    )
+
+
+def test_rare_features_weigh_more() -> None:
+    assert whitening(np.array([0, 5, 95]), 400, 5.0) == pytest.approx([80**0.5, 40**0.5, 2.0])
+
+
+@pytest.mark.parametrize("sizes", [(700, 90), (90, 700), (12, 15)], ids=["long", "wide", "small"])
+def test_maps_and_views_of_weighted_features_follow_the_definition(sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(5)
+    columns = [rng.integers(size, size=(400, 3)).astype(np.int32) for size in sizes]
+    weights = [rng.random(size) + 0.5 for size in sizes]
+    phi, psi = (
+        np.stack([np.bincount(row, minlength=size) for row in column]) * weight
+        for column, size, weight in zip(columns, sizes, weights, strict=True)
+    )
+    left, values, right = np.linalg.svd(phi.T @ psi / 400, full_matrices=False)
+    views = join_views(*columns, *weights, 4)
+    assert views.spectrum == pytest.approx(values[:4])
+    y = np.zeros((400, 6))
+    kernels.project_rows(columns[0], np.arange(400), views.inside_map, y)
+    signs = np.sign((phi @ left[:, :4])[0] * y[0, :4])
+    assert y[:, :4] == pytest.approx(phi @ left[:, :4] * signs, abs=1e-9)
+    assert np.all(y[:, 4:] == 0)
+    z = np.stack([views.outside_map[row].sum(0) for row in columns[1]])
+    assert z == pytest.approx(psi @ right.T[:, :4] / values[:4] * signs, abs=1e-9)
+
+
+def test_sparse_and_dense_moments_are_the_same() -> None:
+    rng = np.random.default_rng(6)
+    inside, outside = (
+        rng.integers(9, size=(50, 2)).astype(np.int32),
+        rng.integers(7, size=(50, 3)).astype(np.int32),
+    )
+    weights = rng.random(9), rng.random(7)
+    pointers, columns, values = kernels.sparse_cross(inside, outside, *weights)
+    sparse = scipy.sparse.csr_matrix((values, columns, pointers), (9, 7))
+    assert sparse.toarray() == pytest.approx(kernels.dense_cross(inside, outside, *weights), abs=1e-15)
+    assert len(np.unique(np.repeat(np.arange(9), np.diff(pointers)) * 7 + columns)) == len(columns)

@@ -1,0 +1,247 @@
+"""The bound, its blocks and its expectations against enumeration of every path with every tagging."""
+
+import numpy as np
+import pytest
+from tests.oracles.tagged_paths import Enumeration
+
+from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.sentence import Sentence
+from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
+from latentgram.data.text import Text
+from latentgram.errors import SettingError
+from latentgram.sequences.hmm_parameters import Parameters
+from latentgram.sequences.kernels.chain import expect
+from latentgram.sequences.ngram import READINGS
+from latentgram.sequences.ngram_learning import from_counts
+from latentgram.sequences.variational import (
+    ApproximateCorpus,
+    Memory,
+    first_memory,
+    independent_round,
+    paired_round,
+    sweep_values,
+)
+
+DICTIONARY = TagDictionary.of(
+    [Sentence.of([("a", "1"), ("a", "2"), ("B", "2"), ("c", "1"), ("c", "2"), ("C", "1"), ("C", "3")])], 1
+)
+
+
+def layered(sentences: int = 25, seed: int = 3) -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    text = []
+    for _ in range(sentences):
+        words = [pair[rng.integers(2)] for pair in ("aA", "bB", "cC")]
+        if rng.random() < 0.5:
+            words[2] = "c" if words[0] == "a" else "C"
+        text.append(words[: rng.integers(2, 4)])
+    return text
+
+
+# Bigrams with x are cut off, so # and p back off to the empty history, from where p may come again: a loop, but of
+# a word of one tag, and x and z end the sentence.
+LOOP = ["p x"] * 3 + ["x"] * 3 + ["p z"] * 5
+LOOP_DICTIONARY = TagDictionary.of(
+    [Sentence.of([("p", "1"), ("x", "1"), ("x", "2"), ("z", "1"), ("z", "2"), ("z", "3")])], 1
+)
+
+
+def corpus(reading: str, lag: int, cutoff: int = 4, bigrams: bool = True) -> ApproximateCorpus:
+    text, dictionary = (layered(), DICTIONARY) if bigrams else (LOOP, LOOP_DICTIONARY)
+    counts = NGramCounts.of(Text.of(text), order=3, cutoff=cutoff, all_bigrams=bigrams)
+    return ApproximateCorpus.of(from_counts(counts, reading), dictionary, lag)
+
+
+def random_parameters(given: ApproximateCorpus, seed: int = 0) -> Parameters:
+    rng = np.random.default_rng(seed)
+    transition = rng.dirichlet(np.ones(given.tags), given.tags)
+    emission = rng.random(len(given.shape.tag))
+    emission[0] = 1.0
+    return Parameters(transition, emission)
+
+
+def dense(given: ApproximateCorpus, parameters: Parameters) -> np.ndarray:
+    table = np.zeros((len(given.shape.words), given.tags))
+    table[np.repeat(np.arange(len(given.shape.words)), np.diff(given.shape.start)), given.shape.tag] = (
+        parameters.emission
+    )
+    return table
+
+
+def oracle(given: ApproximateCorpus) -> Enumeration:
+    def allowed(word: int) -> list[int]:
+        return given.shape.tag[given.shape.start[word] : given.shape.start[word + 1]].tolist()
+
+    return Enumeration(given.model, allowed, given.lag)
+
+
+def random_phi(given: ApproximateCorpus, seed: int = 1) -> np.ndarray:
+    phi = np.random.default_rng(seed).random(int(given.phi_start[-1])) + 0.1
+    sums = np.add.reduceat(phi, given.phi_start[:-1])
+    return phi / np.repeat(sums, np.diff(given.phi_start))
+
+
+def choose(given: ApproximateCorpus, phi: np.ndarray):
+    table = np.zeros((given.model.arcs, given.tags))
+    size = np.diff(given.phi_start)
+    rows = np.repeat(given.shape.start[given.machine.tagged] - given.phi_start[:-1], size) + np.arange(len(phi))
+    table[np.repeat(np.arange(given.model.arcs), size), given.shape.tag[rows]] = phi
+    return lambda arc, tag, before: table[arc, tag]
+
+
+CASES = [(reading, lag, True) for reading in READINGS for lag in (0, 1)]
+CASES += [(reading, 0, False) for reading in READINGS]
+"""Without all bigrams some words have only the empty history, which lag 1 cannot have."""
+
+
+@pytest.mark.parametrize(("reading", "lag", "bigrams"), CASES)
+def test_objective_and_best_blocks(reading: str, lag: int, bigrams: bool) -> None:
+    given = corpus(reading, lag, bigrams=bigrams)
+    parameters, phi = random_parameters(given), random_phi(given)
+    emission, listed = dense(given, parameters), oracle(given)
+    bound = given.bound(phi, parameters)
+    assert bound == pytest.approx(
+        listed.bound(choose(given, phi), parameters.transition, emission), rel=1e-10, abs=1e-12
+    )
+    assert bound <= listed.expected_logprob(parameters.transition, emission)
+    # A path takes an arc once, so the bound is Σ_t φ(t) (b(t) − e log φ(t)) in a single block, with b(t) the bound
+    # when the block is sure of t and e the probability of paths through the arc: its optimum is ∝ e^{b/e}.
+    _, memory, _ = given.statistics(phi)
+    best = given.response(memory, parameters)
+    wide = np.flatnonzero((np.diff(given.phi_start) > 1) & (given.machine.flow > 1e-9))
+    for arc in np.random.default_rng(0).choice(wide, min(4, len(wide)), replace=False):
+        block = slice(given.phi_start[arc], given.phi_start[arc + 1])
+        sure = []
+        for one in np.eye(block.stop - block.start):
+            moved = phi.copy()
+            moved[block] = one
+            sure.append(listed.bound(choose(given, moved), parameters.transition, emission))
+        taken = sum(weight for weight, arcs in listed.paths if arc in arcs)
+        assert taken == pytest.approx(given.machine.flow[arc], rel=1e-10)
+        optimum = np.exp((np.array(sure) - max(sure)) / taken)
+        np.testing.assert_allclose(best[block], optimum / optimum.sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("reading", ["exclusive", "epsilon"])
+@pytest.mark.parametrize("lag", [0, 1])
+def test_the_fused_pass_is_the_stored_one(reading: str, lag: int) -> None:
+    given = corpus(reading, lag)
+    parameters = random_parameters(given)
+    _, memory, _ = given.statistics(random_phi(given))
+    phi = given.response(memory, parameters)
+    stored, stored_memory, _ = given.statistics(phi)
+    expected, fresh, bound = independent_round(given, parameters, memory)
+    np.testing.assert_allclose(expected.transition, stored.transition, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(expected.emission, stored.emission, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(fresh.down, stored_memory.down, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(fresh.up, stored_memory.up, rtol=1e-10, atol=1e-14)
+    assert bound == pytest.approx(given.bound(phi, parameters), rel=1e-11)
+
+
+@pytest.mark.parametrize("reading", ["exclusive", "epsilon"])
+def test_the_open_round_is_the_fused_one(reading: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In single precision, and twice, since the second round starts from tables that the first one left."""
+    counts = NGramCounts.of(Text.of(layered()), order=3, cutoff=4)
+    given = ApproximateCorpus.of(from_counts(counts, reading), open_dictionary(5), 1)
+    parameters = random_parameters(given)
+    memory = first_memory(given, 1)[1]
+    stored = [independent_round(given, parameters, memory)]
+    stored.append(independent_round(given, parameters, stored[0][1]))
+    monkeypatch.setattr("latentgram.sequences.variational_open.LARGE", 1)
+    found = [independent_round(given, parameters, memory)]
+    found.append(independent_round(given, parameters, found[0][1]))
+    for one, other in zip(found, stored, strict=True):
+        assert one[1].down.dtype == np.float32
+        np.testing.assert_allclose(one[0].transition, other[0].transition, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(one[0].emission, other[0].emission, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(one[1].down, other[1].down, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(one[1].up, other[1].up, rtol=1e-5, atol=1e-6)
+        assert one[2] == pytest.approx(other[2], rel=1e-6)
+    # A word too improbable for single precision leaves the round to the other kernel.
+    parameters.emission[-5:] *= 1e-40
+    _, fresh, bound = independent_round(given, parameters, memory)
+    assert fresh.down.dtype == np.float64
+    assert bound < found[0][2]
+
+
+def settled(given: ApproximateCorpus, parameters: Parameters) -> tuple[Memory, float]:
+    """Sweeps until ρ and the flow stand still, which an acyclic automaton reaches."""
+    memory = first_memory(given, 2)[1]
+    for _ in range(40):
+        _, memory, bound = paired_round(given, parameters, memory)
+    return memory, bound
+
+
+@pytest.mark.parametrize(("reading", "lag", "bigrams"), CASES)
+def test_pairs_against_enumeration(reading: str, lag: int, bigrams: bool) -> None:
+    given = corpus(reading, lag, bigrams=bigrams)
+    parameters = random_parameters(given)
+    emission, listed = dense(given, parameters), oracle(given)
+    memory, bound = settled(given, parameters)
+    weight = np.exp(memory.up)[given.machine.target] * emission[given.machine.tagged]
+    weight[given.machine.tagged == 0] = np.eye(given.tags)[0]
+
+    def best(arc: int, tag: int, before: int) -> float:
+        column = parameters.transition[before] * weight[arc]
+        return column[tag] / column.sum()
+
+    top = listed.bound(best, parameters.transition, emission)
+    assert bound == pytest.approx(top, rel=1e-10)
+    assert bound <= listed.expected_logprob(parameters.transition, emission) + 1e-12
+    assert bound >= independent_round(given, parameters, first_memory(given, 1)[1])[2] - 1e-12
+    # As for single blocks above; a block is an arc and the tag before, and comes into play `reached` times.
+    rng = np.random.default_rng(2)
+    wide = np.flatnonzero(np.diff(given.phi_start) > 1)
+    for arc in rng.choice(wide, min(3, len(wide)), replace=False):
+        tags = given.shape.tag[given.shape.start[given.machine.tagged[arc]] :][: np.diff(given.phi_start)[arc]]
+        for before in range(given.tags):
+            reached = listed.reached(best, int(arc), before)
+            if reached < 1e-6:
+                continue
+            sure = []
+            for chosen in tags.tolist():
+
+                def moved(a: int, t: int, s: int, arc=arc, before=before, chosen=chosen) -> float:
+                    return float(t == chosen) if (a, s) == (arc, before) else best(a, t, s)
+
+                sure.append(listed.bound(moved, parameters.transition, emission))
+            optimum = np.exp((np.array(sure) - max(sure)) / reached)
+            found = [best(int(arc), tag, before) for tag in tags.tolist()]
+            np.testing.assert_allclose(found, optimum / optimum.sum(), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_pairs_are_em_when_the_future_is_certain(reading: str) -> None:
+    # Every first word is of one sentence only, so each state determines the rest.
+    sentences = ["p a b", "q a c C", "r C", "s B c"]
+    counts = NGramCounts.of(Text.of(sentences * 2), order=5)
+    text = Text.of(sentences)
+    given = ApproximateCorpus.of(from_counts(counts, reading), DICTIONARY, 0)
+    parameters = random_parameters(given)
+    memory = first_memory(given, 2)[1]
+    for _ in range(12):
+        expected, memory, bound = paired_round(given, parameters, memory)
+    transitions, emissions = np.zeros((given.tags, given.tags)), np.zeros(len(given.shape.tag))
+    zeros = np.zeros(len(text), np.int64)
+    logs = expect(
+        parameters.transition, given.shape.start, given.shape.tag, parameters.emission, text.tokens,
+        text.start[:-1], text.start[1:] - 1, zeros, zeros, np.ones(len(text)), transitions, emissions,
+    )  # fmt: skip
+    assert bound == pytest.approx(logs.mean(), rel=1e-9)
+    np.testing.assert_allclose(expected.transition, transitions / len(text), atol=1e-9)
+    np.testing.assert_allclose(expected.emission[1:], emissions[1:] / len(text), atol=1e-9)
+
+
+def test_lag_one_needs_histories() -> None:
+    with pytest.raises(SettingError, match="lag 1 needs a history for every word"):
+        corpus("exclusive", 1, bigrams=False)
+    counts = NGramCounts.of(Text.of(layered()), order=3, cutoff=4, all_bigrams=False)
+    assert ApproximateCorpus.of(from_counts(counts), DICTIONARY).lag == 0
+
+
+def test_values_are_of_what_is_carried() -> None:
+    given = corpus("exclusive", 1)
+    memory = first_memory(given, 2)[1]
+    rho = sweep_values(given, random_parameters(given), memory)
+    assert rho.max() == 0.0
+    assert not rho[memory.down <= 0].any()
