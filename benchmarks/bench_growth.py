@@ -79,7 +79,7 @@ FAMILIES = (
     Family("latent tree, EM", lg.LatentTree, "dependencies", lambda m: lg.EM(states=m, iterations=3), 8, 2),
     Family("HMM, EM", lg.HMM, "text", lambda m: lg.EM(states=m, iterations=3, tolerance=0.0), 16, 2, 1, 2),
     Family("HMM, variational", lg.HMM, "ngrams", lambda m: lg.Variational(states=m, iterations=3), 16, 2),
-    Family("tagger", lg.Tagger, "tagged", lambda _: lg.Perceptron(passes=2), None, None, 1),
+    Family("tagger", lg.Tagger, "tagged", lambda _: lg.Gradient(passes=2), None, None, 1),
 )
 
 

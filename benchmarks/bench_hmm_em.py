@@ -35,7 +35,7 @@ from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.tagged import read_tagged
 from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import Text
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.sequences.hmm_learning import Corpus
 from latentgram.sequences.hmm_parameters import Emissions, Prior, maximise, uniform
 

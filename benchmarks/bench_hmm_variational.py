@@ -26,7 +26,7 @@ from harness import explain
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.sequences.hmm_learning import Corpus
 from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
 from latentgram.sequences.ngram_learning import from_counts

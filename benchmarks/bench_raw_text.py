@@ -30,7 +30,7 @@ def main() -> None:
     folder = corpora() / "dependency" / chosen.treebank
     train = lg.Treebank.read(folder / "train.conllu")
     learner = lg.MIRA(order=chosen.order)
-    parser = fit_parser(lg.ArcFactored, train, by=learner, tagger=lg.Perceptron(), jackknife=chosen.jackknife)
+    parser = fit_parser(lg.ArcFactored, train, by=learner, tagger=lg.Gradient(), jackknife=chosen.jackknife)
     rows = []
     for part in ("dev", "test") if chosen.test else ("dev",):
         gold = lg.Treebank.read(folder / f"{part}.conllu")

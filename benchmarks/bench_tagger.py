@@ -31,7 +31,7 @@ def tagging(folder: Path, parts: tuple[str, ...]) -> list[tuple[str, ...]]:
     for name, path in PACKS.items():
         train = lg.Treebank.read(folder / path.format("train"))
         started = time.process_time()
-        tagger = lg.fit(lg.Tagger, train, by=lg.Perceptron())
+        tagger = lg.fit(lg.Tagger, train, by=lg.Gradient())
         learning = time.process_time() - started
         for part in parts:
             gold = lg.Treebank.read(folder / path.format(part)).sentences()

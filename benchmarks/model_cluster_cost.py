@@ -50,9 +50,9 @@ from distributed import Client, LocalCluster
 
 import latentgram as lg
 from harness import explain, write_rows
-from latentgram.kinds.recipes import recipe_of
 from latentgram.lpcfg import expected_states as tree_states
 from latentgram.lpcfg.em import states_by_count
+from latentgram.lpcfg.settings import EMLPCFG
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.parallel import Cluster, InProcess, shards
 from latentgram.parallel.wire import pack, unpack
@@ -165,7 +165,7 @@ class Em:
     """Rounds of EM on a treebank, as the learner makes them."""
 
     def __init__(self, treebank: Any, states: int) -> None:
-        learner = lg.EM(states=states).resolved(recipe_of("LPCFG", "EM").defaults, "this benchmark")
+        learner = EMLPCFG(states=states)
         data = GrammarData.of(treebank, learner)
         self.derivations = data.derivations
         self.states = states_by_count(data, states)

@@ -70,3 +70,13 @@ class UnsupportedPair(LatentgramError):
 
 class ClusterError(LatentgramError):
     """A cluster that cannot be reached, has gone, or cannot do the work."""
+
+
+def a_or_an(kind: str) -> str:
+    """The kind with its article, by how the word or abbreviation is spoken.
+
+    >>> a_or_an("SHAG"), a_or_an("LPCFG"), a_or_an("Tagger"), a_or_an("Alphabet")
+    ('a SHAG', 'an LPCFG', 'a Tagger', 'an Alphabet')
+    """
+    spelled = len(kind) > 1 and kind[:2].isupper() and not set(kind[:3]) & set("AEIOU")
+    return f"{'an' if kind[:1].upper() in 'AEIO' or (spelled and kind[0] in 'FHLMNRSX') else 'a'} {kind}"

@@ -9,8 +9,8 @@ import latentgram as lg
 from latentgram.arcs.kernels.reranking import template_codes
 from latentgram.arcs.nbest import WORST, nbest_lists
 from latentgram.arcs.reranking import RatedLists, learn_weights, train_reranker
+from latentgram.arcs.settings import MIRAReranker
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.recipes import recipe_of
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def base(bank):
 
 @pytest.fixture(scope="module")
 def learner():
-    return lg.Perceptron(count=8).resolved(recipe_of("Reranker", "Perceptron").defaults, "a test")
+    return MIRAReranker(count=8)
 
 
 def test_templates_by_their_definition():
@@ -100,7 +100,7 @@ def test_weights_do_not_depend_on_the_unit_of_a_rating(base, bank, learner):
 
 def test_from_a_treebank_to_parses(bank, tmp_path):
     raters = "templates,lexical,latent-tree"
-    reranker = lg.fit(lg.Reranker, bank[:60], by=lg.Perceptron(order=1, count=5, folds=2, raters=raters))
+    reranker = lg.fit(lg.Reranker, bank[:60], by=lg.MIRA(order=1, count=5, folds=2, raters=raters))
     assert reranker.names == ("base", "lexical", "latent-tree")
     assert "under" in " ".join(name for name, _ in reranker.strongest_templates(50))
     parser = lg.Parser(reranker)
@@ -131,12 +131,10 @@ def test_a_top_down_model_is_two_features(base, bank, learner, tmp_path):
 
 @pytest.mark.parametrize("raters", [["templates"], {"x": len}, 3])
 def test_raters_are_names_in_a_string(raters):
-    with pytest.raises(SettingError, match=r"Perceptron.raters must be a string, got"):
-        lg.Perceptron(raters=raters)
+    with pytest.raises(SettingError, match=r"MIRA.raters must be a string, got"):
+        lg.MIRA(raters=raters)
 
 
 def test_unknown_raters_are_named(bank):
-    with pytest.raises(
-        lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, top-down"
-    ):
-        lg.fit(lg.Reranker, bank[:9], by=lg.Perceptron(raters="magic"))
+    with pytest.raises(lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, shag"):
+        lg.fit(lg.Reranker, bank[:9], by=lg.MIRA(raters="magic"))

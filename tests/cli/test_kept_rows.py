@@ -27,7 +27,7 @@ PLAIN = SENTENCE.replace("HeadProb=0.1|", "").replace("|TagProb=0.2", "")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.lg"
     trees = lg.demo_dependencies(100, 0)
-    tagger = lg.Perceptron(passes=2)
+    tagger = lg.Gradient(passes=2)
     lg.save(lg.Parser(lg.fit(lg.SHAG, trees, by=lg.Counting()), tagger=lg.fit(lg.Tagger, trees, by=tagger)), path)
     return path
 

@@ -1,6 +1,6 @@
-"""What the laws are tried on: every pair of `RECIPES`, with small data and small settings.
+"""What the laws are tried on: every recipe of the registry, with small data and small settings.
 
-A new model adds its data here; a new recipe of a known model needs nothing.
+A new kind or recipe needs nothing here, if it reads what others read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import latentgram as lg
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
-from latentgram.kinds import learners
-from latentgram.kinds.recipes import RECIPES
+from latentgram.kinds.registry import kind_of, kinds, learner_class, recipe_of
+from latentgram.kinds.settings import defaults_of
 
 
 def text() -> Text:
@@ -22,26 +22,18 @@ def text() -> Text:
     return Text.of(lg.demo_treebank(80, seed=5).sentences())
 
 
-DATA: dict[str | tuple[str, str], Callable[[], Any]] = {
-    "BackoffNGram": lambda: NGramCounts.of(text(), order=3),
-    "HMM": lambda: lg.demo_treebank(80, seed=5).sentences(),
-    ("HMM", "Variational"): lambda: NGramCounts.of(text(), order=3),
-    "OperatorAutomaton": text,
-    ("OperatorAutomaton", "Counting"): lambda: lg.demo_treebank(80, seed=5).sentences(),
-    "Ensemble": lambda: lg.demo_treebank(80, seed=5),
-    "LPCFG": lambda: lg.demo_treebank(80, seed=5),
-    "SHAG": lambda: lg.demo_dependencies(80, seed=5),
-    "WordVectors": text,
-    "Tagger": lambda: lg.demo_dependencies(80, seed=5),
-    "LatentTree": lambda: lg.demo_dependencies(80, seed=5),
-    "TopDown": lambda: lg.demo_dependencies(80, seed=5),
-    "LexicalSHAG": lambda: lg.demo_dependencies(80, seed=5),
-    "ProductSHAG": lambda: lg.demo_dependencies(80, seed=5),
-    "ArcFactored": lambda: lg.demo_dependencies(40, seed=5),
-    "Reranker": lambda: lg.demo_dependencies(40, seed=5),
-    "ArcDistance": lambda: lg.demo_dependencies(80, seed=5),
+DATA: dict[str, Callable[[], Any]] = {
+    "phrases": lambda: lg.demo_treebank(80, seed=5),
+    "dependencies": lambda: lg.demo_dependencies(80, seed=5),
+    "text": text,
+    "text or counts": text,
+    "contexts": text,
+    "tagged": lambda: lg.demo_treebank(80, seed=5).sentences(),
+    "trees or tagged": lambda: lg.demo_dependencies(80, seed=5),
+    "n-grams": lambda: NGramCounts.of(text(), order=3),
+    "counts": lambda: NGramCounts.of(text(), order=3),
 }
-"""A little data for each model, or for a pair that wants other data."""
+"""A little data of each form that a recipe may read."""
 
 SMALL: dict[str, Any] = {
     "states": 2,
@@ -66,23 +58,17 @@ class Case:
 
     @property
     def data(self) -> Any:
-        return DATA.get((self.model, self.learner), DATA[self.model])()
+        kind, recipe = kind_of(self.model), recipe_of(self.model, self.learner)
+        return DATA[(recipe.reads or kind.reads).name]()
 
     @property
     def by(self) -> Any:
-        known = RECIPES[self.model, self.learner].defaults
+        known = defaults_of(recipe_of(self.model, self.learner).settings_class())
         settings = {name: value for name, value in SMALL.items() if name in known}
-        return getattr(learners, self.learner)(**settings)
+        return learner_class(self.model, self.learner)(**settings)
 
     def fit(self, **options: Any) -> Any:
-        return lg.fit(_class(self.model), self.data, by=self.by, **options)
-
-
-def _class(name: str) -> type:
-    from latentgram.store import STORABLE
-
-    module, attribute = STORABLE[name].split(":")
-    return getattr(__import__(module, fromlist=[attribute]), attribute)
+        return lg.fit(kind_of(self.model).model_class(), self.data, by=self.by, **options)
 
 
 @cache
@@ -91,4 +77,4 @@ def fitted(case: Case) -> Any:
     return case.fit()
 
 
-CASES = [Case(*pair) for pair in RECIPES if pair[0] in DATA]
+CASES = [Case(kind.name, learner) for kind in kinds().values() for learner in kind.recipes]

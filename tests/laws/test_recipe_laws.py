@@ -11,12 +11,12 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.kinds.recipes import RECIPES
-from latentgram.parser.parser import BACKENDS
+from latentgram.kinds.registry import kinds, recipe_of
+from latentgram.kinds.settings import defaults_of
 from laws.cases import CASES, DATA, Case, fitted
 from oracles.equality import same
 
-PARSED = [case for case in CASES if case.model in BACKENDS]
+PARSED = [case for case in CASES if kinds()[case.model].parser]
 
 
 def bare(model: Any) -> Any:
@@ -25,7 +25,8 @@ def bare(model: Any) -> Any:
 
 
 def test_every_recipe_is_tried() -> None:
-    assert not {model for model, _ in RECIPES} - set(DATA), "add data for these models to tests/laws/cases.py"
+    read = {(recipe.reads or kind.reads).name for kind in kinds().values() for recipe in kind.recipes.values()}
+    assert not read - set(DATA), "add data of these forms to tests/laws/cases.py"
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -37,7 +38,7 @@ def test_learning_twice_gives_the_same_bits(case: Case) -> None:
 def test_a_model_says_where_it_came_from(case: Case) -> None:
     provenance = fitted(case).provenance
     assert provenance.learner == case.learner
-    assert set(provenance.fields) == set(RECIPES[case.model, case.learner].defaults)
+    assert set(provenance.fields) == set(defaults_of(recipe_of(case.model, case.learner).settings_class()))
     assert provenance.data_size == len(case.data)
     assert provenance.data_digest == getattr(case.data, "digest", "")
     assert len(fitted(case).summary().splitlines()) == 1

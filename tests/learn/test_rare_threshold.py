@@ -10,7 +10,9 @@ import pytest
 import latentgram as lg
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.recipes import RECIPES
+from latentgram.kinds.kind import PHRASES
+from latentgram.kinds.registry import kinds, recipe_of
+from latentgram.kinds.settings import defaults_of
 from latentgram.learn.rare_threshold import choose_threshold
 
 
@@ -76,12 +78,20 @@ def test_the_sum_for_heads_is_that_of_the_definition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "learner"), sorted(pair for pair in RECIPES if "rare" in RECIPES[pair].defaults)
+    ("model", "learner"),
+    [
+        (kind.name, learner)
+        for kind in kinds().values()
+        for learner, recipe in kind.recipes.items()
+        if "rare" in defaults_of(recipe.settings_class())
+    ],
 )
 def test_every_learner_with_the_setting_can_be_asked(model: str, learner: str) -> None:
-    bank = lg.demo_treebank(60, seed=0) if model in ("LPCFG", "Ensemble") else lg.demo_dependencies(60, seed=0)
+    make = lg.demo_treebank if kinds()[model].reads == PHRASES else lg.demo_dependencies
+    bank = make(60, seed=0)
     small = {"states": 2, "iterations": 1, "passes": 1, "members": 1, "folds": 1, "order": 1, "dimensions": 2}
-    settings = {name: value for name, value in small.items() if name in RECIPES[model, learner].defaults}
+    known = defaults_of(recipe_of(model, learner).settings_class())
+    settings = {name: value for name, value in small.items() if name in known}
     found = lg.fit(getattr(lg, model), bank, by=getattr(lg, learner)(rare="auto", **settings))
     assert found.provenance.fields["rare"] == choose_threshold(bank)
 

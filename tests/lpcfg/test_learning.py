@@ -10,8 +10,10 @@ from tests.oracles.latent_truth import tree_probability, truth
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
+from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Clustering, Combining, Counting, Spectral
-from latentgram.kinds.recipes import RECIPES, Context
+from latentgram.kinds.registry import recipe_of
+from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.draw import draw_trees
 from latentgram.lpcfg.ensemble import Ensemble
@@ -50,8 +52,8 @@ def error(grammar: LPCFG, common: list[tuple[object, float]]) -> float:
     return float(sum(abs(p - q) for p, (_, q) in zip(found, common, strict=True)) / sum(q for _, q in common))
 
 
-def resolved(learner: object) -> object:
-    return learner.resolved(RECIPES["LPCFG", type(learner).__name__].defaults, "test")
+def resolved(learner: Settings) -> Settings:
+    return learner.settings(recipe_of("LPCFG", type(learner).__name__).settings_class(), "test")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import latentgram as lg
 from latentgram.lpcfg.counting import pcfg_of
 from latentgram.lpcfg.statistics.counts import GrammarCounts
 from latentgram.lpcfg.statistics.derivations import Derivations
-from latentgram.lpcfg.update import absorb, absorb_into
+from latentgram.lpcfg.update import update
 
 NEW = lg.parse_tree(
     "(TOP (FRAG (S (NP (XX Zyx)) (NEWVP (VBZ sleeps) (NP (DT the) (DT the) (NN dog)))) (NN (VBZ is) (DT no))))"
@@ -29,7 +29,7 @@ def arrays(grammar: lg.LPCFG) -> dict[str, np.ndarray]:
 
 def test_pcfg_grows_into_the_one_counted_from_all(bank: lg.Treebank) -> None:
     grammar = lg.fit(lg.LPCFG, bank[:80], by=lg.Counting())
-    grown = absorb(absorb(grammar, list(bank[80:100])), list(bank[100:]))
+    grown = update(update(grammar, list(bank[80:100])), list(bank[100:]))
     binary = grammar.rare_words.apply(grammar.binarisation.binarise(bank.forest))
     counted = pcfg_of(GrammarCounts.of(Derivations.of(binary)), grammar.rare_words, grammar.binarisation)
     assert grown.interminals == counted.interminals
@@ -41,7 +41,7 @@ def test_pcfg_grows_into_the_one_counted_from_all(bank: lg.Treebank) -> None:
 @pytest.mark.parametrize("learner", [lg.Counting(), lg.Spectral(states=3), lg.Clustering(states=2, iterations=1)])
 def test_new_labels_words_and_rules_can_be_parsed_at_once(bank: lg.Treebank, learner: object) -> None:
     grammar = lg.fit(lg.LPCFG, bank[:80], by=learner)
-    grown = absorb(grammar, [NEW] * 20)
+    grown = update(grammar, [NEW] * 20)
     assert grown.rule_offset[-1] == len(grown.rule_tensor)
     assert grown.lexicon_offset[-1] == len(grown.lexicon_vector)
     assert grown.root_offset[-1] == len(grown.root_vector) == len(grown.mean_inside) == len(grown.mean_outside)
@@ -57,7 +57,7 @@ def test_new_labels_words_and_rules_can_be_parsed_at_once(bank: lg.Treebank, lea
 
 
 def test_probabilities_still_sum_to_one(bank: lg.Treebank) -> None:
-    grown = absorb(lg.fit(lg.LPCFG, bank[:80], by=lg.Clustering(states=2, iterations=1)), [NEW])
+    grown = update(lg.fit(lg.LPCFG, bank[:80], by=lg.Clustering(states=2, iterations=1)), [NEW])
     total = np.zeros(int(grown.root_offset[-1]))
     for row, begin, end in zip(grown.rules, grown.rule_offset[:-1], grown.rule_offset[1:], strict=True):
         tensor = grown.rule_tensor[begin:end].reshape(grown.states[row])
@@ -81,14 +81,14 @@ def test_a_form_that_is_written_as_a_tag_is(bank: lg.Treebank) -> None:
         lexicon_offset=np.concatenate((grammar.lexicon_offset[: row + 1], later)),
         lexicon_vector=np.insert(grammar.lexicon_vector, begin, np.zeros(end - begin)),
     )
-    for name, value in arrays(absorb(grammar, [NEW])).items():
-        np.testing.assert_array_equal(getattr(absorb(twice, [NEW]), name), value)
+    for name, value in arrays(update(grammar, [NEW])).items():
+        np.testing.assert_array_equal(getattr(update(twice, [NEW]), name), value)
 
 
 def test_nothing_changes_without_trees_and_ensembles_grow_together(bank: lg.Treebank) -> None:
     grammar = lg.fit(lg.LPCFG, bank[:80], by=lg.Counting())
-    assert absorb(grammar, []) is grammar
-    both = absorb_into(lg.Ensemble((grammar, grammar)), [NEW])
+    assert update(grammar, []) is grammar
+    both = update(lg.Ensemble((grammar, grammar)), [NEW])
     assert [int(part.root_count.sum()) for part in both.grammars] == [81, 81]
 
 
@@ -103,18 +103,18 @@ def test_a_new_word_is_known_by_name_after_one_tree(bank: lg.Treebank) -> None:
         found = lg.Parser(model).marginals(lg.Sentence(tree.words)).tags
         return {label: p for word, label, p in found if word == place}
 
-    before, after = tags(grammar), tags(absorb(grammar, [tree]))
+    before, after = tags(grammar), tags(update(grammar, [tree]))
     again = tags(lg.fit(lg.LPCFG, lg.Treebank.of([*data, tree]), by=lg.Spectral(states=3)))
     assert tag not in before
     assert max(before.values()) > 0.99
     assert max(after, key=after.__getitem__) == tag
     assert after[tag] == pytest.approx(again[tag], abs=0.15)
-    assert absorb(absorb(grammar, [tree]), [tree]).rare_words.known == absorb(grammar, [tree]).rare_words.known
+    assert update(update(grammar, [tree]), [tree]).rare_words.known == update(grammar, [tree]).rare_words.known
 
 
 def test_counts_of_a_new_word_are_its_own_and_those_its_form_lends(bank: lg.Treebank) -> None:
     grammar = lg.fit(lg.LPCFG, bank[:80], by=lg.Clustering(states=2, iterations=1))
-    grown = absorb(grammar, [NEW])
+    grown = update(grammar, [NEW])
     form = grammar.rare_words.symbol("Zyx", first=True)
 
     def counts(model: lg.LPCFG, word: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from latentgram.parser.pipeline import fit_parser
 @pytest.fixture(scope="module")
 def parser() -> lg.Parser:
     trees = lg.demo_dependencies(200, seed=0)
-    return fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Perceptron(passes=3))
+    return fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(passes=3))
 
 
 def test_raw_text_becomes_a_tree_that_keeps_the_text(parser: lg.Parser) -> None:
@@ -45,10 +45,10 @@ def test_lists_and_draws_are_tagged_too(parser: lg.Parser) -> None:
 
 def test_jackknifed_tags_are_those_of_other_parts() -> None:
     trees = lg.demo_dependencies(60, seed=5)
-    found = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Perceptron(passes=2), jackknife=2)
+    found = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(passes=2), jackknife=2)
     assert found.parse("the dog sleeps .").tree.heads
     with pytest.raises(SettingError, match="at least 2"):
-        fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Perceptron(), jackknife=1)
+        fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(), jackknife=1)
 
 
 def test_all_of_it_is_stored(parser: lg.Parser, tmp_path) -> None:

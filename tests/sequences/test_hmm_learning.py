@@ -13,8 +13,8 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError, UnsupportedPair
+from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Clustering, Counting, Variational
-from latentgram.kinds.recipes import Context
 from latentgram.sequences.hmm_learning import Corpus
 from latentgram.sequences.hmm_parameters import Emissions, Prior, maximise, uniform
 from latentgram.sequences.ngram_learning import from_counts

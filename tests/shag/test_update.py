@@ -10,9 +10,8 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
-from latentgram.learn.fit import learner_of
-from latentgram.learn.updating import absorbed, absorbs
-from latentgram.shag.update import absorb_heads
+from latentgram.kinds.registry import update_model, updates
+from latentgram.shag.update import update
 
 NEW = lg.DependencyTree(
     ("zu", "zyx", "the", "dog"),
@@ -57,14 +56,14 @@ def assert_same(grown: Any, learned: Any, tolerance: float = 1e-9) -> None:
 def test_counted_and_spectral_grammars_grow_into_those_of_all_trees(bank: lg.Treebank, by: Any) -> None:
     whole = lg.Treebank.of([*bank[:100], NEW, *bank[100:]])
     grammar = lg.fit(lg.SHAG, whole[:100], by=by)
-    grown = absorbed(absorbed(grammar, [NEW]), list(bank[100:]))
+    grown = update_model(update_model(grammar, [NEW]), list(bank[100:]))
     assert_same(grown, lg.fit(lg.SHAG, whole, by=by))
     assert grown.provenance.trace[-2:] == ({"absorbed": 1.0}, {"absorbed": 20.0})
 
 
 def test_what_a_tree_does_not_touch_stays(bank: lg.Treebank) -> None:
     grammar = lg.fit(lg.SHAG, bank[:100], by=lg.Clustering(states=3))
-    grown = absorbed(grammar, [NEW])
+    grown = update_model(grammar, [NEW])
     for head in set(grammar.symbols.alphabet) - {"DET|DT", "NOUN|NN"}:
         for direction in (lg.LEFT, lg.RIGHT):
             old, new = grammar[head, direction], grown[head, direction]
@@ -78,7 +77,7 @@ def test_what_a_tree_does_not_touch_stays(bank: lg.Treebank) -> None:
 @pytest.mark.parametrize("by", [lg.EM(states=3, iterations=5), lg.Clustering(states=3)], ids=str)
 def test_hidden_states_learn_a_tree_that_was_all_but_impossible(bank: lg.Treebank, by: Any) -> None:
     grammar = lg.fit(lg.SHAG, bank[:100], by=by)
-    grown = absorbed(grammar, [NEW])
+    grown = update_model(grammar, [NEW])
     assert grown.tree_logprob(NEW) > grammar.tree_logprob(NEW) + 5
     likelihood = [sum(each.tree_logprob(tree) for tree in bank[:100]) for each in (grammar, grown)]
     assert likelihood[1] > likelihood[0] - 0.02 * abs(likelihood[0])
@@ -93,24 +92,24 @@ def test_words_and_distances_are_counted_on(bank: lg.Treebank) -> None:
     trees = [*bank[:100], *bank[:20]]
     renamed = NEW.replace(words=bank[0].words[:4])
     for kind, by in ((lg.LexicalSHAG, lg.Counting(memory="kind", rare=0)), (lg.ArcDistance, lg.Counting())):
-        grown = absorbed(lg.fit(kind, trees[:100], by=by), [*trees[100:], renamed])
+        grown = update_model(lg.fit(kind, trees[:100], by=by), [*trees[100:], renamed])
         assert_same(grown, lg.fit(kind, lg.Treebank.of([*trees, renamed]), by=by))
 
 
 def test_a_product_grows_in_all_its_factors(bank: lg.Treebank) -> None:
     by = lg.Spectral(states=3)
     product = lg.fit(lg.ProductSHAG, bank[:100], by=by)
-    grown = absorbed(product, list(bank[100:]))
-    assert absorbs(product)
+    grown = update_model(product, list(bank[100:]))
+    assert updates(product)
     assert_same(grown.factors[0], lg.fit(lg.SHAG, bank, by=by))
     sizes = [int(factor.symbols.counts.sum()) for factor in grown.factors]
     assert sizes == [sum(len(tree) for tree in bank)] * 3
     by_hand = lg.fit(lg.SHAG, bank[:100], by=by) * lg.fit(lg.ArcDistance, bank[:100], by=lg.Counting()) ** 0.5
-    assert_same(absorbed(by_hand, list(bank[100:])).factors, (grown.factors[0], grown.factors[2]))
+    assert_same(update_model(by_hand, list(bank[100:])).factors, (grown.factors[0], grown.factors[2]))
 
 
 def test_a_grammar_without_its_statistics_says_so(bank: lg.Treebank) -> None:
     grammar = dataclasses.replace(lg.fit(lg.SHAG, bank[:20], by=lg.Counting()), counts=None)
-    assert not absorbs(grammar)
+    assert not updates(grammar)
     with pytest.raises(DataError, match="did not keep its statistics"):
-        absorb_heads(grammar, bank[20:22], learner_of("SHAG", grammar.provenance))
+        update(grammar, bank[20:22])

@@ -12,7 +12,7 @@ from latentgram.parser.pipeline import fit_parser
 
 @pytest.fixture(scope="module")
 def parser() -> lg.Parser:
-    return fit_parser(lg.SHAG, lg.demo_dependencies(100, seed=0), by=lg.Counting(), tagger=lg.Perceptron(passes=2))
+    return fit_parser(lg.SHAG, lg.demo_dependencies(100, seed=0), by=lg.Counting(), tagger=lg.Gradient(passes=2))
 
 
 def test_posteriors_add_up_over_the_cases(parser: lg.Parser) -> None:

@@ -99,7 +99,7 @@ def test_lists_and_draws_equal_enumeration(length: int, size: int) -> None:
 
 @pytest.fixture(scope="module")
 def tagger() -> lg.Tagger:
-    return lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Perceptron(passes=4))
+    return lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Gradient(passes=4))
 
 
 def test_lists_and_draws_of_a_tagger(tagger: lg.Tagger) -> None:
@@ -151,7 +151,7 @@ def test_no_word_is_too_strange(tagger: lg.Tagger, word: str) -> None:
 
 
 def test_equal_seeds_give_equal_taggers_and_files_keep_them(tagger: lg.Tagger, tmp_path) -> None:
-    again = lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Perceptron(passes=4))
+    again = lg.fit(lg.Tagger, lg.demo_dependencies(300, seed=0), by=lg.Gradient(passes=4))
     lg.save(tagger, tmp_path / "tagger.lg")
     stored = lg.load(tmp_path / "tagger.lg")
     for name in ("feature", "row_weight", "pair", "triple"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.tagger.update import absorb_tags
+from latentgram.tagger.update import update
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def bank() -> lg.Treebank:
 
 @pytest.fixture(scope="module")
 def tagger(bank: lg.Treebank) -> lg.Tagger:
-    return lg.fit(lg.Tagger, bank[:100], by=lg.Perceptron(passes=3))
+    return lg.fit(lg.Tagger, bank[:100], by=lg.Gradient(passes=3))
 
 
 def right(tagger: lg.Tagger, trees: lg.Treebank) -> float:
@@ -36,7 +36,7 @@ def test_new_words_and_new_tags_of_old_words_are_learned(bank: lg.Treebank, tagg
     words = ("Zyxomat", *tree.words[1:])
     strange = lg.Sentence(words, *(tuple(side) for side in zip(*tags, strict=True)))
     assert tagger.tag(words).tags != strange.xpos
-    grown = absorb_tags(tagger, [strange])
+    grown = update(tagger, [strange])
     assert grown.tag(words).tags == strange.xpos
     assert right(grown, bank[100:]) > right(tagger, bank[100:]) - 0.03
     assert "Zyxomat" in grown.candidates.words
@@ -47,8 +47,8 @@ def test_what_is_right_moves_no_weight_and_unknown_tags_teach_nothing(
 ) -> None:
     known = bank[0].sentence
     assert tagger.tag(known.without_tags()).tags == known.xpos
-    grown = absorb_tags(tagger, [known])
+    grown = update(tagger, [known])
     np.testing.assert_array_equal(grown.pair, tagger.pair)
     assert np.abs(grown.row_weight).sum() == pytest.approx(np.abs(tagger.row_weight).sum())
-    assert absorb_tags(tagger, [lg.Sentence(("a",), ("???",), ("???",))]) is tagger
-    assert absorb_tags(tagger, [known.without_tags()]) is tagger
+    assert update(tagger, [lg.Sentence(("a",), ("???",), ("???",))]) is tagger
+    assert update(tagger, [known.without_tags()]) is tagger

@@ -25,14 +25,14 @@ from latentgram.arcs.kernels.pruning import list_likely_heads
 from latentgram.arcs.kernels.relations import relation_pass
 from latentgram.arcs.model import ArcFactored
 from latentgram.arcs.relations import ArcRelations
+from latentgram.arcs.settings import MIRAArcs
 from latentgram.arcs.symbols import ArcSymbols, EncodedSentences
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
-from latentgram.kinds.learners import MIRA
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.progress import Progress, Silent
 
 Ints = NDArray[np.int64]
@@ -75,7 +75,7 @@ class ArcData:
 class _Training:
     """Learns weights from data; a class, so that worker processes can be sent it."""
 
-    learner: MIRA
+    learner: MIRAArcs
     order: int
     passes: int
 
@@ -90,7 +90,6 @@ class _Training:
         rate: Callable[[NDArray[np.float32]], float] | None,
     ) -> tuple[NDArray[np.float32], tuple[dict[str, float], ...]]:
         """The averaged weights, after the pass that `rate` likes best or the last; and one record a pass."""
-        assert self.learner.bits is not None
         weights = np.zeros(1 << self.learner.bits, np.float32)
         summed = np.zeros(len(weights))
         random, clock, trace = np.random.default_rng(self.learner.seed), 0.0, []
@@ -117,17 +116,14 @@ class _Training:
         return best, tuple(trace)
 
 
-def learn_arcs(data: Any, learner: MIRA, context: Context) -> ArcFactored:
+def learn_arcs(data: Any, learner: MIRAArcs, context: Context) -> ArcFactored:
     """The recipe: a parser of the order that the learner names."""
-    assert learner.order is not None
-    assert learner.passes is not None
-    assert learner.folds is not None
     bank = cast("Treebank[DependencyTree]", data if isinstance(data, Treebank) else Treebank.of(data))
     if not len(bank):
         raise DataError("there are no trees to learn a parser from")
     projective, lifting = bank.projectivise()
     given = projective.sentences()
-    symbols = ArcSymbols.of(given, cast(int, learner.rare))
+    symbols = ArcSymbols.of(given, learner.rare)
     known = ArcData(symbols.encode(given), projective.arrays.heads.astype(np.int64))
     relations = _learn_relations(projective, known, learner)
     # The folds stand one after the other, so that lists made fold by fold are those of the whole.
@@ -136,9 +132,7 @@ def learn_arcs(data: Any, learner: MIRA, context: Context) -> ArcFactored:
     folds = np.array_split(numbers, np.cumsum(np.bincount(numbers % learner.folds))[:-1])
     folds = [fold for fold in folds if len(fold)]
     whole = Provenance(trace=({"words": float(len(known.heads)), "lifted": float(lifting.moved)},))
-    blank = ArcFactored(
-        symbols, 1, HashedWeights.of(np.zeros(2)), None, SCALE, cast(float, learner.floor), relations, whole
-    )
+    blank = ArcFactored(symbols, 1, HashedWeights.of(np.zeros(2)), None, SCALE, learner.floor, relations, whole)
     if learner.order == 1:
         return _learn(known, folds, blank, _Training(learner, 1, learner.passes), context, "MIRA")
     training = _Training(learner, 1, min(PRUNER_PASSES, learner.passes))
@@ -231,7 +225,7 @@ def _fitted_scale(samples: Sequence[tuple[ArcFactored, ArcData]]) -> float:
     return float(np.exp(found.x))
 
 
-def _learn_relations(bank: Treebank[DependencyTree], data: ArcData, learner: MIRA) -> ArcRelations:
+def _learn_relations(bank: Treebank[DependencyTree], data: ArcData, learner: MIRAArcs) -> ArcRelations:
     names = [name for tree in bank for name in tree.deprels]
     alphabet = Alphabet.of(names)
     weights = np.zeros((1 << RELATION_BITS) + len(alphabet), np.float32)

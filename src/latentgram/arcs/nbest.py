@@ -10,20 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arcs.model import ArcFactored
-from latentgram.arcs.top_down import TopDown
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
-from latentgram.latent_tree.model import LatentTree
-from latentgram.shag.grammar import HeadGrammar
-from latentgram.shag.kernels.inside_outside import tree_weight
+from latentgram.kinds.protocols import Rater
 
 Floats = NDArray[np.float64]
-Rater = HeadGrammar | LatentTree | Callable[[DependencyTree], float]
-"""What can rate a tree: a grammar, a latent tree model, or any function of a tree."""
-Scorer = TopDown | Rater | tuple[Rater, ...]
-"""One of them, several whose ratings are averaged: the product of models of different starts (Petrov 2010), or a
-top-down model, which rates a tree twice."""
+TreeFunction = Callable[[DependencyTree], float]
+Scorer = Rater | TreeFunction | tuple[Rater | TreeFunction, ...]
+"""What can rate trees: a model that does so, any function of a tree, or several whose ratings are averaged: the
+product of models of different starts (Petrov 2010)."""
 
 WORST = 50.0
 """How far below the best of its list a log-probability may lie; what is less, or no number, is set there."""
@@ -73,31 +69,23 @@ class NBestList:
         for heads in self.heads:
             yield DependencyTree(given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ())
 
-    def rated_by(self, scorer: Rater | tuple[Rater, ...], name: str = "rating") -> Floats:
+    def rated_by(self, scorer: Scorer, name: str = "rating") -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan.
 
         A function may say −inf, the logarithm of 0; a fault in what it says is told with the feature's `name`.
         """
-        if isinstance(scorer, tuple):
-            average: Floats = np.mean([self.rated_by(rater, name) for rater in scorer], axis=0)
-            return average
-        return _raised(np.asarray(self._ratings(scorer, name), np.float64))
+        return np.asarray(self.columns(scorer, name)[:, 0])
 
     def columns(self, scorer: Scorer, name: str = "rating") -> Floats:
         """[k, features] what a scorer says, one feature for each of `feature_names`, each as in `rated_by`."""
-        if isinstance(scorer, TopDown):
-            parts = scorer.logprobs_of_heads(self.sentence, self.heads)
-            return np.stack([_raised(part) for part in parts.T], axis=1)
-        return self.rated_by(scorer, name)[:, None]
-
-    def _ratings(self, scorer: Rater, name: str) -> Floats:
-        if isinstance(scorer, HeadGrammar):
-            weights, _ = scorer.weights(self.sentence)
-            pairs = [tree_weight(*weights, heads) for heads in self.heads - 1]
-            return np.array([log_weight if sign > 0 else -np.inf for log_weight, sign in pairs])
-        if isinstance(scorer, LatentTree):
-            return scorer.logprobs_of_heads(self.sentence, self.heads)
-        return np.array([_number(scorer(tree), name) for tree in self.trees()])
+        if isinstance(scorer, tuple):
+            average: Floats = np.mean([self.columns(rater, name) for rater in scorer], axis=0)
+            return average
+        if isinstance(scorer, Rater):
+            ratings = scorer.rate(self.sentence, self.heads)
+        else:
+            ratings = np.array([[_number(scorer(tree), name)] for tree in self.trees()])
+        return np.stack([_raised(column) for column in ratings.T], axis=1)
 
 
 def _number(rating: Any, name: str) -> float:
@@ -119,12 +107,14 @@ def _raised(ratings: Floats) -> Floats:
 
 
 def feature_names(name: str, scorer: Scorer) -> tuple[str, ...]:
-    """The names of a scorer's features: its own, or for a top-down model one a part.
+    """The names of a scorer's features: its own, or one for each of its ratings.
 
     >>> feature_names("length", len)
     ('length',)
     """
-    return tuple(f"{name} {part}" for part in TopDown.PARTS) if isinstance(scorer, TopDown) else (name,)
+    first = scorer[0] if isinstance(scorer, tuple) else scorer
+    ratings = first.RATINGS if isinstance(first, Rater) else ()
+    return tuple(f"{name} {rating}" for rating in ratings) or (name,)
 
 
 def nbest_lists(model: ArcFactored, trees: Iterable[Any], count: int) -> list[NBestList]:

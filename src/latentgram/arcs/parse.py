@@ -38,6 +38,16 @@ class ArcBackend(AttachmentBackend):
         self.model = model
         super().__init__(Viterbi() if decoder is None else decoder)
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that training saw."""
+        return frozenset(self.model.symbols.tags.alphabet)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The relations."""
+        return self.model.relations.names.symbols
+
     def parse(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
     ) -> list[Parse]:

@@ -34,7 +34,7 @@ class Reranker(Summarised):
 
     >>> import latentgram as lg
     >>> trees = lg.demo_dependencies(40, seed=0)
-    >>> by = lg.Perceptron(order=1, passes=1, folds=2, count=4)
+    >>> by = lg.MIRA(order=1, passes=1, folds=2, count=4)
     >>> lg.fit(lg.Reranker, trees, by=by).names[0]
     'base'
     """

@@ -16,34 +16,26 @@ from numpy.typing import NDArray
 
 from latentgram.arcs.hashed_weights import HashedWeights
 from latentgram.arcs.kernels.reranking import perceptron_pass
+from latentgram.arcs.mira import learn_arcs
 from latentgram.arcs.model import ArcFactored
 from latentgram.arcs.nbest import NBestList, Scorer, feature_names, nbest_lists
 from latentgram.arcs.reranker import BASE, Reranker, template_room
+from latentgram.arcs.settings import MIRAArcs, MIRAReranker
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.learners import EM, MIRA, Counting, Gradient, Perceptron, Spectral
-from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.kind import Context, Kind
+from latentgram.kinds.protocols import Rater
+from latentgram.kinds.registry import kinds
 from latentgram.kinds.settings import Settings
 
 Floats = NDArray[np.float64]
 
 TEMPLATES = "templates"
-MEMBERS = 4
-"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
-GENERATIVE: dict[str, tuple[str, tuple[Settings, ...]]] = {
-    "top-down": ("TopDown", (Gradient(),)),
-    "shag": ("SHAG", (EM(),)),
-    "shag-spectral": ("SHAG", (Spectral(),)),
-    "shag-words": ("SHAG", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
-    "shag-words-random": ("SHAG", (EM(symbols="words", start="random", iterations=40),)),
-    "lexical": ("LexicalSHAG", (Counting(),)),
-    "latent-tree": ("LatentTree", tuple(EM(seed=seed) for seed in range(MEMBERS))),
-    "latent-tree-words": ("LatentTree", tuple(EM(symbols="words", seed=seed) for seed in range(MEMBERS))),
-    "latent-tree-spectral": ("LatentTree", (Spectral(),)),
-    "latent-tree-tags": ("LatentTree", (Spectral(valency=0),)),
-    "latent-tree-printed": ("LatentTree", (Spectral(valency=0, form="printed"),)),
-}
-"""The generative models that a reranker can learn by itself, by the names of their features."""
+
+
+def generative() -> dict[str, Kind]:
+    """The kinds of models that a reranker can learn by itself, by the names of their features."""
+    return {name: kind for kind in kinds().values() for name in kind.raters}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,39 +76,37 @@ def features_of(scorers: Mapping[str, Scorer]) -> tuple[str, ...]:
 
 def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Context) -> dict[str, Scorer]:
     """The generative models of these names, learned from a treebank."""
-    found: dict[str, Scorer] = {}
+    known = generative()
+    scorers: dict[str, Scorer] = {}
     for name in names:
-        model, learners = GENERATIVE[name]
-        recipe = recipe_of(model, type(learners[0]).__name__)
-        learned = [
-            recipe.load()(treebank, learner.resolved(recipe.defaults, name), context) for learner in learners
-        ]
-        found[name] = learned[0] if len(learned) == 1 else tuple(learned)
-    return found
+        models = [learn(known[name], treebank, learner, name, context) for learner in known[name].raters[name]]
+        scorers[name] = models[0] if len(models) == 1 else tuple(models)
+    return scorers
 
 
-def learn_parser(treebank: Treebank[Any], learner: MIRA, context: Context) -> ArcFactored:
-    """The base parser."""
-    recipe = recipe_of("ArcFactored", "MIRA")
-    return cast(ArcFactored, recipe.load()(treebank, learner.resolved(recipe.defaults, "a base parser"), context))
+def learn(kind: Kind, treebank: Treebank[Any], learner: Settings, name: str, context: Context) -> Rater:
+    """One model that rates trees."""
+    recipe = kind.recipes[type(learner).__name__]
+    settings = learner.settings(recipe.settings_class(), name)
+    return cast(Rater, recipe.learn()(treebank, settings, context))
 
 
 @dataclass(frozen=True)
 class _Fold:
     """Makes the rated lists of a fold; a class, so that worker processes can be sent it."""
 
-    base: MIRA
+    base: MIRAArcs
     names: tuple[str, ...]
     count: int
 
     def __call__(self, fold: tuple[Treebank[Any], Treebank[Any]]) -> RatedLists:
         rest, held = fold
-        parser = learn_parser(rest, self.base, Context())
+        parser = learn_arcs(rest, self.base, Context())
         return RatedLists.of(nbest_lists(parser, held, self.count), learn_generative(rest, self.names, Context()))
 
 
 def jackknifed_lists(
-    treebank: Treebank[Any], base: MIRA, names: Sequence[str], *, count: int, folds: int, context: Context
+    treebank: Treebank[Any], base: MIRAArcs, names: Sequence[str], *, count: int, folds: int, context: Context
 ) -> RatedLists:
     """Rated lists of a treebank's own sentences, by models that have not seen them.
 
@@ -139,7 +129,7 @@ def jackknifed_lists(
 
 
 def learn_weights(
-    rated: RatedLists, base: ArcFactored, names: Sequence[str], learner: Perceptron, *, templates: bool
+    rated: RatedLists, base: ArcFactored, names: Sequence[str], learner: MIRAReranker, *, templates: bool
 ) -> tuple[Floats, HashedWeights]:
     """The weights of named ratings and of the templates.
 
@@ -166,7 +156,7 @@ def learn_weights(
         len(tags.alphabet) + 2,
     )
     random, clock = np.random.default_rng(learner.seed), 0.0
-    for _ in range(cast(int, learner.passes)):
+    for _ in range(learner.passes):
         _, clock = perceptron_pass(
             random.permutation(len(lists)), *given, learner.step, clock,
             weights, summed, template_weights, template_summed,
@@ -175,22 +165,19 @@ def learn_weights(
     return averaged, HashedWeights.of(template_weights - template_summed / clock)
 
 
-def learn_reranker(data: Any, learner: Perceptron, context: Context) -> Reranker:
+def learn_reranker(data: Any, learner: MIRAReranker, context: Context) -> Reranker:
     """The recipe: everything from a treebank."""
-    assert learner.raters is not None
-    assert learner.count is not None
-    assert learner.folds is not None
     treebank = data if isinstance(data, Treebank) else Treebank.of(data)
     treebank, _ = treebank.projectivise()
     wanted = [name.strip() for name in learner.raters.split(",") if name.strip()]
-    unknown = [name for name in wanted if name not in (TEMPLATES, *GENERATIVE)]
+    unknown = [name for name in wanted if name not in (TEMPLATES, *generative())]
     if unknown:
-        known = ", ".join((TEMPLATES, *GENERATIVE))
+        known = ", ".join((TEMPLATES, *generative()))
         raise SettingError(f"nothing called {unknown[0]!r} rates trees; there are {known}")
     models = [name for name in wanted if name != TEMPLATES]
-    parser = MIRA(order=learner.order)
+    parser = MIRAArcs(order=learner.order)
     rated = jackknifed_lists(treebank, parser, models, count=learner.count, folds=learner.folds, context=context)
-    base = learn_parser(treebank, parser, context)
+    base = learn_arcs(treebank, parser, context)
     scorers = learn_generative(treebank, models, context)
     return train_reranker(rated, base, scorers, learner, templates=TEMPLATES in wanted)
 
@@ -199,12 +186,11 @@ def train_reranker(
     rated: RatedLists,
     base: ArcFactored,
     scorers: Mapping[str, Scorer],
-    learner: Perceptron,
+    learner: MIRAReranker,
     *,
     templates: bool = True,
 ) -> Reranker:
     """A reranker from lists rated under the names of its scorers, which may be any functions of a tree."""
     names = features_of(scorers)
     weights, template_weights = learn_weights(rated, base, names, learner, templates=templates)
-    assert learner.count is not None
     return Reranker(base, learner.count, names, weights, tuple(scorers.values()), template_weights)

@@ -47,7 +47,7 @@ class TopDown(Summarised):
     (True, (1, 2))
     """
 
-    PARTS: ClassVar[tuple[str, str]] = ("modifiers", "ends")
+    RATINGS: ClassVar[tuple[str, ...]] = ("modifiers", "ends")
     """The parts of log P."""
 
     tags: WordSymbols
@@ -72,13 +72,17 @@ class TopDown(Summarised):
         """The same of many trees."""
         return np.array([self.logprob(tree) for tree in trees])
 
+    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+        """[k, 2] as a rater of n-best lists."""
+        return self.logprobs_of_heads(sentence, heads)
+
     def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
         """[trees, 2] log P of the modifiers and of the ends of trees of one sentence.
 
         `heads` [trees, words] number words from 1, with 0 for the root.
         """
         tags, words = self.encode(sentence)
-        found = np.empty((len(heads), len(self.PARTS)))
+        found = np.empty((len(heads), len(self.RATINGS)))
         log_probabilities(
             heads.astype(np.int64), tags, words, self.outcomes.encode(sentence).astype(np.int64),
             len(self.tags.alphabet), TEMPLATE_ATOMS, len(ATOMS), self.key, self._weights, found,

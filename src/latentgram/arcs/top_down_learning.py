@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.arcs.kernels.top_down import all_rows_of, gradient_pass
+from latentgram.arcs.settings import GradientTopDown
 from latentgram.arcs.symbols import normal_form
 from latentgram.arcs.top_down import TopDown
 from latentgram.data.alphabet import Alphabet
@@ -23,14 +24,13 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
-from latentgram.kinds.learners import Gradient
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 
 SHARES = 8
 """Parts of a pass, each with shorter steps than the one before."""
 
 
-def learn_top_down(data: Any, learner: Gradient, context: Context) -> TopDown:
+def learn_top_down(data: Any, learner: GradientTopDown, context: Context) -> TopDown:
     """The recipe: trees that are not projective are lifted first."""
     bank = cast("Treebank[DependencyTree]", data if isinstance(data, Treebank) else Treebank.of(data))
     if not len(bank):
@@ -40,15 +40,15 @@ def learn_top_down(data: Any, learner: Gradient, context: Context) -> TopDown:
     seen = Counter(normal_form(word) for sentence in sentences for word in sentence.words)
     symbols = (
         WordSymbols.of(sentences),
-        Alphabet.of(word for word, count in seen.items() if count > int(learner.rare or 0)),
-        WordSymbols.of(sentences, str(learner.symbols)),
+        Alphabet.of(word for word, count in seen.items() if count > learner.rare),
+        WordSymbols.of(sentences, learner.symbols),
     )
     empty = TopDown(*symbols, np.zeros(0, np.uint64), np.zeros((0, 0), np.float16))
     events = [empty.events(tree) for tree in trees]
     outcomes = np.concatenate([outcome for _, outcome in events])
     keys = all_feature_keys(np.concatenate([history for history, _ in events]), TEMPLATE_ATOMS)
     different, count = np.unique(keys, return_counts=True)
-    known = different[count >= int(learner.least or 1)]
+    known = different[count >= learner.least]
     rows = all_rows_of(keys, known)
     weights = np.zeros((len(known), len(empty.outcomes.alphabet) + 1), np.float32)
     trace = _descend(weights, rows, outcomes, learner, context)
@@ -56,17 +56,21 @@ def learn_top_down(data: Any, learner: Gradient, context: Context) -> TopDown:
 
 
 def _descend(
-    weights: NDArray[np.float32], rows: NDArray[np.int32], outcomes: Any, learner: Gradient, context: Context
+    weights: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    outcomes: Any,
+    learner: GradientTopDown,
+    context: Context,
 ) -> tuple[dict[str, float], ...]:
     """Learn the weights; what each pass lost, in nats an event."""
     squares = np.ones(len(weights), np.float32)
-    random, passes = np.random.default_rng(learner.seed), int(learner.passes or 1)
+    random, passes = np.random.default_rng(learner.seed), learner.passes
     trace = []
     for done in range(passes):
         loss = 0.0
         for part, chosen in enumerate(np.array_split(random.permutation(len(outcomes)), SHARES)):
             left = 1.0 - (done + part / SHARES) / passes
-            loss += gradient_pass(chosen, rows, outcomes, weights, squares, float(learner.step or 1.0) * left)
+            loss += gradient_pass(chosen, rows, outcomes, weights, squares, learner.step * left)
         trace.append({"loss": loss / len(outcomes)})
         context.progress.step("passes", done + 1, passes)
     return tuple(trace)

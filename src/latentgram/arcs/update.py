@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arcs.factor import ArcWeights
 from latentgram.arcs.hashed_weights import HashedWeights
 from latentgram.arcs.kernels.mira import first_order_pass, second_order_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
@@ -32,13 +33,13 @@ STEP = 0.01
 """The step of a model that does not tell the one it was learned with."""
 
 
-def absorb_arcs(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
+def update(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
     """The parser after learning from more trees.
 
     >>> import latentgram as lg
     >>> bank = lg.demo_dependencies(40, seed=0)
     >>> model = lg.fit(lg.ArcFactored, bank[:30], by=lg.MIRA(order=1, passes=1))
-    >>> absorb_arcs(model, bank[30:]).order
+    >>> update(model, bank[30:]).order
     1
     """
     given = list(trees)
@@ -95,3 +96,8 @@ def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: ArcDat
         if not wrong:
             break
     return replace(relations, weights=HashedWeights.of(weights))
+
+
+def update_factor(factor: ArcWeights, trees: Iterable[DependencyTree]) -> ArcWeights:
+    """The factor of a parser that has learned from more trees."""
+    return replace(factor, parser=update(factor.parser, trees))

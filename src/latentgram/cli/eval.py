@@ -105,8 +105,8 @@ def evaluate(
 def _read(file: Path, read: Callable[[Path], Treebank[Any]]) -> tuple[Treebank[Any], int]:
     """Trees; or, of FILE or FILE:COLUMN, sentences with the tags of a column, and which it is."""
     import latentgram
-    from latentgram.cli.sequences import is_tagged
     from latentgram.data.tag_dictionary import split_specification
+    from latentgram.learn.reading import is_tagged
 
     name, *numbers = split_specification(str(file))
     if file.exists() or not is_tagged(str(file)) or len(numbers) != 1:

@@ -29,9 +29,10 @@ def nbest(model: Model, files: Files = None, count: Count = 10, format: Format =
 def rerank(model: Model, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
     """Parse with a reranker: the trees of its base parser that the new score likes best."""
     from latentgram.errors import ModelFileError
+    from latentgram.kinds.registry import kind_of
 
     parser = load_parser(model)
-    if type(parser.model).__name__ != "Reranker":
+    if kind_of(parser.model).command != "reranker":
         raise ModelFileError(f"{model} holds no reranker; 'latentgram train reranker' makes one")
     _write(parser, files, count, format, to)
 

@@ -108,7 +108,7 @@ def build(
     """Make a back-off automaton."""
     import latentgram
     from latentgram.cli.console import say
-    from latentgram.cli.sequences import read_automaton
+    from latentgram.learn.reading import read_automaton
 
     check_output(output, file)
     model = read_automaton([file], reading, strict)
@@ -132,8 +132,8 @@ def query(
     import numpy as np
 
     from latentgram.cli.console import ensure_input, say
-    from latentgram.cli.sequences import read_automaton
     from latentgram.data.text import Text
+    from latentgram.learn.reading import read_automaton
 
     ensure_input(len(files or []))
     automaton = read_automaton([model])
@@ -162,7 +162,7 @@ def export(
     to: Annotated[Literal["arpa", "openfst"], typer.Option(help="ARPA needs the failure reading.")] = "arpa",
 ) -> None:
     """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms)."""
-    from latentgram.cli.sequences import read_automaton
+    from latentgram.learn.reading import read_automaton
 
     check_output(output, model)
     automaton = read_automaton([model])

@@ -143,10 +143,9 @@ class _Retagged:
     """Counts the words whose tags a phrase-structure grammar does not know."""
 
     def __init__(self, parser: Parser) -> None:
-        from latentgram.data.symbols import tag_of
+        from latentgram.kinds.registry import kind_of
 
-        grammar = getattr(parser.model, "grammars", (parser.model,))[0]
-        self.known = {tag_of(symbol) for symbol in getattr(grammar, "preterminals", ())}
+        self.known = frozenset() if kind_of(parser.model).needs_tags else parser.backend.tags
         self.words = 0
 
     def watch(self, questions: Iterator[Question]) -> Iterator[Question]:

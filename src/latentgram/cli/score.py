@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from latentgram.cli.models import load_parser
 from latentgram.cli.places import faults_of
 from latentgram.errors import SettingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.sentence import Sentence
+    from latentgram.data.tree import Tree
+    from latentgram.kinds.protocols import Model
 
 
 def score(
@@ -35,7 +43,6 @@ def score(
     """
     import latentgram
     from latentgram.data.formats import format_of
-    from latentgram.lpcfg.surprisal import Surprisal
 
     kind = format or format_of(file)
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
@@ -45,7 +52,7 @@ def score(
         return
     parser = load_parser(model)
     if surprisal:
-        words = Surprisal.of(parser.model)
+        words = _surprisal_of(parser.model)
         for number, sentence in enumerate(latentgram.Treebank.stream_sentences([file], kind), 1):
             for word, bits in zip(sentence.words, words(sentence.without_tags()).tolist(), strict=True):
                 typer.echo(f"{number}\t{word}\t{bits:.4f}")
@@ -65,26 +72,32 @@ def score(
         typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
 
 
-def _logprob_of(path: Path, trees: bool) -> Callable[[Any], float] | None:
-    """log p of a sentence, or of a tree, under a model that is no parser; None if it is one or has none."""
+def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Sentence], float] | None:
+    """log p of a sentence, or of a tree, under a model that is not a parser; None if it is one or has none."""
     import latentgram
+    from latentgram.kinds.registry import kinds
     from latentgram.store import read_header
 
-    kind = read_header(path).kind
-    if kind in ("HMM", "BackoffNGram", "OperatorAutomaton"):
-        model = latentgram.load(path)
-        if kind == "OperatorAutomaton":
-            return lambda item: _log(*model.values([item.sentence.words]))
-        return lambda item: float(model.logprob(item.sentence.without_tags()))
-    if kind in ("TopDown", "LatentTree") and trees:
-        rater = latentgram.load(path)
-        return lambda tree: float(rater.logprob(tree))
-    return None
+    kind = kinds().get(read_header(path).kind)
+    if kind is None or not kind.scores or (kind.scores == "trees" and not trees):
+        return None
+    model = latentgram.load(path)
+    if kind.scores == "trees":
+        return lambda tree: float(model.logprob(tree))
+    return lambda item: float(model.logprob(item.sentence.words))
 
 
-def _log(sign: Any, log_size: Any) -> float:
-    """The logarithm of a value given by sign and size; a learned automaton may give less than nothing."""
-    return float(log_size[0]) if sign[0] > 0 else -math.inf
+def _surprisal_of(model: Model) -> Callable[[Sentence], NDArray[np.float64]]:
+    """What says how much each word of a sentence surprises."""
+    from latentgram.errors import a_or_an
+    from latentgram.kinds.kind import named
+    from latentgram.kinds.registry import kind_of, kinds
+
+    kind = kind_of(model)
+    if not kind.surprisal:
+        there = ", ".join(each.name for each in kinds().values() if each.surprisal)
+        raise SettingError(f"surprisal comes from one of {there}, not from {a_or_an(kind.name)}")
+    return cast("Callable[[Model], Callable[[Sentence], NDArray[np.float64]]]", named(kind.surprisal))(model)
 
 
 def suspects(

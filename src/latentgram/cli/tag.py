@@ -78,9 +78,10 @@ def tag(
     """
     import latentgram
     from latentgram.cli.console import ensure_input, say
-    from latentgram.cli.sequences import named_tags, read_automaton
     from latentgram.errors import ModelFileError, SettingError
+    from latentgram.learn.reading import read_automaton
     from latentgram.parser.answers import read_questions, with_constraints
+    from latentgram.parser.judging import named_tags
     from latentgram.sequences.ngram_tagger_learning import remember_tags
 
     if nbest is not None and samples is not None:

@@ -1,158 +1,78 @@
-"""`latentgram train KIND FILE… --by LEARNER -o MODEL.lg`: one subcommand a kind of model.
+"""`latentgram train KIND FILE… --by LEARNER -o MODEL.lg`: one subcommand for each kind of model in the registry.
 
-The flags are made from the fields of the learners that `RECIPES` knows for the kind, with their help texts and
-defaults, so a new recipe needs no line here but its row in `KINDS`.
+The flags are made from the settings of the recipes that the kind has, with their help texts and defaults, so a new
+kind or learner needs no line here.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import time
 import types
 import typing
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from latentgram.cli.places import check_output, faults_of
 from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds import learners
-from latentgram.kinds.recipes import RECIPES
-from latentgram.kinds.settings import Settings
+from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, named
+from latentgram.kinds.registry import kinds, learner_class
+from latentgram.kinds.settings import AUTO, Settings, defaults_of, fields_of
 
 if TYPE_CHECKING:
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.tree import Tree
+    from latentgram.data.treebank import Treebank
+    from latentgram.kinds.protocols import Model
     from latentgram.parallel import Engine
+    from latentgram.parser.parser import Parser
+
+_READ_FROM_FILES = {"TagDictionary": str}
+"""Types of fields that stand for files on the command line."""
 
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What a subcommand trains, what it reads, and whether the result is stored as a parser."""
-
-    model: str
-    help: str
-    reads: str
-    parses: bool = True
-    reader: str = "latentgram.cli.train:read_treebank"
-    """What makes the data out of the files and the learner, as "module:function"."""
-    scorer: str = "latentgram.cli.train:score_on_treebank"
-    """What makes the score out of the file of held-out data."""
-    tags: bool = False
-    """Whether the model is made of tags, so that a tagger belongs to the parser."""
-    streams: bool = False
-    """Whether trees may stay on the disk."""
+def _learners_of(kind: Kind) -> dict[str, str]:
+    """Command-line names of the learners of a kind and their classes, the first being the default."""
+    return {learner.lower(): learner for learner in (*kind.recipes, *kind.renamed)}
 
 
-KINDS = {
-    "reranker": Kind(
-        "Reranker", "A dependency parser whose n best trees other models rate.", "CoNLL-U trees", tags=True
-    ),
-    "arcs": Kind("ArcFactored", "A dependency parser that scores arcs and siblings.", "CoNLL-U trees", tags=True),
-    "lpcfg": Kind("LPCFG", "A (latent-variable) PCFG from a constituency treebank.", "bracketed trees"),
-    "shag": Kind(
-        "SHAG",
-        "A split head-automata grammar from a dependency treebank.",
-        "dependency trees",
-        tags=True,
-        streams=True,
-    ),
-    "lexical-shag": Kind(
-        "LexicalSHAG", "A deterministic grammar over words and tags.", "dependency trees", tags=True
-    ),
-    "product-shag": Kind(
-        "ProductSHAG",
-        "Head automata times words times distances: the best dependency parser here.",
-        "dependency trees",
-        tags=True,
-    ),
-    "ensemble": Kind("Ensemble", "Several latent-variable PCFGs that parse together.", "bracketed trees"),
-    "hmm": Kind(
-        "HMM",
-        "A hidden Markov model from text, tagged text or n-grams.",
-        "text (em), tagged text as FILE[:COLUMN], trees, or n-gram counts, automata, ARPA (variational)",
-        parses=False,
-        reader="latentgram.cli.sequences:read_for_hmm",
-        scorer="latentgram.cli.sequences:score_on_tagged",
-    ),
-    "automaton": Kind(
-        "OperatorAutomaton",
-        "An operator automaton, the spectral form of a hidden Markov model, from text.",
-        "text (em, spectral, clustering), n-gram counts (spectral), or tagged text as FILE[:COLUMN] (counting)",
-        parses=False,
-        reader="latentgram.cli.sequences:read_for_automaton",
-        scorer="latentgram.cli.sequences:logprob_on_text",
-    ),
-    "tagger": Kind(
-        "Tagger",
-        "A part-of-speech tagger.",
-        "tagged text as FILE[:COLUMN], or trees",
-        parses=False,
-        reader="latentgram.cli.sequences:read_for_tagger",
-    ),
-    "vectors": Kind(
-        "WordVectors",
-        "Vectors of words from what stands beside them.",
-        "text, tagged text, n-gram counts, or (for --view tree) dependency trees",
-        parses=False,
-        reader="latentgram.cli.sequences:read_for_vectors",
-    ),
-    "top-down": Kind(
-        "TopDown",
-        "A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
-        "dependency trees",
-        parses=False,
-    ),
-    "latent-tree": Kind(
-        "LatentTree",
-        "Hidden states at the words of dependency trees: rates trees, names no heads.",
-        "dependency trees",
-        parses=False,
-        scorer="latentgram.cli.train:logprob_on_treebank",
-    ),
-}
-
-
-def _learners_of(model: str) -> dict[str, str]:
-    """Command-line names of the learners of a model, and their classes, the first being the default."""
-    return {learner.lower(): learner for name, learner in RECIPES if name == model}
-
-
-def _flags_of(model: str) -> dict[str, inspect.Parameter]:
-    """One optional flag for each field that some learner of the model knows."""
+def _flags_of(kind: Kind) -> dict[str, inspect.Parameter]:
+    """One optional flag for each field that some learner of the kind knows."""
     flags: dict[str, inspect.Parameter] = {}
-    for short, learner in _learners_of(model).items():
-        settings = getattr(learners, learner)
-        hints = typing.get_type_hints(settings)
-        for name, default in RECIPES[model, learner].defaults.items():
-            field = settings.__dataclass_fields__[name]
-            note = f"[{short}: {default}]"
+    for learner, recipe in kind.recipes.items():
+        said, settings = learner_class(kind.name, learner), recipe.settings_class()
+        hints, fields = typing.get_type_hints(said, localns=_READ_FROM_FILES), fields_of(said)
+        for name, default in defaults_of(settings).items():
+            field, note = fields[name], f"[{learner.lower()}: {default}]"
             if name in flags:
                 option = typing.get_args(flags[name].annotation)[1]
                 option.help = f"{option.help} {note}"
                 continue
-            option = typer.Option(help=f"{field.metadata['help']} {note}", show_default=False)
-            kind: Any = str | None
-            if word := field.metadata.get("word"):
-                option.parser, option.metavar = _number_or(word), f"INTEGER|{word}"
-            elif not field.metadata.get("reader"):
-                kind = _flag_type(hints[name], field.metadata.get("choices"))
+            option = typer.Option(help=f"{field.help} {note}", show_default=False)
+            annotation: object = str | None
+            if field.word:
+                option.parser, option.metavar = _number_or(field.word), f"INTEGER|{field.word}"
+            elif not field.reader:
+                annotation = _flag_type(hints[name], field.choices)
             flags[name] = inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
+                name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[annotation, option]
             )
     return flags
 
 
-def _flag_type(hint: Any, choices: tuple[str, ...] | None) -> Any:
+def _flag_type(hint: object, choices: tuple[str, ...] | None) -> object:
     """The type of a flag: the field's own, or a choice."""
     if choices is not None:
         return Literal[choices] | None
-    return hint if isinstance(hint, types.UnionType) else hint | None
+    return hint if isinstance(hint, types.UnionType) else typing.Union[hint, None]  # noqa: UP007
 
 
 def _number_or(word: str) -> Callable[[str], int | str]:
@@ -174,56 +94,95 @@ def _path(value: str) -> Path:
     return Path(value)
 
 
-def _check_choice(chooses: bool | str, learner: Settings, name: str) -> None:
+def _check_choice(recipe: Recipe, learner: Settings, name: str) -> None:
     """Raise if held-out data would be without effect."""
-    if not chooses:
+    if not recipe.chooses:
         raise SettingError(f"--dev has no meaning for --by {name}, which chooses nothing by held-out data")
-    if isinstance(chooses, str) and not getattr(learner, chooses):
-        raise SettingError(f"--dev has no meaning for --by {name} without --{chooses}")
+    if isinstance(recipe.chooses, str) and not learner.said.get(recipe.chooses):
+        raise SettingError(f"--dev has no meaning for --by {name} without --{recipe.chooses}")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one call of the command is to do."""
+
+    kind: Kind
+    recipe: Recipe
+    learner: Settings
+    files: list[Path]
+    output: Path
+    dev: Path | None = None
+    tagger: bool = False
+    jackknife: int = 0
+    skip_bad: bool = False
+    stream: bool = False
 
 
 def _command(kind: Kind) -> Callable[..., None]:
     """The function behind one subcommand, with a signature made from the recipes."""
-    known = _learners_of(kind.model)
-    flags = _flags_of(kind.model)
+    known, flags = _learners_of(kind), _flags_of(kind)
 
-    def run(files: list[Path], **options: Any) -> None:
-        texts = (value for value in options.values() if isinstance(value, str))
-        check_output(options["output"], files, options.get("dev"), texts)
-        fields = {name: options[name] for name in flags if options[name] is not None}
-        settings = getattr(learners, known[options["by"]])
-        for name in fields:
-            if name not in settings.__dataclass_fields__:
-                raise SettingError(f"--{name.replace('_', '-')} has no meaning for --by {options['by']}")
-            if reader := settings.__dataclass_fields__[name].metadata.get("reader"):
-                fields[name] = _named(reader)(fields[name])
-        learner = settings(**fields)
-        if options.get("dev") is not None:
-            _check_choice(RECIPES[kind.model, known[options["by"]]].chooses, learner, options["by"])
-        more = {name: options[name] for name in ("tagger", "jackknife", "skip_bad", "stream") if name in options}
-        with engine_of(options["n_jobs"], options["cluster"]) as engine:
-            train(kind, files, learner, options["output"], options.get("dev"), engine, **more)
+    def run(files: list[Path], output: Path, by: str, n_jobs: int, cluster: str | None, **options: object) -> None:
+        dev = cast(Path | None, options.get("dev"))
+        check_output(output, files, dev, (value for value in options.values() if isinstance(value, str)))
+        said = {name: options[name] for name in flags if options[name] is not None}
+        learner = _learner(kind, known[by], by, said)
+        recipe = kind.recipes[kind.renamed.get(known[by], known[by])]
+        if dev is not None:
+            _check_choice(recipe, learner, by)
+        switches = {
+            name: options[name] for name in ("tagger", "jackknife", "skip_bad", "stream") if name in options
+        }
+        with engine_of(n_jobs, cluster) as engine:
+            train(Work(kind, recipe, learner, files, output, dev, **switches), engine)  # type: ignore[arg-type]
 
-    def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    run.__signature__ = signature = _signature(kind, known, flags)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+    return run
+
+
+def _learner(kind: Kind, learner: str, by: str, said: dict[str, object]) -> Settings:
+    """The learner with what the command line says."""
+    if learner in kind.renamed:
+        warnings.warn(f"--by {by} is now --by {kind.renamed[learner].lower()}", FutureWarning, stacklevel=2)
+        learner = kind.renamed[learner]
+    settings = learner_class(kind.name, learner)
+    fields = fields_of(settings)
+    for name in said:
+        if name not in fields:
+            raise SettingError(f"--{name.replace('_', '-')} has no meaning for --by {by}")
+        if reader := fields[name].reader:
+            said[name] = cast(Callable[[object], object], named(reader))(said[name])
+    return settings(**said)
+
+
+def _signature(kind: Kind, known: dict[str, str], flags: dict[str, inspect.Parameter]) -> inspect.Signature:
+    """The options of a subcommand."""
+
+    def parameter(name: str, annotation: object, default: object = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
-    choices: Any = Literal[tuple(known)]
+    read = dict.fromkeys((recipe.reads or kind.reads).files for recipe in kind.recipes.values())
     out = typer.Option("-o", "--output", help="File to write the model to.")
     parameters = [
-        parameter("files", Annotated[list[Path], typer.Argument(help=f"Files or folders with {kind.reads}.")]),
+        parameter(
+            "files", Annotated[list[Path], typer.Argument(help=f"Files or folders with {'; '.join(read)}.")]
+        ),
         parameter("output", Annotated[Path, out]),
-        parameter("by", Annotated[choices, typer.Option(help="The learner.")], next(iter(known), None)),
+        parameter(
+            "by", Annotated[Literal[tuple(known)], typer.Option(help="The learner.")], next(iter(known), None)
+        ),
         parameter("n_jobs", NJobs, 1),
         parameter("cluster", ClusterAddress, None),
         *flags.values(),
     ]
-    if any(RECIPES[kind.model, learner].chooses for learner in known.values()):
+    if any(recipe.chooses for recipe in kind.recipes.values()):
         held = typer.Option(help="Held-out data to choose by.", parser=_path, metavar="PATH")
         parameters.append(parameter("dev", Annotated[Path | None, held], None))
-    if kind.reader == Kind.reader:
+    if kind.reads in (PHRASES, DEPENDENCIES):
         lenient = typer.Option("--skip-bad", help="Leave faulty trees out, and count them.")
         parameters.append(parameter("skip_bad", Annotated[bool, lenient], False))
-    if kind.tags:
+    if kind.needs_tags:
         tagger = typer.Option("--tagger/--no-tagger", help="Train a tagger too, for text without tags.")
         folds = typer.Option(min=0, help="Train on tags of taggers of this many parts of the data (0: gold tags).")
         parameters.append(parameter("tagger", Annotated[bool, tagger], True))
@@ -231,107 +190,74 @@ def _command(kind: Kind) -> Callable[..., None]:
     if kind.streams:
         reading = typer.Option("--stream", help="Leave trees on the disk (larger than memory); no tagger is made.")
         parameters.append(parameter("stream", Annotated[bool, reading], False))
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    return run
+    return inspect.Signature(parameters)
 
 
-def _named(name: str) -> Callable[..., Any]:
-    """The function behind "module:function", imported when it is needed."""
-    module, function = name.split(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return found
-
-
-def read_treebank(files: list[Path], learner: Settings) -> Any:
-    """Trees, of the kind that the files have."""
-    from latentgram.data.treebank import Treebank
-
-    del learner
-    return Treebank.read(files)
-
-
-def score_on_treebank(file: Path, data: Any) -> Callable[[Any], float]:
-    """Accuracy on held-out trees."""
+def _read(work: Work) -> Sized:
+    """The data to learn from."""
     import latentgram
+    from latentgram.cli.console import say
 
-    score: Callable[[Any], float] = latentgram.accuracy_on(_held_out(file, data))
-    return score
+    if work.stream:
+        if work.skip_bad or work.jackknife:
+            raise SettingError("--skip-bad and --jackknife need all trees in memory: they do not go with --stream")
+        stream: Sized = latentgram.TreebankStream(work.files)
+        return stream
+    if work.skip_bad:
+        trees: Treebank[Tree] | Treebank[DependencyTree] = latentgram.Treebank.read(work.files, skip_bad=True)
+        if trees.skipped:
+            say(f"left out faulty trees: {len(trees.skipped)}, the first: {trees.skipped[0]}")
+        return trees
+    read = named((work.recipe.reads or work.kind.reads).reader)
+    return cast("Callable[[Sequence[Path], Settings], Sized]", read)(work.files, work.learner)
 
 
-def _held_out(file: Path, data: Any) -> Any:
-    """Trees of the kind of those to learn from."""
-    import latentgram
-
-    held = latentgram.Treebank.read(file)
-    if not len(held):
-        raise DataError("there are no held-out trees: the file is empty", path=file)
-    if held.kind != data.kind:
-        raise DataError(f"held-out trees must be {data.kind} trees, as those to learn from are", path=file)
-    return held
-
-
-def train(
-    kind: Kind,
-    files: list[Path],
-    learner: Settings,
-    output: Path,
-    dev: Path | None,
-    engine: Engine,
-    tagger: bool = False,
-    jackknife: int = 0,
-    skip_bad: bool = False,
-    stream: bool = False,
-) -> None:
+def train(work: Work, engine: Engine) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
+    from latentgram.parser.judging import judge_on
 
     started = time.perf_counter()
-    if stream:
-        if skip_bad or jackknife:
-            raise SettingError("--skip-bad and --jackknife need all trees in memory: they do not go with --stream")
-        data: Any = latentgram.TreebankStream(files)
-        tagger = False
-    elif skip_bad:
-        data = latentgram.Treebank.read(files, skip_bad=True)
-        if data.skipped:
-            say(f"left out faulty trees: {len(data.skipped)}, the first: {data.skipped[0]}")
-    else:
-        data = _named(kind.reader)(files, learner)
+    data = _read(work)
     if not len(data):
-        raise DataError("there are no trees, sentences or counts to learn from", path=files[0])
+        raise DataError("there are no trees, sentences or counts to learn from", path=work.files[0])
     unit = "n-grams" if "NGram" in type(data).__name__ else "sentences"
     say(f"read {len(data):,} {unit} in {time.perf_counter() - started:.1f} s")
-    score = None if dev is None else _named(kind.scorer)(dev, data)
-    options: dict[str, Any] = {"by": learner, "dev_score": score, "engine": engine}
-    with faults_of(files[0]), progress() as shown:
-        if kind.parses:
+    judge = None if work.dev is None else judge_on(work.kind, work.dev, work.learner, data)
+    model: Model
+    learned: Model | Parser
+    with faults_of(work.files[0]), progress() as shown:
+        if work.kind.parser:
             from latentgram.parser.pipeline import fit_parser
 
-            tags = latentgram.Perceptron() if tagger else None
-            found = fit_parser(
-                getattr(latentgram, kind.model), data, tagger=tags, jackknife=jackknife, progress=shown, **options
+            tags = latentgram.Gradient() if work.tagger and not work.stream else None
+            learned = parser = fit_parser(
+                work.kind.model_class(),
+                data,  # type: ignore[arg-type]
+                by=work.learner,
+                tagger=tags,
+                jackknife=work.jackknife,
+                dev_score=judge,
+                engine=engine,
+                progress=shown,
             )
-            model = found.model
+            model = parser.model
         else:
-            found = model = latentgram.fit(getattr(latentgram, kind.model), data, progress=shown, **options)
-    latentgram.save(found, output)
-    if kind.parses and found.tagger is not None:
-        say(f"{found.tagger.summary()}; learned in {found.tagger.provenance.seconds:.1f} s")
-    if vars(learner).get("rare") == "auto":
+            learned = model = latentgram.fit(
+                work.kind.model_class(), data, by=work.learner, dev_score=judge, engine=engine, progress=shown
+            )
+    latentgram.save(learned, work.output)
+    if work.kind.parser and parser.tagger is not None:
+        say(f"{parser.tagger.summary()}; learned in {parser.tagger.provenance.seconds:.1f} s")
+    if work.learner.said.get("rare") == AUTO:
         say(f"rare words are those seen at most so often: {model.provenance.fields['rare']}, as the data say")
     if lifted := sum(int(record.get("lifted", 0)) for record in model.provenance.trace):
         say(f"words whose heads were lifted to make trees projective: {lifted:,}")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
-    say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
+    say(f"wrote {work.output} ({work.output.stat().st_size / 1e6:.1f} MB)")
 
 
-def logprob_on_treebank(file: Path, data: Any) -> Callable[[Any], float]:
-    """log p of held-out trees under a model that rates them."""
-    trees = list(_held_out(file, data))
-    return lambda model: float(model.logprobs(trees).sum())
-
-
-for _name, _kind in KINDS.items():
-    app.command(_name, help=_kind.help, no_args_is_help=True)(_command(_kind))
+for _kind in kinds().values():
+    if _kind.command:
+        app.command(_kind.command, help=_kind.help, no_args_is_help=True)(_command(_kind))

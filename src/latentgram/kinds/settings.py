@@ -1,8 +1,11 @@
 """Hyper-parameters: frozen dataclasses whose fields say their range and meaning, checked in this one place.
 
-A learner serves several models, and a field left at None means "the model's default". The recipe of a pair
-(recipes.py) lists the fields it understands with their defaults; any other field that is set is an error, so
-nothing is ever ignored silently. The command line makes its flags from the same fields.
+There are two forms of them. A *learner* (learners.py) is what a user says, `lg.Spectral(states=16)`: it serves
+several models, and a field left at None was not said. The *settings* of a recipe (settings.py of each family) are
+what a learning function is given: one class for each pair of model and learner, every field with a type and a
+default. `Settings.settings` makes the second from the first; a field that was said and that the recipe lacks is an
+error, so nothing is ever ignored silently. Both forms draw their fields from one catalogue (fields.py), and so
+does the command line.
 """
 
 from __future__ import annotations
@@ -10,56 +13,85 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TypeVar
 
 from latentgram.errors import SettingError
 
+Default = TypeVar("Default")
+Made = TypeVar("Made", bound="Settings")
 
-def setting(
-    help: str,
-    *,
-    default: Any = None,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
-    choices: tuple[str, ...] | None = None,
-    reader: str | None = None,
-    word: str | None = None,
-) -> Any:
-    """A field of a `Settings` class with its meaning and range; `word` is a value outside of it that is allowed.
+AUTO = "auto"
+"""The word that asks for a value chosen from the data."""
 
-    A value that is no number or word has a `reader`, "module:function", which makes it from what the command line
-    is given.
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A hyper-parameter: its meaning and its range. Called with a default it makes the field of a dataclass.
+
+    `word` may be said in place of a number; `reader`, as "module:function", makes the value from what the command
+    line is given, where that is not a number or a word.
+
+    >>> @dataclasses.dataclass(frozen=True, repr=False)
+    ... class Grid(Settings):
+    ...     cells: int = Field("number of cells", at_least=1)(10)
+    >>> Grid(cells=0)
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: Grid.cells must be at least 1, got 0
     """
-    limits = {"at_least": at_least, "above": above, "at_most": at_most, "choices": choices}
-    return dataclasses.field(default=default, metadata={"help": help, **limits, "reader": reader, "word": word})
+
+    help: str
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    choices: tuple[str, ...] | None = None
+    reader: str | None = None
+    word: str | None = None
+
+    def __call__(self, default: Default) -> Default:
+        """The field with a default; None is one that is not said."""
+        field: Default = dataclasses.field(default=default, metadata={"field": self})
+        return field
+
+    def complaint(self, value: object, *, whole: bool, text: bool) -> str | None:
+        """What a value should have been, or None if it is right; `whole` numbers have no fraction."""
+        if self.choices is not None:
+            return None if value in self.choices else f"one of {', '.join(self.choices)}"
+        if text:
+            return None if isinstance(value, str) else "a string"
+        bounds = {
+            name: bound for name in ("at_least", "above", "at_most") if (bound := vars(self)[name]) is not None
+        }
+        if not bounds:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "a number" if self.word is None else f"a number or {self.word!r}"
+        if not math.isfinite(value):
+            return "a finite number"
+        if whole and not isinstance(value, int):
+            return "a whole number"
+        holds = {
+            "at_least": lambda bound: value >= bound,
+            "above": lambda bound: value > bound,
+            "at_most": lambda bound: value <= bound,
+        }
+        if all(holds[name](bound) for name, bound in bounds.items()):
+            return None
+        return " and ".join(f"{name.replace('_', ' ')} {bound}" for name, bound in bounds.items())
 
 
-def _complaint(value: Any, limits: Mapping[str, Any], whole: bool) -> str | None:
-    """What is wrong with a value, or None; `whole` numbers have no fraction."""
-    word = limits.get("word")
-    if word is not None and value == word:
-        return None
-    choices = limits.get("choices")
-    if choices is not None:
-        return None if value in choices else f"one of {', '.join(choices)}"
-    bounds = {name: limits[name] for name in ("at_least", "above", "at_most") if limits.get(name) is not None}
-    if not bounds:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return "a number" if word is None else f"a number or {word!r}"
-    if not math.isfinite(value):
-        return "a finite number"
-    if whole and not isinstance(value, int):
-        return "a whole number"
-    holds = {
-        "at_least": lambda bound: value >= bound,
-        "above": lambda bound: value > bound,
-        "at_most": lambda bound: value <= bound,
-    }
-    if all(holds[name](bound) for name, bound in bounds.items()):
-        return None
-    return " and ".join(f"{name.replace('_', ' ')} {bound}" for name, bound in bounds.items())
+def fields_of(settings: type[Settings]) -> dict[str, Field]:
+    """The hyper-parameters of a class by name.
+
+    >>> import latentgram as lg
+    >>> fields_of(lg.MIRA)["order"].at_most
+    2
+    """
+    return {field.name: field.metadata["field"] for field in dataclasses.fields(settings)}
+
+
+def defaults_of(settings: type[Settings]) -> dict[str, object]:
+    """The defaults of a class by name."""
+    return {field.name: field.default for field in dataclasses.fields(settings)}
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -73,30 +105,43 @@ class Settings:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            whole = str(field.type).startswith("int")
-            wrong = None if value is None else _complaint(value, field.metadata, whole)
-            if value is not None and str(field.type) == "str | None" and not isinstance(value, str):
-                wrong = wrong or "a string"
+            value, rule = vars(self)[field.name], field.metadata["field"]
+            if value is None or (rule.word is not None and value == rule.word):
+                continue
+            kind = str(field.type)
+            wrong = rule.complaint(value, whole=kind.startswith("int"), text=kind in ("str", "str | None"))
             if wrong is not None:
                 raise SettingError(f"{type(self).__name__}.{field.name} must be {wrong}, got {value!r}")
 
     def __repr__(self) -> str:
-        """What is set; the rest is the model's default."""
+        """What differs from the defaults."""
         shown = (
             f"{field.name}={value!r}"
             for field in dataclasses.fields(self)
-            if (value := getattr(self, field.name)) != field.default
+            if (value := vars(self)[field.name]) != field.default
         )
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def resolved(self, defaults: Mapping[str, Any], use: str) -> Self:
-        """These settings with the defaults of a use filled in; a set field that the use lacks is an error."""
-        for field in dataclasses.fields(self):
-            if field.name not in defaults and getattr(self, field.name) != field.default:
-                known = ", ".join(sorted(defaults)) or "none"
+    @property
+    def said(self) -> dict[str, object]:
+        """The fields that were said, with their values."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
+        """The settings of a recipe, with what is said here; `chosen` values take the place of what was said.
+
+        >>> import latentgram as lg
+        >>> from latentgram.lpcfg.settings import CountingLPCFG
+        >>> lg.Counting(rare=3).settings(CountingLPCFG, "LPCFG by Counting").rare
+        3
+        """
+        if type(self) is wanted:
+            return dataclasses.replace(self, **(chosen or {}))
+        known = defaults_of(wanted)
+        for name in self.said:
+            if name not in known:
                 raise SettingError(
-                    f"{type(self).__name__}.{field.name} has no meaning for {use}; its settings are: {known}"
+                    f"{type(self).__name__}.{name} has no meaning for {use}; "
+                    f"its settings are: {', '.join(sorted(known)) or 'none'}"
                 )
-        unset = {name: value for name, value in defaults.items() if getattr(self, name) is None}
-        return dataclasses.replace(self, **unset)
+        return wanted(**{**self.said, **(chosen or {})})

@@ -22,10 +22,10 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
-from latentgram.kinds.learners import EM, Spectral
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.latent_tree.model import LatentTree, expectations
 from latentgram.latent_tree.operators import TreeOperators, corrected_operators, printed_operators
+from latentgram.latent_tree.settings import EMLatentTree, SpectralLatentTree
 from latentgram.latent_tree.statistics import TreeCounts, above_of
 from latentgram.latent_tree.symbols import TreeSymbols
 from latentgram.latent_tree.vectors import canonical_vectors, singular_vectors
@@ -72,16 +72,14 @@ class Nodes:
             yield Nodes(trees, self.symbols, self.symbol[held])
 
 
-def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> LatentTree:
+def learn_spectral(treebank: Any, learner: SpectralLatentTree, context: Context) -> LatentTree:
     """Operators from moments of neighbouring nodes, corrected or as printed."""
-    nodes = Nodes.of(treebank, str(learner.symbols), int(learner.valency or 0))
+    nodes = Nodes.of(treebank, learner.symbols, learner.valency)
     counts = map_reduce(_count, nodes.shards(), context.engine)
     if not any(pairs.total for pairs in counts.pairs):
         raise DataError("no word has a modifier: spectral learning needs words with neighbours in their trees")
-    operators = spectral_operators(
-        counts, int(learner.states or 1), float(learner.ridge or 0.0), printed=learner.form == "printed"
-    )
-    epsilon, unigram = float(learner.smoothing or 0.0), nodes.unigram
+    operators = spectral_operators(counts, learner.states, learner.ridge, printed=learner.form == "printed")
+    epsilon, unigram = learner.smoothing, nodes.unigram
     # In this basis the constant function of the states is the sum of all words.
     word = (1 - epsilon) * operators.word + epsilon * np.outer(unigram, operators.word.sum(0))
     model = LatentTree(nodes.symbols, operators.root, operators.child, word, operators.product, unigram)
@@ -115,10 +113,10 @@ def _count(nodes: Nodes) -> TreeCounts:
     return TreeCounts.of(nodes.trees, nodes.symbol, len(nodes.symbols))
 
 
-def learn_em(treebank: Any, learner: EM, context: Context) -> LatentTree:
+def learn_em(treebank: Any, learner: EMLatentTree, context: Context) -> LatentTree:
     """Expectation–maximisation: upward and downward over all trees a round, from a random start."""
-    nodes = Nodes.of(treebank, str(learner.symbols), int(learner.valency or 0))
-    unigram, epsilon = nodes.unigram, float(learner.smoothing or 0.0)
+    nodes = Nodes.of(treebank, learner.symbols, learner.valency)
+    unigram, epsilon = nodes.unigram, learner.smoothing
 
     def model_of(root: Floats, child: Floats, word: Floats) -> LatentTree:
         mixed = (1 - epsilon) * _normalised(word, 0) + epsilon * unigram[:, None]
@@ -126,7 +124,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> LatentTree:
         return LatentTree(nodes.symbols, *parts, np.zeros((0, 0, 0)), unigram)
 
     rng = np.random.default_rng(learner.seed)
-    states = int(learner.states or 1)
+    states = learner.states
     start = model_of(
         rng.dirichlet(np.full(states, 10.0)),
         rng.dirichlet(np.full(states, 2.0), (2, states)).transpose(0, 2, 1),
@@ -143,7 +141,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> LatentTree:
         start,
         expect,
         lambda counts: model_of(*counts),
-        iterations=int(learner.iterations or 1),
+        iterations=learner.iterations,
         score=context.dev_score,
         progress=context.progress,
     )

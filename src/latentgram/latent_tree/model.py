@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,8 @@ class LatentTree(Summarised):
     """
 
     symbols: TreeSymbols
+    RATINGS: ClassVar[tuple[str, ...]] = ()
+
     root: Floats
     """[k]"""
     child: Floats
@@ -91,6 +93,10 @@ class LatentTree(Summarised):
     def logprobs(self, trees: Sequence[DependencyTree]) -> Floats:
         """log p(symbols | tree) of many trees."""
         return self.scores(DependencyArrays.of(trees), [tree.sentence for tree in trees])[0]
+
+    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+        """[k, 1] log p of k trees of one sentence."""
+        return self.logprobs_of_heads(sentence, heads)[:, None]
 
     def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
         """log p of many trees of one sentence: `heads` [trees, words], words numbered from 1 and 0 for the root.

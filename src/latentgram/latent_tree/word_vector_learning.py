@@ -25,8 +25,8 @@ from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.learners import Spectral
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
+from latentgram.latent_tree.settings import SpectralVectors
 from latentgram.latent_tree.statistics import TreeCounts
 from latentgram.latent_tree.vectors import canonical_vectors, singular_vectors
 from latentgram.latent_tree.word_vectors import WordVectors
@@ -37,17 +37,17 @@ SHUFFLED = 2_000_000
 """Pairs that are exchanged at random to measure the noise, at most."""
 
 
-def learn_vectors(data: Any, learner: Spectral, context: Context) -> WordVectors:
+def learn_vectors(data: Any, learner: SpectralVectors, context: Context) -> WordVectors:
     """Vectors of the words of data."""
-    view, rank = str(learner.view), int(learner.states or 1)
+    view, rank = learner.view, learner.states
     words, seen = _seen(data, view)
     if not seen.nnz:
         raise DataError("there are no neighbouring words to learn vectors from")
     if view == "singular":
         found = singular_vectors(seen, rank)
         return WordVectors(words, np.ascontiguousarray(found.vectors), found.values, view)
-    found = canonical_vectors(seen, rank, float(learner.scaling or 0.0))
-    least = float(learner.least or 0.0) * _noise(seen, float(learner.scaling or 0.0)) if learner.least else 0.0
+    found = canonical_vectors(seen, rank, learner.scaling)
+    least = learner.least * _noise(seen, learner.scaling) if learner.least else 0.0
     kept = max(int((found.values > least).sum()), 1)
     return WordVectors(words, np.ascontiguousarray(found.vectors[:, :kept]), found.values[:kept], view)
 

@@ -1,30 +1,33 @@
-"""`fit`: the one door to learning."""
+"""`fit`: learn a model from data."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sized
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds import learners
-from latentgram.kinds.recipes import Context, recipe_of
-from latentgram.kinds.settings import Settings
-from latentgram.learn.rare_threshold import AUTO, choose_threshold
+from latentgram.kinds import protocols
+from latentgram.kinds.kind import Context
+from latentgram.kinds.registry import current_name, recipe_of
+from latentgram.kinds.settings import AUTO, Settings
+from latentgram.learn.rare_threshold import choose_threshold
 from latentgram.parallel import Engine, engine_for
 from latentgram.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Model = TypeVar("Model")
 
 
 def fit(
     model: type[Model],
-    data: Any,
+    data: Sized,
     *,
     by: Settings,
     dev_score: Callable[[Model], float] | None = None,
@@ -48,50 +51,32 @@ def fit(
     if dev_score is not None and not callable(dev_score):
         raise SettingError("dev_score is a function of a model, such as accuracy_on(treebank)")
     data = _as_data(data)
-    recipe = recipe_of(model.__name__, type(by).__name__)
-    learner = by.resolved(recipe.defaults, f"{model.__name__} by {type(by).__name__}")
-    context = Context(engine or engine_for(n_jobs), progress or Silent(), dev_score)
+    learner = current_name(model.__name__, type(by).__name__)
+    recipe = recipe_of(model.__name__, learner)
     started = time.perf_counter()
-    if getattr(learner, "rare", None) == AUTO:
-        chosen: dict[str, Any] = {"rare": choose_threshold(data)}
-        learner = dataclasses.replace(learner, **chosen)
-    learned = recipe.load()(data, learner, context)
-    known: Provenance = learned.provenance
+    chosen = {"rare": choose_threshold(data)} if by.said.get("rare") == AUTO else {}
+    settings = by.settings(recipe.settings_class(), f"{model.__name__} by {learner}", chosen)
+    judge = cast("Callable[[protocols.Model], float] | None", dev_score)
+    context = Context(engine or engine_for(n_jobs), progress or Silent(), judge)
+    learned = recipe.learn()(data, settings, context)
     provenance = dataclasses.replace(
-        known,
-        learner=type(by).__name__,
-        fields={name: _plain(getattr(learner, name)) for name in recipe.defaults},
-        data_digest=getattr(data, "digest", ""),
+        learned.provenance,
+        learner=learner,
+        fields={name: _plain(value) for name, value in vars(settings).items()},
+        data_digest=data.digest if isinstance(data, protocols.Digested) else "",
         data_size=len(data),
         seconds=time.perf_counter() - started,
     )
-    fitted: Model = dataclasses.replace(learned, provenance=provenance)
-    return fitted
+    return cast(Model, dataclasses.replace(cast("DataclassInstance", learned), provenance=provenance))
 
 
-def _as_data(data: Any) -> Any:
+def _as_data(data: Sized) -> Sized:
     """What was given, trees in a list or tuple as a treebank."""
     if data is None:
         raise DataError("there is nothing to learn from")
-    if isinstance(data, list | tuple) and data and all(isinstance(one, Tree | DependencyTree) for one in data):
+    if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
         return Treebank.of(data)
     return data
-
-
-def learner_of(kind: str, made_by: Provenance) -> Any:
-    """The learner that the provenance of a model of a kind tells of, with its settings.
-
-    >>> import latentgram as lg
-    >>> model = lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0), by=lg.Counting())
-    >>> learner_of("SHAG", model.provenance).memory
-    'first'
-    """
-    if not made_by.learner:
-        raise SettingError("the model file does not tell how the model was learned")
-    recipe_of(kind, made_by.learner)
-    settings: Any = getattr(learners, made_by.learner)
-    known = {field.name for field in dataclasses.fields(settings)}
-    return settings(**{name: value for name, value in made_by.fields.items() if name in known})
 
 
 def _plain(value: object) -> object:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.kinds.learners import Combining
-from latentgram.kinds.recipes import RECIPES, Context
+from latentgram.kinds.kind import Context
 from latentgram.lpcfg.em import climb, cluster
 from latentgram.lpcfg.ensemble import Ensemble
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.settings import CombiningEnsemble, SpectralLPCFG
 from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics.data import GrammarData
 
@@ -48,18 +48,18 @@ MEMBERS = (
 """In the order in which they are worth adding."""
 
 
-def learn_ensemble(treebank: Treebank[Tree], learner: Combining, context: Context) -> Ensemble:
+def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context: Context) -> Ensemble:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    states, chosen = learner.states or 1, MEMBERS[: learner.members]
+    states, chosen = learner.states, MEMBERS[: learner.members]
     views: dict[str, NodeViews] = {}
     for name in sorted({member.features for member in chosen}):
         most = max(member.dimensions for member in chosen if member.features == name)
-        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling or 0.0)
+        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling)
         views[name] = project(data, wanted, context)
     grammars = []
     for number, member in enumerate(chosen):
-        grammars.append(_learn(data, views, member, (learner.seed or 0) + number, learner, context))
+        grammars.append(_learn(data, views, member, learner.seed + number, learner, context))
         context.progress.step("members", number + 1, len(chosen))
     return Ensemble(tuple(grammars))
 
@@ -69,15 +69,15 @@ def _learn(
     views: dict[str, NodeViews],
     member: Member,
     seed: int,
-    learner: Combining,
+    learner: CombiningEnsemble,
     context: Context,
 ) -> LPCFG:
     """One grammar of the ensemble, which remembers how it was learned."""
-    states = learner.states or 1
+    states = learner.states
     seen = views[member.features].truncated(_dimensions(states, member.dimensions))
     if member.states is None:
-        backoff = RECIPES["LPCFG", "Spectral"].defaults["backoff"]
-        grammar = spectral_grammar(data, seen, backoff, learner.pull or 0.0, context.engine)
+        backoff = SpectralLPCFG.backoff
+        grammar = spectral_grammar(data, seen, backoff, learner.pull, context.engine)
         return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
     used, counts = cluster(data, seen, _part(states, member.states), seed, context.engine)
     quiet = dataclasses.replace(context, dev_score=None)

@@ -8,8 +8,6 @@ pass over the trees is a map over shards of fixed size and a sum.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from latentgram.data.forest import Forest
@@ -18,8 +16,9 @@ from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.settings import CountingLPCFG
 from latentgram.lpcfg.statistics.counts import GrammarCounts
 from latentgram.lpcfg.statistics.derivations import Derivations
 from latentgram.parallel import map_reduce
@@ -28,7 +27,7 @@ SHARD = 4096
 """Trees counted at a time."""
 
 
-def count_pcfg(treebank: Treebank[Tree], learner: Any, context: Context) -> LPCFG:
+def count_pcfg(treebank: Treebank[Tree], learner: CountingLPCFG, context: Context) -> LPCFG:
     """Read the rules off a treebank and divide their counts."""
     forest = treebank.forest
     if not len(forest):

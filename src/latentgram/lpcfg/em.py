@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.kinds.learners import EM, Clustering
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.lpcfg.expected_states import (
     StateCounts,
     StateGrammar,
@@ -36,6 +34,7 @@ from latentgram.lpcfg.expected_states import (
     shared_counts,
 )
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.settings import EMLPCFG, ClusteringLPCFG, CombiningEnsemble
 from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectra_by_name
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.numeric.em import ascend
@@ -50,7 +49,7 @@ _LEAST = 1e-6
 """What a coordinate that says nothing of a node counts beside the others."""
 
 
-def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
+def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LPCFG:
     """The recipe of `EM`."""
     data = GrammarData.of(treebank, learner, context.engine)
     if learner.start in ("spectral", "clusters"):
@@ -58,28 +57,32 @@ def learn_em(treebank: Treebank[Tree], learner: EM, context: Context) -> LPCFG:
         if learner.start == "spectral":
             states, counts = views.states, share_out(data, views)
         else:
-            states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
+            states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
     else:
-        states = states_by_count(data, learner.states or 1)
+        states = states_by_count(data, learner.states)
         counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
     return climb(data, states, counts, learner, context)
 
 
-def learn_clusters(treebank: Treebank[Tree], learner: Clustering, context: Context) -> LPCFG:
+def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: Context) -> LPCFG:
     """The recipe of `Clustering`."""
     data = GrammarData.of(treebank, learner, context.engine)
     views = project(data, _view_settings(learner, learner.dimensions), context)
-    states, counts = cluster(data, views, learner.states or 1, learner.seed or 0, context.engine)
+    states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
     learned = climb(data, states, counts, learner, context)
     return dataclasses.replace(learned, spectra=spectra_by_name(data, views))
 
 
-def _view_settings(learner: EM | Clustering, dimensions: int | None) -> ViewSettings:
-    return ViewSettings(dimensions or 1, learner.features or "paper", learner.scaling or 0.0)
+def _view_settings(learner: EMLPCFG | ClusteringLPCFG, dimensions: int) -> ViewSettings:
+    return ViewSettings(dimensions, learner.features, learner.scaling)
 
 
 def climb(
-    data: GrammarData, states: NDArray[np.int32], counts: StateCounts, learner: Any, context: Context
+    data: GrammarData,
+    states: NDArray[np.int32],
+    counts: StateCounts,
+    learner: EMLPCFG | ClusteringLPCFG | CombiningEnsemble,
+    context: Context,
 ) -> LPCFG:
     """Rounds of EM from counts; the best on `context.dev_score`, if there is one."""
     d = data.derivations

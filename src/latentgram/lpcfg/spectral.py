@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
-from latentgram.kinds.learners import Spectral
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.lpcfg.kernels.moments import view_moments
 from latentgram.lpcfg.layout import rule_layout
 from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parts import assemble, back_off_weight, nodes_by_rule, symbol_means
+from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.state_search import search_states
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.lpcfg.statistics.features import FEATURE_SETS, INSIDE, OUTSIDE, view
@@ -71,16 +71,14 @@ def spectra_by_name(data: GrammarData, views: NodeViews) -> dict[str, tuple[floa
     return {name: tuple(values.tolist()) for name, values in zip(names, views.spectra, strict=True)}
 
 
-def learn_spectral(treebank: Treebank[Tree], learner: Spectral, context: Context) -> LPCFG:
+def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     if learner.search and context.dev_score is None:
         raise SettingError("a search for the number of states needs held-out trees to score candidates on")
     data = GrammarData.of(treebank, learner, context.engine)
-    names = ("states", "features", "scaling", "growth", "cutoff")
-    pull = learner.pull or 0.0
-    lexicon = beside(context.engine, lambda: LexiconPlan.of(data, pull))
-    views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), context)
-    grammar = spectral_grammar(data, views, learner.backoff or 0.0, pull, context.engine, lexicon())
+    lexicon = beside(context.engine, lambda: LexiconPlan.of(data, learner.pull))
+    views = project(data, ViewSettings.of(learner), context)
+    grammar = spectral_grammar(data, views, learner.backoff, learner.pull, context.engine, lexicon())
     if not learner.search or context.dev_score is None:
         return grammar
     found, trace = search_states(grammar, context.dev_score, learner.search, progress=context.progress)
@@ -96,6 +94,11 @@ class ViewSettings:
     scaling: float = 5.0
     growth: float = 1.0
     cutoff: float = 0.0
+
+    @classmethod
+    def of(cls, settings: SpectralLPCFG) -> ViewSettings:
+        """Those of a spectral learner."""
+        return cls(settings.states, settings.features, settings.scaling, settings.growth, settings.cutoff)
 
 
 @dataclass(frozen=True)

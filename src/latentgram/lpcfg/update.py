@@ -1,4 +1,4 @@
-"""Absorb a few more trees into a grammar at once, without learning it again.
+"""A few more trees for a grammar at once, without learning it again.
 
 The counts of rules, lexical entries and roots add (statistics/counts.py), and a grammar keeps them. With n the
 old counts and n′ those with the new trees, the tensor of a rule follows its relative frequency,
@@ -37,16 +37,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
-    """The grammar with the counts of more trees.
-
-    >>> import latentgram as lg
-    >>> bank = lg.demo_treebank(60, seed=0)
-    >>> grammar = lg.fit(lg.LPCFG, bank[:50], by=lg.Counting())
-    >>> grown = absorb(grammar, bank[50:])
-    >>> int(grammar.root_count.sum()), int(grown.root_count.sum())
-    (50, 60)
-    """
+def _updated(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
+    """The grammar with the counts of more trees."""
     forest = trees if isinstance(trees, Forest) else Forest.of(list(trees))
     if not len(forest):
         return grammar
@@ -115,12 +107,20 @@ def absorb(grammar: LPCFG, trees: Iterable[Tree] | Forest) -> LPCFG:
     )
 
 
-def absorb_into(model: LPCFG | Ensemble, trees: Iterable[Tree] | Forest) -> LPCFG | Ensemble:
-    """`absorb` for an ensemble too, whose grammars grow together."""
+def update(model: LPCFG | Ensemble, trees: Iterable[Tree] | Forest) -> LPCFG | Ensemble:
+    """The grammar, or all grammars of an ensemble, with the counts of more trees.
+
+    >>> import latentgram as lg
+    >>> bank = lg.demo_treebank(60, seed=0)
+    >>> grammar = lg.fit(lg.LPCFG, bank[:50], by=lg.Counting())
+    >>> grown = update(grammar, bank[50:])
+    >>> int(grammar.root_count.sum()), int(grown.root_count.sum())
+    (50, 60)
+    """
     if isinstance(model, LPCFG):
-        return absorb(model, trees)
+        return _updated(model, trees)
     forest = trees if isinstance(trees, Forest) else Forest.of(list(trees))
-    return dataclasses.replace(model, grammars=tuple(absorb(grammar, forest) for grammar in model.grammars))
+    return dataclasses.replace(model, grammars=tuple(_updated(grammar, forest) for grammar in model.grammars))
 
 
 def _distinct(grammar: LPCFG) -> LPCFG:

@@ -1,20 +1,19 @@
 """`Parser`: a model and a decoder, behind one interface for every kind of model.
 
-What a parser does with a sentence depends on the model, and is done by a *backend*, found by the model's class in
-`BACKENDS`. Backends work on batches of sentences, so that what is vectorised over a batch (making trees out of
-arrays) is, and keep no state but indices made from the model.
+What a parser does with a sentence depends on the model, and is done by a *backend*, found by the model's row in
+the registry. Backends work on batches of sentences, so that what is vectorised over a batch (making trees out
+of arrays) is, and keep no state but indices made from the model.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any, Protocol, cast
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,60 +24,24 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError, UnsupportedPair
+from latentgram.evaluate.attachment import AttachmentScore
+from latentgram.evaluate.bracketing import BracketingScore
+from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model
+from latentgram.kinds.registry import find_kind, kind_of, kinds
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.calibrator import Calibrator
 from latentgram.tagger.model import Tagger
 
-BACKENDS: dict[str, str] = {
-    "Ensemble": "latentgram.lpcfg.parse.plain:constituency_backend",
-    "ArcFactored": "latentgram.arcs.parse:ArcBackend",
-    "Reranker": "latentgram.arcs.parse:RerankingBackend",
-    "LPCFG": "latentgram.lpcfg.parse.plain:constituency_backend",
-    "SHAG": "latentgram.shag.parse.backend:DependencyBackend",
-    "LexicalSHAG": "latentgram.shag.parse.backend:DependencyBackend",
-    "ProductSHAG": "latentgram.shag.parse.backend:DependencyBackend",
-}
-"""The backend of each class of model, as "module:function" of the model and the decoder."""
-
 BATCH = 64
 """Sentences that are parsed together."""
 
-AnyTree = Tree | DependencyTree
 Floats = NDArray[np.float64]
-Known = Sequence[Constraints | None]
-"""What is known of each of some sentences."""
-
-
-class Backend(Protocol):
-    """What a kind of model must be able to do."""
-
-    def parse(self, sentences: Sequence[Sentence], known: Known | None = None) -> list[Parse]:
-        """The best structure of each sentence, of those that obey what is known of it.
-
-        Without constraints it never fails on a sentence; where nothing obeys them it raises `NoParse`.
-        """
-
-    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
-        """The best structures, best first."""
-
-    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
-        """Independent draws from the posterior."""
-
-    def score(self, tree: AnyTree) -> Parse:
-        """A given structure with its probabilities."""
-
-    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
-        """The posteriors of everything that may be in a structure."""
-
-    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
-        """What the parser is to be given when it is tested on this tree."""
-
-    def compare(self, gold: Any, parses: Sequence[Parse]) -> Any:
-        """The score of parses against a treebank."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,43 +65,41 @@ class Parser(Summarised):
     >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))
     """
 
-    model: Any
-    decoder: Any = None
+    model: Model
+    decoder: Decoder | None = None
     calibrator: Calibrator | None = None
     tagger: Tagger | None = None
     tokeniser: Tokeniser | None = None
     pruning: Pruning | None = None
 
     def __post_init__(self) -> None:
-        kind = type(self.model).__name__
-        if kind not in BACKENDS:
-            raise UnsupportedPair(f"there is no parser for a {kind}; there is one for {', '.join(BACKENDS)}")
+        kind = find_kind(self.model)
+        if kind is None or not kind.parser:
+            parsed = ", ".join(each.name for each in kinds().values() if each.parser)
+            raise UnsupportedPair(
+                f"there is no parser for a {type(self.model).__name__}; there is one for {parsed}"
+            )
         if isinstance(self.decoder, str):
             raise SettingError(f"a decoder is given as an object, such as lg.Goodman(), not as {self.decoder!r}")
-        if self.pruning is None:
-            return
-        if not isinstance(self.pruning, Pruning):
-            raise SettingError(f"pruning is given as a Pruning, not as one {type(self.pruning).__name__}")
-        if kind != "Ensemble" and (kind != "LPCFG" or self.model.states.max() == 1):
+        if self.pruning is not None and not kind.prunes:
             raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
 
     @cached_property
     def backend(self) -> Backend:
         """What does the work."""
-        module, name = BACKENDS[type(self.model).__name__].split(":")
-        options = {} if self.pruning is None else {"pruning": self.pruning}
-        return cast(Backend, getattr(importlib.import_module(module), name)(self.model, self.decoder, **options))
+        kind = kind_of(self.model)
+        options = (self.pruning,) if kind.prunes else ()
+        return kind.backend()(self.model, self.decoder, *options)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Travel to a worker without the backend's indices."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def summary(self) -> str:
         """One line on the model."""
-        summary: str = self.model.summary()
-        return summary
+        return self.model.summary()
 
-    def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Parse:
+    def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: object) -> Parse:
         """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
         given = Sentence.of(sentence)
         return self._parse_batch([(given, _known(given, known, parts))])[0]
@@ -150,8 +111,7 @@ class Parser(Summarised):
     def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
         known = [parts for _, parts in batch]
         sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
-        found = self.backend.parse(sentences, known)
-        return self._finished(found, sure, known)
+        return self._finished(self.backend.parse(sentences, known), sure, known)
 
     def _tagged(self, sentences: Sequence[Sentence], known: Known) -> tuple[list[Sentence], list[Floats | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
@@ -160,21 +120,21 @@ class Parser(Summarised):
         bare = [number for number, sentence in enumerate(given) if sentence.tags is None]
         if self.tagger is not None and bare:
             tagged = self.tagger.annotate([given[i] for i in bare], [known[i] for i in bare])
-            for number, found in zip(bare, tagged, strict=True):
-                given[number], sure[number] = found
+            for number, (sentence, confidence) in zip(bare, tagged, strict=True):
+                given[number], sure[number] = sentence, confidence
         return given, sure
 
     def _finished(self, parses: list[Parse], sure: Sequence[Floats | None], known: Known) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
-        found = []
+        finished = []
         for parse, confidence, told in zip(parses, sure, known, strict=True):
             if confidence is not None:
                 parse = dataclasses.replace(parse, tag_confidence=confidence)
             parse = self._calibrated(parse, told)
             if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
                 parse = dataclasses.replace(parse, tree=_as_written(parse.tree, parse.sentence))
-            found.append(parse)
-        return found
+            finished.append(parse)
+        return finished
 
     def parse_many(
         self,
@@ -195,7 +155,7 @@ class Parser(Summarised):
             yield from parses
 
     def nbest(
-        self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: Any
+        self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: object
     ) -> list[Parse]:
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
@@ -203,11 +163,11 @@ class Parser(Summarised):
         given = Sentence.of(sentence)
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
-        found = self.backend.nbest(given, count, told)
-        return self._finished(found, [sure] * len(found), [told] * len(found))
+        parses = self.backend.nbest(given, count, told)
+        return self._finished(parses, [sure] * len(parses), [told] * len(parses))
 
     def sample(
-        self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: Any
+        self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object
     ) -> list[Parse]:
         """`count` independent draws from the posterior over structures."""
         if count < 1:
@@ -215,8 +175,8 @@ class Parser(Summarised):
         given = Sentence.of(sentence)
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
-        found = self.backend.sample(given, count, seed, told)
-        return self._finished(found, [sure] * len(found), [told] * len(found))
+        parses = self.backend.sample(given, count, seed, told)
+        return self._finished(parses, [sure] * len(parses), [told] * len(parses))
 
     def diverse(
         self,
@@ -225,7 +185,7 @@ class Parser(Summarised):
         draws: int = 100,
         seed: int = 0,
         known: Constraints | None = None,
-        **parts: Any,
+        **parts: object,
     ) -> list[Parse]:
         """At most `count` different structures among some draws, the one drawn most often first."""
         if count < 1:
@@ -242,7 +202,7 @@ class Parser(Summarised):
         """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
         return self._calibrated(self.backend.score(tree))
 
-    def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: Any) -> Marginals:
+    def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: object) -> Marginals:
         """The posteriors of all spans and tags, or of all arcs, not only of those in the best tree.
 
         Those of a calibrated parser are calibrated, like the ones in its parses: each says how often it is right,
@@ -250,15 +210,15 @@ class Parser(Summarised):
 
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
-        >>> found = parser.marginals("the teacher sleeps .")
-        >>> round(sum(p for word, _, p in found.tags if word == 0), 2)
+        >>> marginals = parser.marginals("the teacher sleeps .")
+        >>> round(sum(p for word, _, p in marginals.tags if word == 0), 2)
         1.0
         """
         given = Sentence.of(sentence)
         told = _known(given, known, parts)
         (given,), _ = self._tagged([given], [told])
-        found = self.backend.marginals(given, told)
-        return found if self.calibrator is None else self.calibrator.apply_to_marginals(found, told)
+        marginals = self.backend.marginals(given, told)
+        return marginals if self.calibrator is None else self.calibrator.apply_to_marginals(marginals, told)
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What this parser is given when it is tested on a tree: no gold tags if it has a tagger of its own."""
@@ -266,9 +226,27 @@ class Parser(Summarised):
             return gold.sentence.without_tags() if isinstance(gold, DependencyTree) else Sentence(gold.words)
         return self.backend.question(gold, gold_tags)
 
+    @overload
     def evaluate(
-        self, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
-    ) -> Any:
+        self, treebank: Treebank[Tree], *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    ) -> BracketingScore: ...
+    @overload
+    def evaluate(
+        self,
+        treebank: Treebank[DependencyTree],
+        *,
+        gold_tags: bool = False,
+        n_jobs: int = 1,
+        engine: Engine | None = None,
+    ) -> AttachmentScore: ...
+    def evaluate(
+        self,
+        treebank: Treebank[Tree] | Treebank[DependencyTree],
+        *,
+        gold_tags: bool = False,
+        n_jobs: int = 1,
+        engine: Engine | None = None,
+    ) -> Score:
         """Parse the sentences of a treebank, with or without its tags, and score the result against it.
 
         Workers are sent parts of the treebank and send back scores, which add.
@@ -284,7 +262,7 @@ class _BatchScorer:
     parser: Parser
     gold_tags: bool
 
-    def __call__(self, part: Any) -> Any:
+    def __call__(self, part: Sequence[AnyTree]) -> Score:
         batch = [(self.parser.question(tree, self.gold_tags), None) for tree in part]
         return self.parser.backend.compare(part, self.parser._parse_batch(batch))
 
@@ -308,21 +286,23 @@ def _as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
     return tree.replace(misc=tuple(misc), comments=(*tree.comments, f"# text = {sentence.text}"))
 
 
-def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, Any]) -> Constraints | None:
+def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, object]) -> Constraints | None:
     """The constraints of a sentence, given whole or in parts; None if there are none."""
     if parts and known is not None:
         raise SettingError("constraints are given as a Constraints or in parts, not both")
     unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)})
     if unknown:
         raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints for those there are")
-    known = Constraints.of(**parts) if parts else known
+    known = Constraints.read(parts) if parts else known
     if not known:
         return None
     known.fit(len(sentence))
     return known
 
 
-def accuracy_on(treebank: Any, *, gold_tags: bool = False, decoder: Any = None) -> Callable[[Any], float]:
+def accuracy_on(
+    treebank: Treebank[Tree] | Treebank[DependencyTree], *, gold_tags: bool = False, decoder: Decoder | None = None
+) -> Callable[[Model], float]:
     """A function that rates a model by the headline figure of its parses of a treebank.
 
     It is what `fit` takes as `dev_score`.
@@ -333,8 +313,7 @@ def accuracy_on(treebank: Any, *, gold_tags: bool = False, decoder: Any = None) 
     True
     """
 
-    def rate(model: Any) -> float:
-        score = Parser(model, decoder).evaluate(treebank, gold_tags=gold_tags)
-        return float(getattr(score, score.HEADLINE))
+    def rate(model: Model) -> float:
+        return Parser(model, decoder).evaluate(treebank, gold_tags=gold_tags).headline
 
     return rate

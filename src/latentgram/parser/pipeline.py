@@ -8,34 +8,45 @@ are better if gold tags will be given, jackknifed ones if not.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tokenise import Tokeniser
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.data.treebank_stream import TreebankStream
 from latentgram.errors import SettingError
-from latentgram.kinds.learners import Perceptron
-from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.kind import Context
+from latentgram.kinds.protocols import Model
 from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
+from latentgram.parallel import Engine
 from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
+from latentgram.tagger.learning import jackknifed
 from latentgram.tagger.model import Tagger
+from latentgram.tagger.settings import GradientTagger
+
+Trees = Treebank[Tree] | Treebank[DependencyTree]
 
 
 def fit_parser(
-    model: type,
-    treebank: Any,
+    model: type[Model],
+    treebank: Trees | TreebankStream,
     *,
     by: Settings,
-    tagger: Perceptron | None = None,
+    tagger: Settings | None = None,
     jackknife: int = 0,
+    dev_score: Callable[[Model], float] | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
-    **options: Any,
 ) -> Parser:
     """A parser with a model learned by `by`, a tagger learned by `tagger` (None for none), and a tokeniser.
 
     >>> import latentgram as lg
     >>> trees = lg.demo_dependencies(100, seed=0)
-    >>> parser = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Perceptron(passes=2))
+    >>> parser = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(passes=2))
     >>> parser.parse("the dog sleeps .").tree.xpos
     ('DT', 'NN', 'VBZ', '.')
     """
@@ -43,14 +54,17 @@ def fit_parser(
         raise SettingError(f"jackknifing needs at least 2 parts (0 for none), got {jackknife}")
     if jackknife > len(treebank):
         raise SettingError(f"there are {len(treebank)} sentences: they cannot be jackknifed in {jackknife} parts")
-    seen = treebank
-    if jackknife and tagger is not None:
-        from latentgram.tagger.learning import jackknifed
-
-        settings = tagger.resolved(recipe_of("Tagger", "Perceptron").defaults, "jackknifing")
-        seen = jackknifed(treebank, settings, Context(progress=progress or Silent()), jackknife)
-    found: Any = fit(model, seen, by=by, progress=progress, **options)
-    learned = None if tagger is None else fit(Tagger, treebank, by=tagger, progress=progress)
+    if tagger is None or isinstance(treebank, TreebankStream):
+        return Parser(fit(model, treebank, by=by, dev_score=dev_score, engine=engine, progress=progress))
+    trees = treebank
+    if jackknife:
+        settings = tagger.settings(GradientTagger, "jackknifing")
+        trees = jackknifed(
+            cast(Treebank[DependencyTree], treebank), settings, Context(progress=progress or Silent()), jackknife
+        )
+    learned = fit(model, trees, by=by, dev_score=dev_score, engine=engine, progress=progress)
     return dataclasses.replace(
-        Parser(found), tagger=learned, tokeniser=Tokeniser.of(treebank.sentences()) if tagger else None
+        Parser(learned),
+        tagger=fit(Tagger, treebank, by=tagger, progress=progress),
+        tokeniser=Tokeniser.of(treebank.sentences()),
     )

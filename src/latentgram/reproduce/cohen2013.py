@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from latentgram.data.treebank import Treebank
+from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Counting, Spectral
-from latentgram.kinds.recipes import Context, recipe_of
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.parser.parser import Parser
@@ -108,15 +109,13 @@ class Cohen2013:
 
     def table_3(self, states: int) -> dict[str, float]:
         """Seconds of each stage of spectral learning."""
-        defaults = recipe_of("LPCFG", "Spectral").defaults
-        learner = Spectral(states=states, **TREES).resolved(defaults, "LPCFG by Spectral")
+        learner = SpectralLPCFG(states=states, **TREES)
         marks = [time.process_time()]
         data = GrammarData.of(self.train, learner)
         marks.append(time.process_time())
-        names = ("states", "features", "scaling", "growth", "cutoff")
-        views = project(data, ViewSettings(**{name: getattr(learner, name) for name in names}), Context())
+        views = project(data, ViewSettings.of(learner), Context())
         marks.append(time.process_time())
-        spectral_grammar(data, views, learner.backoff or 0.0, learner.pull or 0.0)
+        spectral_grammar(data, views, learner.backoff, learner.pull)
         marks.append(time.process_time())
         stages = ("binarise and count", "features, scaling, SVD", "rules and lexicon")
         return dict(zip(stages, (end - begin for begin, end in itertools.pairwise(marks)), strict=True))

@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arcs.mira import learn_arcs
 from latentgram.arcs.nbest import NBestList, nbest_lists
 from latentgram.arcs.reranking import (
     RatedLists,
     jackknifed_lists,
     learn_generative,
-    learn_parser,
     train_reranker,
 )
+from latentgram.arcs.settings import MIRAArcs, MIRAReranker
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import Punctuation, attachment_rows
 from latentgram.evaluate.compare import Comparison, attachment_uas, paired_bootstrap
-from latentgram.kinds.learners import MIRA, Perceptron
-from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.kind import Context
 from latentgram.progress import Progress
 from latentgram.view.plots import line_plot
 
@@ -116,13 +116,13 @@ def run(folder: Path, order: int, count: int, folds: int, test: bool, progress: 
     seconds = {}
     models = sorted({name for names in SYSTEMS.values() for name in names})
     clock = time.process_time()
-    rated = jackknifed_lists(train, MIRA(order=order), models, count=count, folds=folds, context=context)
+    rated = jackknifed_lists(train, MIRAArcs(order=order), models, count=count, folds=folds, context=context)
     seconds["jackknifed lists"] = time.process_time() - clock
     clock = time.process_time()
-    base = learn_parser(train, MIRA(order=order), context)
+    base = learn_arcs(train, MIRAArcs(order=order), context)
     seconds["base parser"] = time.process_time() - clock
     scorers = learn_generative(train, models, context)
-    learner = Perceptron(count=count).resolved(recipe_of("Reranker", "Perceptron").defaults, "the experiment")
+    learner = MIRAReranker(count=count)
     rerankers = {}
     for name, names in SYSTEMS.items():
         chosen = {each: scorers[each] for each in names}

@@ -27,7 +27,7 @@ from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError
 from latentgram.evaluate.tagging import score_tags
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.progress import Progress
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.hmm_learning import Corpus

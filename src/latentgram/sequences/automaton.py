@@ -81,6 +81,16 @@ class OperatorAutomaton(Summarised):
         sign, log_size = self.values([string])
         return float(sign[0] * np.exp(log_size[0]))
 
+    def logprob(self, string: Iterable[str]) -> float:
+        """log f of one string of symbols; −inf where f is not positive, as it may be in a learned automaton.
+
+        >>> fair = OperatorAutomaton.of("a", start=[1.0], stop=[0.5], step={"a": [[0.5]]})
+        >>> round(fair.logprob("a a"), 4)
+        -2.0794
+        """
+        sign, log_size = self.values([string])
+        return float(log_size[0]) if sign[0] > 0 else -np.inf
+
     def values(self, strings: Iterable[Iterable[str]]) -> tuple[Floats, Floats]:
         """The signs and the logarithms of the sizes of f of many strings."""
         if isinstance(strings, str):

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import write_text
 from latentgram.data.sentence import symbols_of
 from latentgram.errors import SettingError
+from latentgram.view.automata import draw_dfa
 
 if TYPE_CHECKING:
     from latentgram.sequences.automaton import OperatorAutomaton
@@ -78,14 +80,8 @@ class DFA:
 
     def draw(self, path: str) -> None:
         """Write a picture of the automaton as SVG."""
-        import importlib
-
-        from latentgram.data.files import write_text
-
-        # Pictures are made in a layer above this one.
-        drawing = importlib.import_module("latentgram.view.automata").draw_dfa(self)
         with write_text(path) as out:
-            out.write(drawing)
+            out.write(draw_dfa(self))
 
     def __str__(self) -> str:
         lines = []

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.numeric.em import ascend
 from latentgram.parallel import compiled
 from latentgram.sequences.automaton import OperatorAutomaton
@@ -29,6 +29,7 @@ from latentgram.sequences.hmm import HMM
 from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise, uniform
 from latentgram.sequences.kernels.chain import expect
 from latentgram.sequences.kernels.chain_dense import expect_dense
+from latentgram.sequences.settings import EMHMM, CountingHMM, EMAutomaton, HiddenTags
 
 SHARD = 1 << 16
 """Least tokens in a shard: fixed, so that sums do not depend on the number of workers."""
@@ -205,7 +206,7 @@ def _distinct(
     return found[order], weight[order]
 
 
-def dictionary_of(learner: Any) -> TagDictionary:
+def dictionary_of(learner: HiddenTags) -> TagDictionary:
     """The dictionary of a learner, or one without words over its number of states."""
     if learner.dictionary is None:
         return open_dictionary(learner.states)
@@ -224,7 +225,7 @@ def as_text(data: Any) -> Text:
     raise DataError(f"an HMM is learned from text or sentences, not from {type(data).__name__}")
 
 
-def em_hmm(data: Any, learner: Any, context: Context) -> HMM:
+def em_hmm(data: Any, learner: EMHMM, context: Context) -> HMM:
     """EM, or MAP-EM where pseudo-counts are given."""
     text = as_text(data)
     if len(text) == 0:
@@ -232,7 +233,7 @@ def em_hmm(data: Any, learner: Any, context: Context) -> HMM:
     dictionary = dictionary_of(learner)
     shape = Emissions.of(text.words, dictionary)
     prior = Prior(learner.transition_prior, learner.emission_prior)
-    corpus = Corpus.of(text, shape, learner.order, bool(learner.segments))
+    corpus = Corpus.of(text, shape, learner.order, learner.segments)
     word_count = np.bincount(text.tokens, minlength=len(text.words))
 
     def step(parameters: Parameters) -> tuple[Expected, float]:
@@ -254,21 +255,21 @@ def em_hmm(data: Any, learner: Any, context: Context) -> HMM:
     return as_hmm(found.model, shape, word_count, found.trace)
 
 
-def em_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+def em_automaton(data: Any, learner: EMAutomaton, context: Context) -> OperatorAutomaton:
     """An HMM learned by EM, as an operator automaton."""
     score = context.dev_score
     if score is not None:
-        context = replace(context, dev_score=lambda hmm: score(hmm.automaton()))
+        context = replace(context, dev_score=lambda hmm: score(cast(HMM, hmm).automaton()))
     hmm = em_hmm(data, learner, context)
     return replace(hmm.automaton(), provenance=hmm.provenance)
 
 
-def count_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+def count_automaton(data: Any, learner: CountingHMM, context: Context) -> OperatorAutomaton:
     """An HMM counted from tagged sentences, as an operator automaton."""
     return count_hmm(data, learner, context).automaton()
 
 
-def count_hmm(data: Any, learner: Any, context: Context) -> HMM:
+def count_hmm(data: Any, learner: CountingHMM, context: Context) -> HMM:
     """Relative frequencies of tagged sentences."""
     del context
     sentences = list(data)

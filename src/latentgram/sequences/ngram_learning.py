@@ -15,15 +15,16 @@ from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.ngram_trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.sequences.ngram import EMPTY, READINGS, BackoffNGram
+from latentgram.sequences.settings import CountingNGram
 
 Floats = NDArray[np.float64]
 OFF = 1e-2
 """Probabilities of a history in an ARPA file may sum to one within this; files in the wild are off by a tenth."""
 
 
-def count_backoff(data: Any, learner: Any, context: Context) -> BackoffNGram:
+def count_backoff(data: Any, learner: CountingNGram, context: Context) -> BackoffNGram:
     """The recipe: relative frequencies of counted n-grams, in the reading that the learner names."""
     del context
     return from_counts(data, learner.reading)

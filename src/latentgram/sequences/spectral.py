@@ -27,18 +27,19 @@ from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.provenance import Provenance
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import one_thread, truncated_svd
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.expectations import forward_vectors
 from latentgram.sequences.operators import Operators, spectral_operators
+from latentgram.sequences.settings import ClusteringAutomaton, SpectralAutomaton
 from latentgram.sequences.statistics import SequenceCounts
 
 Floats = NDArray[np.float64]
 
 
-def spectral_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+def spectral_automaton(data: Any, learner: SpectralAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe: from text, or (history and future of one symbol) from counts of n-grams up to trigrams."""
     del context
     single = learner.history == 1 and learner.future == 1
@@ -111,7 +112,7 @@ def _prefixes(text: Text) -> SequenceCounts:
     )  # fmt: skip
 
 
-def _operators_of(prefixes: SequenceCounts, learner: Any) -> Operators:
+def _operators_of(prefixes: SequenceCounts, learner: SpectralAutomaton) -> Operators:
     return spectral_operators(
         prefixes, learner.states, history=learner.history, future=learner.future, power=learner.power,
         ridge=learner.ridge,
@@ -125,7 +126,7 @@ def prefix_directions(counts: SequenceCounts, step: NDArray[Any], start: Floats,
     return vectors
 
 
-def clustered_automaton(data: Any, learner: Any, context: Context) -> OperatorAutomaton:
+def clustered_automaton(data: Any, learner: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe for hard states out of spectral ones."""
     del context
     if not isinstance(data, Text):
@@ -147,7 +148,7 @@ def clustered_automaton(data: Any, learner: Any, context: Context) -> OperatorAu
     return OperatorAutomaton(Alphabet(data.words.symbols[1:]), start, stop, step / visits, Provenance())
 
 
-def _from_prefixes(text: Text, learner: Any) -> OperatorAutomaton:
+def _from_prefixes(text: Text, learner: SpectralAutomaton) -> OperatorAutomaton:
     """Longer histories and futures."""
     found = _operators_of(_prefixes(text), learner)
     step = np.zeros((len(text.words) - 1, learner.states, learner.states))

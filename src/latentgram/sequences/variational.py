@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from latentgram.data.ngram_counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.numeric.em import ascend
 from latentgram.numeric.svd import one_thread
 from latentgram.sequences.hmm import HMM
@@ -44,6 +44,7 @@ from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels import variational_pairs as pair_kernels
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.ngram_learning import from_counts
+from latentgram.sequences.settings import VariationalHMM
 from latentgram.sequences.variational_gradient import climb_gradient
 from latentgram.sequences.variational_open import Scratch, Table, is_open, open_round
 
@@ -247,7 +248,7 @@ def first_memory(corpus: ApproximateCorpus, given: int) -> tuple[Expected, Memor
     return expected, memory
 
 
-def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
+def variational_hmm(data: Any, learner: VariationalHMM, context: Context) -> HMM:
     """The recipe: an HMM of order 2 from a back-off automaton, or from counts read as exclusive ones."""
     model = from_counts(data) if isinstance(data, NGramCounts) else data
     if not isinstance(model, BackoffNGram):
@@ -256,7 +257,7 @@ def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
         raise SettingError("the counts were reduced with a tag dictionary: give the one they were counted with")
     dictionary = dictionary_of(learner)
     reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
-    corpus = ApproximateCorpus.of(model, reduced, learner.lag)
+    corpus = ApproximateCorpus.of(model, reduced, None if isinstance(learner.lag, str) else learner.lag)
     prior = Prior(learner.transition_prior, learner.emission_prior)
     counts, memory = first_memory(corpus, learner.window)
     if learner.dictionary is None:
@@ -275,7 +276,12 @@ def variational_hmm(data: Any, learner: Any, context: Context) -> HMM:
 
 
 def _climb_rounds(
-    corpus: ApproximateCorpus, start: Parameters, memory: Memory, prior: Prior, learner: Any, context: Context
+    corpus: ApproximateCorpus,
+    start: Parameters,
+    memory: Memory,
+    prior: Prior,
+    learner: VariationalHMM,
+    context: Context,
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """Rounds of best responses; what climbs is the pair of the parameters and the memory of φ."""
     sentences = corpus.model.sentences

@@ -15,16 +15,17 @@ arc with s and V the expected value of what follows, both fixed points (see `dp.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.sequences.hmm_parameters import Expected, Parameters, Prior, maximise, safe_log
 from latentgram.sequences.kernels import variational_choices as choices
 from latentgram.sequences.kernels.variational import gather_up, spread_down
+from latentgram.sequences.settings import VariationalHMM
 
 if TYPE_CHECKING:
     from latentgram.sequences.variational import ApproximateCorpus
@@ -160,7 +161,7 @@ BOUNDS = {1: IndependentChoices, 2: ChoicesInTurn}
 
 
 def climb_gradient(
-    corpus: ApproximateCorpus, start: Parameters, prior: Prior, learner: Any, context: Context
+    corpus: ApproximateCorpus, start: Parameters, prior: Prior, learner: VariationalHMM, context: Context
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """L-BFGS from the tags that are best for the starting parameters when neighbours are not looked at."""
     problem = BOUNDS[learner.window](corpus, prior)

@@ -8,12 +8,13 @@ Z: a spectral grammar may have Z ≤ 0 for a sentence, and then its probability 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError
@@ -50,6 +51,11 @@ class ArcPosteriors:
 class HeadGrammar(Summarised):
     """A distribution, or at least a weight, over sentences with projective dependency trees."""
 
+    RATINGS: ClassVar[tuple[str, ...]] = ()
+
+    provenance: Provenance
+    """How it was learned."""
+
     @property
     def nonnegative(self) -> bool:
         """Whether all weights are probabilities."""
@@ -83,6 +89,12 @@ class HeadGrammar(Summarised):
         weights, log_scale = self.weights(tree.sentence)
         log_weight, sign = head_automata.tree_weight(*weights, np.array(tree.heads) - 1)
         return as_logprob(log_weight, sign, log_scale)
+
+    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+        """[k, 1] the log-weights of k projective trees; −inf where a weight is not positive."""
+        weights, _ = self.weights(sentence)
+        pairs = [head_automata.tree_weight(*weights, each) for each in heads - 1]
+        return np.array([[log_weight if sign > 0 else -np.inf] for log_weight, sign in pairs])
 
     def __mul__(self, other: Any) -> Any:
         """The product of two weights (000 Eq. 21): at most one factor may have hidden states."""

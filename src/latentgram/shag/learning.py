@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
-from latentgram.kinds.learners import EM, Clustering, Counting, Spectral
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.numeric.em import Ascent, ascend
 from latentgram.numeric.kmeans import kmeans
 from latentgram.parallel import Engine, pieces, within
@@ -36,6 +35,7 @@ from latentgram.shag.automata import (
     visits,
 )
 from latentgram.shag.model import SHAG
+from latentgram.shag.settings import EMSHAG, ClusteringSHAG, CountingSHAG, SpectralSHAG
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,15 +44,15 @@ PREFIXES = 4096
 """Prefixes that are worth a thread's while."""
 
 
-def count_shag(treebank: Any, learner: Counting, context: Context) -> SHAG:
+def count_shag(treebank: Any, learner: CountingSHAG, context: Context) -> SHAG:
     """DET (memory none) and DET+F (memory first): relative frequencies."""
     if learner.memory not in ("none", "first"):
         raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
-    sequences = Sequences.of(treebank, str(learner.symbols))
+    sequences = Sequences.of(treebank, learner.symbols)
     return grammar_of(sequences, counted_automata(sequences.counts, learner), nonnegative=True, deterministic=True)
 
 
-def counted_automata(counts: SequenceCounts, learner: Counting) -> Automata:
+def counted_automata(counts: SequenceCounts, learner: CountingSHAG) -> Automata:
     """Relative frequencies; the state is whether there was a modifier, if that is remembered."""
     state = np.minimum(counts.parent >= 0, learner.memory == "first").astype(np.int64)
     automata = counted(counts, state, UNSEEN)
@@ -62,13 +62,13 @@ def counted_automata(counts: SequenceCounts, learner: Counting) -> Automata:
     return dataclasses.replace(automata, unseen=unseen)
 
 
-def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
+def learn_spectral(treebank: Any, learner: SpectralSHAG, context: Context) -> SHAG:
     """Operators from the singular vectors of substring statistics (Algorithm 1, regularised).
 
     With a `dev_score` the number of states is chosen among powers of two up to `states` and `states` itself: a
     grammar of fewer states is a part of one of more, so this costs no further decomposition.
     """
-    sequences = Sequences.of(treebank, str(learner.symbols))
+    sequences = Sequences.of(treebank, learner.symbols)
     found, values = spectral_automata(sequences.counts, learner, context.engine)
 
     def of_states(states: int) -> SHAG:
@@ -78,40 +78,40 @@ def learn_spectral(treebank: Any, learner: Spectral, context: Context) -> SHAG:
         )
 
     if context.dev_score is None:
-        return of_states(_whole(learner.states))
-    sizes = [size for size in (2**power for power in range(20)) if size < _whole(learner.states)]
-    grammars = [of_states(size) for size in (*sizes, _whole(learner.states))]
+        return of_states(learner.states)
+    sizes = [size for size in (2**power for power in range(20)) if size < learner.states]
+    grammars = [of_states(size) for size in (*sizes, learner.states)]
     return max(grammars, key=context.dev_score)
 
 
 def of_leading_states(
-    counts: SequenceCounts, found: Automata, values: Floats, states: int, learner: Spectral
+    counts: SequenceCounts, found: Automata, values: Floats, states: int, learner: SpectralSHAG
 ) -> Automata:
     """Spectral automata with the first `states` of their states only, smoothed."""
-    kept = (np.arange(found.start.shape[1]) < states) & (values >= _number(learner.least))
+    kept = (np.arange(found.start.shape[1]) < states) & (values >= learner.least)
     kept[:, 0] = True
-    return smoothed(counts, restricted(found, kept, counts.n_symbols), _number(learner.smoothing))
+    return smoothed(counts, restricted(found, kept, counts.n_symbols), learner.smoothing)
 
 
-def learn_clusters(treebank: Any, learner: Clustering, context: Context) -> SHAG:
+def learn_clusters(treebank: Any, learner: ClusteringSHAG, context: Context) -> SHAG:
     """Cluster the normalised forward vectors of prefixes into hard states and count: no number is negative."""
-    sequences = Sequences.of(treebank, str(learner.symbols))
+    sequences = Sequences.of(treebank, learner.symbols)
     return grammar_of(sequences, clustered_automata(sequences.counts, learner, context.engine), nonnegative=True)
 
 
-def clustered_automata(counts: SequenceCounts, learner: Clustering, engine: Engine) -> Automata:
+def clustered_automata(counts: SequenceCounts, learner: ClusteringSHAG, engine: Engine) -> Automata:
     """Counts of clusters, smoothed."""
-    return smoothed(counts, counted(counts, _clusters(counts, learner, engine), 0.0), _number(learner.smoothing))
+    return smoothed(counts, counted(counts, _clusters(counts, learner, engine), 0.0), learner.smoothing)
 
 
-def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
+def learn_em(treebank: Any, learner: EMSHAG, context: Context) -> SHAG:
     """Expectation–maximisation over the trie of sequences, with expected counts backed off to those of all states.
 
     It starts at random, at clusters of the spectral vectors, or at the spectral operators without their signs.
     """
-    sequences = Sequences.of(treebank, str(learner.symbols))
+    sequences = Sequences.of(treebank, learner.symbols)
     counts = sequences.counts
-    begin = random_automata(counts, _whole(learner.states), np.random.default_rng(learner.seed))
+    begin = random_automata(counts, learner.states, np.random.default_rng(learner.seed))
     if learner.start == "clusters":
         begin = mixed(counted(counts, _clusters(counts, learner, context.engine), 0.0), begin)
     elif learner.start == "spectral":
@@ -119,7 +119,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         begin = mixed(normalised(_unsigned(signed), counts.n_symbols), begin)
 
     def grammar(automata: Automata) -> SHAG:
-        return grammar_of(sequences, smoothed(counts, automata, _number(learner.smoothing)), nonnegative=True)
+        return grammar_of(sequences, smoothed(counts, automata, learner.smoothing), nonnegative=True)
 
     score = context.dev_score
     found = climb(
@@ -127,7 +127,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
         begin,
         learner,
         context,
-        iterations=_whole(learner.iterations),
+        iterations=learner.iterations,
         score=None if score is None else (lambda automata: score(grammar(automata))),
     )
     learned = grammar(found.model)
@@ -138,7 +138,7 @@ def learn_em(treebank: Any, learner: EM, context: Context) -> SHAG:
 def climb(
     counts: SequenceCounts,
     begin: Automata,
-    learner: EM,
+    learner: EMSHAG,
     context: Context,
     *,
     iterations: int,
@@ -158,7 +158,7 @@ def climb(
         return Automata(begin, end, counts.step[0], middle), float(sum(bounds))
 
     def maximise(expected: Automata) -> Automata:
-        return normalised(pooled(expected, counts.n_symbols, _number(learner.backoff)), counts.n_symbols)
+        return normalised(pooled(expected, counts.n_symbols, learner.backoff), counts.n_symbols)
 
     return ascend(begin, expect, maximise, iterations=iterations, score=score, progress=context.progress)
 
@@ -184,12 +184,18 @@ def _parts_of_trie(counts: SequenceCounts) -> list[_PartOfTrie]:
 
 
 def spectral_automata(
-    counts: SequenceCounts, learner: Spectral | Clustering | EM, engine: Engine
+    counts: SequenceCounts, learner: SpectralSHAG | ClusteringSHAG | EMSHAG, engine: Engine
 ) -> tuple[Automata, Floats]:
     """Spectral automata of all sources, and their singular values."""
-    basis = {name: getattr(learner, name) for name in ("history", "future", "power", "ridge")}
-    given = {name: value for name, value in basis.items() if value is not None}
-    found = spectral_operators(counts, _whole(learner.states), each=within(engine).map, **given)
+    found = spectral_operators(
+        counts,
+        learner.states,
+        history=learner.history,
+        future=learner.future,
+        power=learner.power,
+        ridge=learner.ridge,
+        each=within(engine).map,
+    )
     return Automata(found.start, found.stop, found.pairs, found.operators), found.values
 
 
@@ -197,18 +203,7 @@ def _unsigned(automata: Automata) -> Automata:
     return Automata(abs(automata.start), abs(automata.stop), automata.pairs, abs(automata.operators))
 
 
-def _whole(value: int | None) -> int:
-    """A setting that the recipe has filled in."""
-    assert value is not None
-    return value
-
-
-def _number(value: float | None) -> float:
-    assert value is not None
-    return value
-
-
-def _clusters(counts: SequenceCounts, learner: Clustering | EM, engine: Engine) -> Ints:
+def _clusters(counts: SequenceCounts, learner: ClusteringSHAG | EMSHAG, engine: Engine) -> Ints:
     """The cluster of every prefix, by source."""
     _, step = counts.step
     found, _ = spectral_automata(counts, learner, engine)
@@ -219,7 +214,7 @@ def _clusters(counts: SequenceCounts, learner: Clustering | EM, engine: Engine) 
     bounds = np.searchsorted(counts.source[order], np.arange(counts.n_sources + 1))
     for begin, end in pairwise(bounds):
         nodes = order[begin:end]
-        state[nodes] = kmeans(vectors[nodes], counts.passes[nodes], _whole(learner.states), rng)
+        state[nodes] = kmeans(vectors[nodes], counts.passes[nodes], learner.states, rng)
     return state
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,23 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.word_kinds import word_kinds
 from latentgram.data.word_symbols import WordSymbols
-from latentgram.kinds.learners import EM, Clustering, Counting, Spectral
-from latentgram.kinds.recipes import Context, recipe_of
+from latentgram.kinds.kind import Context
 from latentgram.shag.distance import ArcDistance
 from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels import distance as arc_distance
 from latentgram.shag.kernels.inside_outside import RIGHT
+from latentgram.shag.learning import learn_clusters, learn_em, learn_spectral
 from latentgram.shag.lexical import MEMORIES, UNKNOWN, LexicalSHAG, memory_classes
 from latentgram.shag.model import SHAG
 from latentgram.shag.product import ProductSHAG
 from latentgram.shag.relations import Relations
+from latentgram.shag.settings import (
+    ClusteringProduct,
+    CountingDistance,
+    CountingLexical,
+    EMProduct,
+    SpectralProduct,
+)
 from latentgram.shag.statistics.contexts import ContextCounts
 from latentgram.shag.statistics.data import HeadData
 
@@ -74,11 +81,11 @@ class Events:
         return self.context, self.tag, self.word, self.count
 
 
-def count_lexical(treebank: Any, learner: Counting, context: Context) -> LexicalSHAG:
+def count_lexical(treebank: Any, learner: CountingLexical, context: Context) -> LexicalSHAG:
     """Count events by the word and by the tag of their head; words seen at most `rare` times are unknown."""
-    data = HeadData.of(treebank, str(learner.symbols))
-    vocabulary, words = _vocabulary(data, int(learner.rare or 0))
-    memory = str(learner.memory)
+    data = HeadData.of(treebank, learner.symbols)
+    vocabulary, words = _vocabulary(data, learner.rare)
+    memory = learner.memory
     fine, coarse = lexical_events(data, memory, words, len(vocabulary))
     by_tag = ContextCounts.of(data.symbol, words)
     return lexical_grammar(data.symbols, vocabulary, memory, fine, coarse, by_tag, data.relations, data.provenance)
@@ -153,32 +160,41 @@ def _tag_base(events: Events, n_states: int, n_tags: int) -> NDArray[np.float64]
     return np.asarray(counts / counts.sum(2, keepdims=True))
 
 
-def learn_product(treebank: Any, learner: Spectral | EM | Clustering, context: Context) -> ProductSHAG:
+def learn_product(
+    treebank: Any, learner: SpectralProduct | EMProduct | ClusteringProduct, context: Context
+) -> ProductSHAG:
     """A hidden-state grammar by any learner, times words and times distances, each to its power (000 Eq. 21).
 
     A `dev_score` chooses among hidden-state grammars by the products they make.
     """
     quiet = Context(context.engine, context.progress)
-    lexical = count_lexical(treebank, Counting(symbols=learner.symbols, memory="kind", rare=1), quiet)
-    distance = count_distances(treebank, Counting(symbols=learner.symbols, between=True), quiet)
+    lexical = count_lexical(treebank, CountingLexical(symbols=learner.symbols), quiet)
+    distance = count_distances(treebank, CountingDistance(symbols=learner.symbols), quiet)
 
     def product(hidden: SHAG) -> ProductSHAG:
         parts: tuple[HeadGrammar, ...] = (hidden, lexical, distance)
-        powers = (1.0, float(learner.lexical or 0.0), float(learner.distance or 0.0))
+        powers = (1.0, learner.lexical, learner.distance)
         kept = [(factor, power) for factor, power in zip(parts, powers, strict=True) if power]
         return ProductSHAG(
             tuple(factor for factor, _ in kept), tuple(power for _, power in kept), hidden.provenance
         )
 
     score = context.dev_score
-    rated = quiet if score is None else Context(context.engine, context.progress, lambda one: score(product(one)))
-    hidden: SHAG = recipe_of("SHAG", type(learner).__name__).load()(treebank, learner, rated)
-    return product(hidden)
+    rated = (
+        quiet
+        if score is None
+        else Context(context.engine, context.progress, lambda hidden: score(product(cast(SHAG, hidden))))
+    )
+    if isinstance(learner, SpectralProduct):
+        return product(learn_spectral(treebank, learner, rated))
+    if isinstance(learner, EMProduct):
+        return product(learn_em(treebank, learner, rated))
+    return product(learn_clusters(treebank, learner, rated))
 
 
-def count_distances(treebank: Any, learner: Counting, context: Context) -> ArcDistance:
+def count_distances(treebank: Any, learner: CountingDistance, context: Context) -> ArcDistance:
     """Count all pairs of words of all sentences, and the arcs among them."""
-    return counted_distances(HeadData.of(treebank, str(learner.symbols)), bool(learner.between))
+    return counted_distances(HeadData.of(treebank, learner.symbols), learner.between)
 
 
 def counted_distances(data: HeadData, between: bool) -> ArcDistance:

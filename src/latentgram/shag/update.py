@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
-from latentgram.kinds.learners import EM, Clustering, Counting, Spectral
-from latentgram.kinds.recipes import Context
+from latentgram.errors import SettingError
+from latentgram.kinds.kind import Context
+from latentgram.kinds.registry import settings_of, update_model, updates
+from latentgram.kinds.settings import Settings
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.automata import (
     Automata,
@@ -34,6 +36,7 @@ from latentgram.shag.automata import (
     smoothed,
     sources_of,
 )
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.learning import (
     climb,
     clustered_automata,
@@ -43,6 +46,8 @@ from latentgram.shag.learning import (
     spectral_automata,
 )
 from latentgram.shag.model import SHAG
+from latentgram.shag.product import ProductSHAG
+from latentgram.shag.settings import EMSHAG, ClusteringSHAG, CountingSHAG, SpectralSHAG
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,14 +58,13 @@ NEW = 0.01
 """The share of a random automaton in the start of these rounds: modifiers never seen are possible."""
 
 
-def absorb_heads(grammar: SHAG, trees: Iterable[DependencyTree], learner: Any) -> SHAG:
-    """The grammar with the statistics of more trees; `learner` is what it was learned by, with all settings.
+def update(grammar: SHAG, trees: Iterable[DependencyTree]) -> SHAG:
+    """The grammar with the statistics of more trees.
 
     >>> import latentgram as lg
-    >>> from latentgram.learn.fit import learner_of
     >>> bank = lg.demo_dependencies(60, seed=0)
     >>> grammar = lg.fit(lg.SHAG, bank[:50], by=lg.Counting())
-    >>> grown = absorb_heads(grammar, bank[50:], learner_of("SHAG", grammar.provenance))
+    >>> grown = update(grammar, bank[50:])
     >>> int(grammar.root_count.sum()), int(grown.root_count.sum())
     (50, 60)
     """
@@ -72,7 +76,9 @@ def absorb_heads(grammar: SHAG, trees: Iterable[DependencyTree], learner: Any) -
     touched = sources_of(total.symbols.alphabet, added.symbols.alphabet)
     old = _renumbered(grammar, total)
     counts = total.counts.only(touched)
-    found, values = _solved(counts, _some(old, touched, counts), grammar.states, learner)
+    found, values = _solved(
+        counts, _some(old, touched, counts), grammar.states, settings_of("SHAG", grammar.provenance)
+    )
     grown = grammar_of(
         total,
         _replaced(old, touched, found, total.counts.n_symbols),
@@ -86,21 +92,48 @@ def absorb_heads(grammar: SHAG, trees: Iterable[DependencyTree], learner: Any) -
     return replace(grown, spectrum=by_direction(spectrum), provenance=replace(grammar.provenance, trace=trace))
 
 
-def _solved(counts: SequenceCounts, old: Automata, states: int, learner: Any) -> tuple[Automata, Floats]:
+def keeps_its_statistics(grammar: SHAG) -> bool:
+    """Whether a grammar has what an update needs: its counted sequences, and how it was learned."""
+    return grammar.counts is not None and bool(grammar.provenance.learner)
+
+
+def update_product(product: ProductSHAG, trees: Iterable[DependencyTree]) -> ProductSHAG:
+    """The product of factors that are updated each in its way."""
+    given = list(trees)
+    return replace(product, factors=tuple(update_model(factor, given) for factor in _factors(product)))
+
+
+def factors_keep_their_statistics(product: ProductSHAG) -> bool:
+    """Whether every factor can be updated."""
+    return all(map(updates, _factors(product)))
+
+
+def _factors(product: ProductSHAG) -> list[HeadGrammar]:
+    """The factors; one that does not tell how it was learned was learned as the product was."""
+    return [
+        replace(factor, provenance=product.provenance)
+        if isinstance(factor, SHAG) and not factor.provenance.learner
+        else factor
+        for factor in product.factors
+    ]
+
+
+def _solved(counts: SequenceCounts, old: Automata, states: int, learner: Settings) -> tuple[Automata, Floats]:
     """The automata of all sources of the counts, `old` so far, and their singular values if there are some."""
     context = Context()
-    if isinstance(learner, Counting):
+    if isinstance(learner, CountingSHAG):
         return counted_automata(counts, learner), np.zeros((counts.n_sources, 0))
-    if isinstance(learner, Spectral):
+    if isinstance(learner, SpectralSHAG):
         found, values = spectral_automata(counts, learner, context.engine)
         return of_leading_states(counts, found, values, states, learner), values
-    if isinstance(learner, Clustering):
+    if isinstance(learner, ClusteringSHAG):
         return clustered_automata(counts, learner, context.engine), np.zeros((counts.n_sources, 0))
-    assert isinstance(learner, EM)
+    if not isinstance(learner, EMSHAG):
+        raise SettingError(f"a SHAG by {type(learner).__name__} cannot be updated: learn it again from all trees")
     random = random_automata(counts, states, np.random.default_rng(learner.seed))
     begin = normalised(mixed(old, random, NEW), counts.n_symbols)
     found = climb(counts, begin, learner, context, iterations=ROUNDS).model
-    return smoothed(counts, found, float(learner.smoothing or 0.0)), np.zeros((counts.n_sources, 0))
+    return smoothed(counts, found, learner.smoothing), np.zeros((counts.n_sources, 0))
 
 
 def _by_source(array: NDArray[Any]) -> Any:

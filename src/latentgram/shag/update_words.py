@@ -1,4 +1,4 @@
-"""Absorb a few more trees into `LexicalSHAG` and `ArcDistance` at once: their tables are counts, which add.
+"""A few more trees for `LexicalSHAG` and `ArcDistance` at once: their tables are counts, which add.
 
 The result is what counting all trees gives with the same words known: a word that was unknown stays so until the
 grammar is learned anew. Cost: one sort of the tables.
@@ -25,13 +25,13 @@ from latentgram.shag.statistics.data import HeadData
 Ints = NDArray[np.int64]
 
 
-def absorb_words(grammar: LexicalSHAG, trees: Iterable[DependencyTree]) -> LexicalSHAG:
+def update_words(grammar: LexicalSHAG, trees: Iterable[DependencyTree]) -> LexicalSHAG:
     """The grammar with the counts of more trees.
 
     >>> import latentgram as lg
     >>> bank = lg.demo_dependencies(60, seed=0)
     >>> grammar = lg.fit(lg.LexicalSHAG, bank[:50], by=lg.Counting())
-    >>> grown = absorb_words(grammar, bank[50:])
+    >>> grown = update_words(grammar, bank[50:])
     >>> int(grown.symbols.counts.sum()) == sum(len(tree) for tree in bank)
     True
     """
@@ -72,7 +72,7 @@ def absorb_words(grammar: LexicalSHAG, trees: Iterable[DependencyTree]) -> Lexic
     )
 
 
-def absorb_distances(factor: ArcDistance, trees: Iterable[DependencyTree]) -> ArcDistance:
+def update_distances(factor: ArcDistance, trees: Iterable[DependencyTree]) -> ArcDistance:
     """The factor with the pairs and arcs of more trees."""
     data = HeadData.of(list(trees), factor.symbols)
     added = counted_distances(data, factor.between)

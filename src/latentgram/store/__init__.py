@@ -6,7 +6,7 @@ references in place of its arrays. Long tuples of strings (alphabets) are packed
 the document stays small and `read_header` is quick whatever the size of the model. A digest over document and
 arrays is checked on loading, which therefore reads each byte once: O(size of the file).
 
-No code ever comes out of a file: a class is found by its name in the table `STORABLE`, and nothing else is
+No code ever comes out of a file: a class is found by its name in `storable_classes`, and nothing else is
 imported. Writing is atomic: a temporary name in the same folder, flushed to the disk, then renamed.
 """
 
@@ -15,11 +15,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib
 import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -27,61 +27,46 @@ import numpy as np
 import latentgram
 from latentgram.data.files import replacing
 from latentgram.data.provenance import Provenance
-from latentgram.errors import DataError, LatentgramError, ModelFileError
+from latentgram.errors import DataError, LatentgramError, ModelFileError, a_or_an
+from latentgram.kinds.kind import named
+from latentgram.kinds.registry import kinds
 from latentgram.store.codec import FormatError, OtherVersion, decode, encode, find
 
 FORMAT = 1
 """The version of the format; a file with a greater one is refused."""
 
-STORABLE: dict[str, str] = {
-    "Alphabet": "latentgram.data.alphabet:Alphabet",
-    "ArcDistance": "latentgram.shag.distance:ArcDistance",
-    "ArcFactored": "latentgram.arcs.model:ArcFactored",
-    "ArcRelations": "latentgram.arcs.relations:ArcRelations",
-    "ArcWeights": "latentgram.arcs.factor:ArcWeights",
-    "ArcSymbols": "latentgram.arcs.symbols:ArcSymbols",
-    "BackoffNGram": "latentgram.sequences.ngram:BackoffNGram",
-    "Binarisation": "latentgram.data.transforms:Binarisation",
-    "Brackets": "latentgram.lpcfg.decoders:Brackets",
-    "Calibrator": "latentgram.parser.calibrator:Calibrator",
-    "Candidates": "latentgram.tagger.model:Candidates",
-    "ContextCounts": "latentgram.shag.statistics.contexts:ContextCounts",
-    "Ensemble": "latentgram.lpcfg.ensemble:Ensemble",
-    "Curve": "latentgram.parser.calibrator:Curve",
-    "Goodman": "latentgram.lpcfg.decoders:Goodman",
-    "HMM": "latentgram.sequences.hmm:HMM",
-    "HashedWeights": "latentgram.arcs.hashed_weights:HashedWeights",
-    "HeadRules": "latentgram.data.heads:HeadRules",
-    "LPCFG": "latentgram.lpcfg.model:LPCFG",
-    "LatentTree": "latentgram.latent_tree.model:LatentTree",
-    "LexicalSHAG": "latentgram.shag.lexical:LexicalSHAG",
-    "MBR": "latentgram.kinds.decoders:MBR",
-    "MaxRule": "latentgram.lpcfg.decoders:MaxRule",
-    "NGramCounts": "latentgram.data.ngram_counts:NGramCounts",
-    "NGramTrie": "latentgram.data.ngram_trie:NGramTrie",
-    "NGramTagger": "latentgram.sequences.ngram_tagger:NGramTagger",
-    "OperatorAutomaton": "latentgram.sequences.automaton:OperatorAutomaton",
-    "Parser": "latentgram.parser.parser:Parser",
-    "ProductSHAG": "latentgram.shag.product:ProductSHAG",
-    "Provenance": "latentgram.data.provenance:Provenance",
-    "Pruning": "latentgram.lpcfg.parse.pruning:Pruning",
-    "RareWords": "latentgram.data.rarewords:RareWords",
-    "Relations": "latentgram.shag.relations:Relations",
-    "Reranker": "latentgram.arcs.reranker:Reranker",
-    "SHAG": "latentgram.shag.model:SHAG",
-    "SequenceCounts": "latentgram.sequences.statistics:SequenceCounts",
-    "TagDictionary": "latentgram.data.tag_dictionary:TagDictionary",
-    "Tagger": "latentgram.tagger.model:Tagger",
-    "Text": "latentgram.data.text:Text",
-    "Tokeniser": "latentgram.data.tokenise:Tokeniser",
-    "TopDown": "latentgram.arcs.top_down:TopDown",
-    "TreeSymbols": "latentgram.latent_tree.symbols:TreeSymbols",
-    "Viterbi": "latentgram.kinds.decoders:Viterbi",
-    "WordClasses": "latentgram.data.word_classes:WordClasses",
-    "WordSymbols": "latentgram.data.word_symbols:WordSymbols",
-    "WordVectors": "latentgram.latent_tree.word_vectors:WordVectors",
-}
-"""Every class that may stand in a model file, as "module:Class", imported when it is met."""
+PARTS = (
+    "latentgram.data.alphabet:Alphabet",
+    "latentgram.data.transforms:Binarisation",
+    "latentgram.data.heads:HeadRules",
+    "latentgram.data.ngram_counts:NGramCounts",
+    "latentgram.data.ngram_trie:NGramTrie",
+    "latentgram.data.provenance:Provenance",
+    "latentgram.data.rarewords:RareWords",
+    "latentgram.data.tag_dictionary:TagDictionary",
+    "latentgram.data.text:Text",
+    "latentgram.data.tokenise:Tokeniser",
+    "latentgram.data.word_classes:WordClasses",
+    "latentgram.data.word_symbols:WordSymbols",
+    "latentgram.kinds.decoders:MBR",
+    "latentgram.kinds.decoders:Viterbi",
+    "latentgram.parser.calibrator:Calibrator",
+    "latentgram.parser.calibrator:Curve",
+    "latentgram.parser.parser:Parser",
+)
+"""Classes besides those of the registry that may stand in a model file, imported when they are met."""
+
+
+def storable_classes() -> dict[str, str]:
+    """Every class that may stand in a model file: "module:Class" by its name.
+
+    >>> storable_classes()["Alphabet"]
+    'latentgram.data.alphabet:Alphabet'
+    """
+    rows = kinds().values()
+    references = (*PARTS, *(part for kind in rows for part in (kind.model, *kind.parts)))
+    return {reference.partition(":")[2]: reference for reference in references}
+
 
 _KEY = "latentgram"
 _REGISTERED: dict[str, type] = {}
@@ -98,20 +83,19 @@ def storable(cls: type[Value]) -> type[Value]:
     """
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is not a dataclass")
-    if cls.__name__ in STORABLE:
+    if cls.__name__ in storable_classes():
         raise TypeError(f"there is a storable class {cls.__name__} already")
     _REGISTERED[cls.__name__] = cls
     return cls
 
 
-def _class_named(name: str) -> type:
+def _class_named(known: Mapping[str, str], name: str) -> type:
     """The class with this name, by the table only."""
     if name in _REGISTERED:
         return _REGISTERED[name]
-    if name not in STORABLE:
-        raise FormatError(f"holds {_a(name)}, which latentgram {latentgram.__version__} does not know")
-    module, attribute = STORABLE[name].split(":")
-    return cast(type, getattr(importlib.import_module(module), attribute))
+    if name not in known:
+        raise FormatError(f"holds {a_or_an(name)}, which latentgram {latentgram.__version__} does not know")
+    return cast(type, named(known[name]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,10 +132,10 @@ def save(value: object, path: str | os.PathLike[str]) -> None:
     if name == "-":
         raise ModelFileError("a model is written to a named file, not to standard output")
     if isinstance(value, type) or not dataclasses.is_dataclass(value):
-        what = "a class" if isinstance(value, type) else _a(type(value).__name__)
+        what = "a class" if isinstance(value, type) else a_or_an(type(value).__name__)
         raise ModelFileError(f"{name} was not written: {what} cannot be stored, only models, parsers and the like")
     try:
-        document, arrays = encode(value, _class_named)
+        document, arrays = encode(value, partial(_class_named, storable_classes()))
     except FormatError as error:
         raise ModelFileError(f"{name} was not written: the {type(value).__name__} {error}") from None
     header = {"format": FORMAT, "library": latentgram.__version__, "kind": type(value).__name__, "value": document}
@@ -181,7 +165,7 @@ def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
     with _opened(name) as (file, header):
         expected = kind.__name__ if isinstance(kind, type) else kind
         if expected is not None and header["kind"] != expected:
-            raise ModelFileError(f"{name} is {_a(header['kind'])}, not {_a(expected)}")
+            raise ModelFileError(f"{name} is {a_or_an(header['kind'])}, not {a_or_an(expected)}")
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
         digest = header.pop("digest")
         if digest != _digest(header, arrays):
@@ -212,23 +196,13 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 def _decoded(document: object, arrays: Mapping[str, np.ndarray], library: str) -> object:
     """The value of a document; if its classes have changed since, what to do."""
     try:
-        return decode(document, arrays, _class_named)
+        return decode(document, arrays, partial(_class_named, storable_classes()))
     except OtherVersion as error:
         here = latentgram.__version__
         raise FormatError(
             f"was written by latentgram {library} and does not fit {here} ({error}): "
             "train the model again with this version, or load it with the version that wrote it"
         ) from None
-
-
-def _a(kind: str) -> str:
-    """The kind with its article, by how the word or abbreviation is spoken.
-
-    >>> _a("SHAG"), _a("LPCFG"), _a("Tagger"), _a("Alphabet")
-    ('a SHAG', 'an LPCFG', 'a Tagger', 'an Alphabet')
-    """
-    spelled = len(kind) > 1 and kind[:2].isupper() and not set(kind[:3]) & set("AEIOU")
-    return f"{'an' if kind[:1].upper() in 'AEIO' or (spelled and kind[0] in 'FHLMNRSX') else 'a'} {kind}"
 
 
 def _digest(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:

@@ -23,12 +23,12 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
-from latentgram.kinds.learners import Perceptron
-from latentgram.kinds.recipes import Context
+from latentgram.kinds.kind import Context
 from latentgram.numeric.numbering import numbered
 from latentgram.tagger.kernels.features import all_keys
 from latentgram.tagger.kernels.learning import learn_round
 from latentgram.tagger.model import Candidates, Tagger
+from latentgram.tagger.settings import GradientTagger
 from latentgram.tagger.word_forms import WordForms
 
 Ints = NDArray[np.int64]
@@ -95,7 +95,7 @@ def tag_pairs(sentence: Sentence) -> list[tuple[str, str]]:
     return list(zip(fine, coarse, strict=True))
 
 
-def learn_tagger(data: Any, learner: Perceptron, context: Context) -> Tagger:
+def learn_tagger(data: Any, learner: GradientTagger, context: Context) -> Tagger:
     """A tagger of tagged sentences or of the sentences of a treebank."""
     return _learn(_sentences(data), learner, context)
 
@@ -104,12 +104,12 @@ def _sentences(data: Any) -> list[Sentence]:
     return data.sentences() if isinstance(data, Treebank) else [Sentence.of(item.sentence) for item in data]
 
 
-def _learn(sentences: Sequence[Sentence], learner: Perceptron, context: Context) -> Tagger:
+def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Context) -> Tagger:
     data = Tagged.of(sentences)
     n_tags = len(data.pairs)
-    candidates = data.candidates(int(learner.closed or 1))
+    candidates = data.candidates(learner.closed)
     start, tag = candidates.of_tokens(data.forms, data.token)
-    feature, rows, row_start, row_tag = _observe(data, int(learner.frequent or 1))
+    feature, rows, row_start, row_tag = _observe(data, learner.frequent)
     weights, squares, drift = (np.zeros(len(row_tag), np.float32) for _ in range(3))
     pair, pair_squares, pair_drift = (np.zeros((n_tags + 1, n_tags + 1), np.float32) for _ in range(3))
     size = min((n_tags + 1) ** 3, LARGEST_TABLE)
@@ -118,15 +118,15 @@ def _learn(sentences: Sequence[Sentence], learner: Perceptron, context: Context)
     rng = np.random.default_rng(learner.seed)
     count = len(data.start) - 1
     trace = []
-    for done in range(1, int(learner.passes or 1) + 1):
+    for done in range(1, learner.passes + 1):
         loss = learn_round(
             rng.permutation(count), data.start, rows, row_start, row_tag, start, tag, data.gold, n_tags,
-            float(learner.step or 1.0), float((done - 1) * count), weights, squares, drift,
+            learner.step, float((done - 1) * count), weights, squares, drift,
             pair, pair_squares, pair_drift, triple, triple_squares, triple_drift, factor,
         )  # fmt: skip
         context.progress.step("learning", done, learner.passes, loss=loss / len(data.token))
         trace.append({"pass": float(done), "loss": loss / len(data.token)})
-    moments = float(int(learner.passes or 1) * count)
+    moments = float(learner.passes * count)
     mean = weights - drift / moments
     kept = np.abs(mean) >= SMALLEST
     row = np.repeat(np.arange(len(feature)), np.diff(row_start))[kept]
@@ -168,7 +168,7 @@ def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[n
 
 
 def jackknifed(
-    trees: Treebank[DependencyTree], learner: Perceptron, context: Context, folds: int = 5
+    trees: Treebank[DependencyTree], learner: GradientTagger, context: Context, folds: int = 5
 ) -> Treebank[DependencyTree]:
     """The trees with tags in place of the gold ones, each by a tagger that has not seen the sentence."""
     found: list[DependencyTree] = list(trees)

@@ -85,7 +85,7 @@ class Tagger(Summarised):
 
     >>> import latentgram as lg
     >>> train = lg.demo_dependencies(200, seed=0)
-    >>> tagger = lg.fit(lg.Tagger, train, by=lg.Perceptron(passes=3))
+    >>> tagger = lg.fit(lg.Tagger, train, by=lg.Gradient(passes=3))
     >>> tagger.tag(train[0].sentence.without_tags()).tags == train[0].xpos
     True
     """
@@ -155,7 +155,7 @@ class Tagger(Summarised):
         Where tags have a fine and a coarse side, two sequences may differ in the coarse one only.
 
         >>> import latentgram as lg
-        >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(200, seed=0), by=lg.Perceptron(passes=3))
+        >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(200, seed=0), by=lg.Gradient(passes=3))
         >>> first, second = tagger.nbest("the old man saw it .", 2)
         >>> first.tags == tagger.tag("the old man saw it .").tags, first.tags_logprob > second.tags_logprob
         (True, True)

@@ -29,13 +29,13 @@ STEP = 0.2
 """Of a pass; what a tagger has seen of its features, and made its steps shorter by, is not kept in it."""
 
 
-def absorb_tags(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
+def update(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
     """The tagger after learning from more sentences.
 
     >>> import latentgram as lg
-    >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(100, seed=0), by=lg.Perceptron(passes=2))
+    >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(100, seed=0), by=lg.Gradient(passes=2))
     >>> strange = Sentence(("the", "dog", "zyxes"), ("DT", "NN", "VBD"), ("DET", "NOUN", "VERB"))
-    >>> absorb_tags(tagger, [strange]).tag(strange.words).tags
+    >>> update(tagger, [strange]).tag(strange.words).tags
     ('DT', 'NN', 'VBD')
     """
     number = {pair: i for i, pair in enumerate(zip(tagger.xpos, tagger.upos, strict=True))}

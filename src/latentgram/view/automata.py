@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
 from latentgram.view.svg import colour, document, element, text, text_width
-
-if TYPE_CHECKING:
-    from latentgram.sequences.dfa import DFA
 
 RADIUS = 24
 COLUMN, ROW, MARGIN = 260, 150, 70
@@ -29,7 +30,35 @@ Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 
-def draw_dfa(dfa: DFA, title: str = "deterministic automaton") -> str:
+class Automaton(Protocol):
+    """A deterministic automaton whose states stand by how often they are visited, the initial one first."""
+
+    @property
+    def symbols(self) -> Alphabet:
+        """What its arrows are labelled with."""
+
+    @property
+    def target(self) -> NDArray[np.int64]:
+        """[states, symbols] where a symbol leads, −1 where it is never taken."""
+
+    @property
+    def step(self) -> NDArray[np.float64]:
+        """[states, symbols] its probability."""
+
+    @property
+    def stop(self) -> NDArray[np.float64]:
+        """[states] probability to end."""
+
+    @property
+    def visits(self) -> NDArray[np.float64]:
+        """[states] expected number of visits in a sequence."""
+
+    @property
+    def examples(self) -> tuple[tuple[str, ...], ...]:
+        """The most frequent prefixes that lead to each state."""
+
+
+def draw_dfa(dfa: Automaton, title: str = "deterministic automaton") -> str:
     """The automaton as an SVG document; states show their stop probabilities, arrows their most used symbols."""
     # States stand by how often they are visited, so the faint ones are the last.
     n_states = int((dfa.visits >= FAINT).sum())
@@ -57,7 +86,7 @@ def short_names(symbols: list[str]) -> list[str]:
     ]
 
 
-def _arrows(dfa: DFA, n_states: int) -> dict[tuple[int, int], list[tuple[float, int]]]:
+def _arrows(dfa: Automaton, n_states: int) -> dict[tuple[int, int], list[tuple[float, int]]]:
     """The symbols that lead from one state to another, most probable first."""
     found: dict[tuple[int, int], list[tuple[float, int]]] = {}
     for source in range(n_states):
@@ -123,7 +152,12 @@ def _marker() -> str:
 
 
 def _arrow(
-    dfa: DFA, places: list[Point], source: int, target: int, symbols: list[tuple[float, int]], taken: list[Box]
+    dfa: Automaton,
+    places: list[Point],
+    source: int,
+    target: int,
+    symbols: list[tuple[float, int]],
+    taken: list[Box],
 ) -> tuple[str, str]:
     """The line of an arrow, and its label, which is added to the places taken."""
     share = sum(part for part, _ in symbols)
@@ -183,7 +217,7 @@ def _label(middle: Point, label: str, full: str, share: float, taken: list[Box])
     )
 
 
-def _state(dfa: DFA, place: Point, number: int) -> str:
+def _state(dfa: Automaton, place: Point, number: int) -> str:
     x, y = place
     stop = float(dfa.stop[number])
     ring = element(

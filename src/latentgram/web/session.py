@@ -1,6 +1,6 @@
 """`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
 
-An accepted tree is appended to the treebank and absorbed (learn/updating.py): its counts are added to those of
+An accepted tree is appended to the treebank and learned from at once: its counts are added to those of
 the grammar, or an online learner goes on with it, which takes a moment whatever the size of the treebank. Learning
 anew goes on in a process of its own (refit.py); what was accepted meanwhile is absorbed into its result. Models
 without their statistics (head automata of older files) are learned anew after each acceptance if that takes
@@ -19,16 +19,12 @@ from typing import Any
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
-from latentgram.learn.fit import learner_of
-from latentgram.learn.updating import absorbed, absorbs
-from latentgram.lpcfg.ensemble import Ensemble
-from latentgram.lpcfg.model import LPCFG
+from latentgram.kinds.kind import PHRASES
+from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import save
-from latentgram.tagger.update import absorb_tags
 from latentgram.web.annotations import Accepted, Annotations, AnyTree, small_tree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.inspection import Inspection
@@ -59,7 +55,7 @@ class Session:
         workers: int = 2,
     ) -> None:
         self.instance = secrets.token_hex(8)
-        self.kind = CONSTITUENCY if isinstance(parser.model, LPCFG | Ensemble) else DEPENDENCY
+        self.kind = CONSTITUENCY if kind_of(parser.model).reads == PHRASES else DEPENDENCY
         self.annotations = Annotations(self.kind, treebank)
         self.model_path = model_path
         self.heldout = None if heldout is None else self._held_out(heldout, parser.model)
@@ -112,17 +108,17 @@ class Session:
         """Start the workers; learn anew what cannot be absorbed."""
         self.workers.start()
         threading.Thread(target=self._warm, daemon=True).start()
-        if self._pending and not self._absorbs and self.why_not_refit is None:
+        if self._pending and not self._updates and self.why_not_refit is None:
             self.start_refit()
 
     def _warm(self) -> None:
         """Load the compiled kernels that accepting a tree needs."""
         warm(self.kind)
-        if self._absorbs:
+        if self._updates:
             with contextlib.suppress(LatentgramError):
-                absorbed(self.parser.model, [small_tree(self.kind)])
+                update_model(self.parser.model, [small_tree(self.kind)])
                 if self.parser.tagger is not None:
-                    absorb_tags(self.parser.tagger, [small_tree(self.kind).sentence])
+                    update_model(self.parser.tagger, [small_tree(self.kind).sentence])
 
     def close(self) -> None:
         """End all processes."""
@@ -148,18 +144,18 @@ class Session:
     def _catch_up(self, parser: Parser, data: Treebank[Any]) -> None:
         """Absorb the trees of the treebank that the model has not seen."""
         unseen = self.annotations.read() if self.why_not_refit else data[parser.model.provenance.data_size :]
-        if len(unseen) and self._absorbs:
+        if len(unseen) and self._updates:
             self._grow(list(unseen))
         self._pending = list(unseen)
 
     @property
-    def _absorbs(self) -> bool:
-        return absorbs(self.parser.model)
+    def _updates(self) -> bool:
+        return updates(self.parser.model)
 
     def _grow(self, trees: list[Any]) -> None:
-        model, tagger = absorbed(self.parser.model, trees), self.parser.tagger
+        model, tagger = update_model(self.parser.model, trees), self.parser.tagger
         if tagger is not None:
-            tagger = absorb_tags(tagger, [tree.sentence for tree in trees])
+            tagger = update_model(tagger, [tree.sentence for tree in trees])
         self._set(dataclasses.replace(self.parser, model=model, tagger=tagger))
 
     def _set(self, parser: Parser) -> None:
@@ -220,21 +216,21 @@ class Session:
         with self._lock:
             before = self.annotations.seen(id, tree)
             if before is not None:
-                return before, self._absorbs
+                return before, self._updates
             self.queue.check(number)
             if isinstance(tree, DependencyTree) and tree.fault is not None:
                 raise DataError(f"not a tree: {tree.fault}")
             entry = self.annotations.add(id, tree, proposed, fixes)
             self.queue.finish(tree.words, number)
             self._pending.append(tree)
-            if self._absorbs:
+            if self._updates:
                 self._grow([tree])
             if self._bare:
                 self._learn_tags(tree)
             quick = self.refit.seconds is None or self.refit.seconds < QUICK
-            if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._absorbs and quick)):
+            if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._updates and quick)):
                 self.start_refit()
-            return entry, self._absorbs
+            return entry, self._updates
 
     def _learn_tags(self, tree: Any) -> None:
         """Guess by the tags of this tree as well; counting begins at once, and nobody waits for it."""
@@ -270,8 +266,8 @@ class Session:
     def _adopt(self, model: Any) -> None:
         """Take over a model that was learned anew, and absorb what came since its data were read."""
         with self._lock:
-            if absorbs(model):
-                model = absorbed(model, self._pending)
+            if updates(model):
+                model = update_model(model, self._pending)
             self._learning = []
             self._set(dataclasses.replace(self.parser, model=model))
             self.learned_version = self.version
@@ -288,18 +284,11 @@ class Session:
 
     def labels(self) -> tuple[list[str], list[str], list[str]]:
         """The labels of phrases, the tags and the relations that the model knows."""
-        model = self.parser.model
-        if isinstance(model, LPCFG | Ensemble):
-            grammar = model if isinstance(model, LPCFG) else model.grammars[0]
-            chains = [Symbol.read(name).chain for name in grammar.interminals]
-            chains += [Symbol.read(name).chain[:-1] for name in grammar.preterminals]
-            phrases = sorted({label for chain in chains for label in chain})
-            return phrases, sorted({tag_of(name) for name in grammar.preterminals}), []
+        backend = self.parser.backend
+        if self.kind == CONSTITUENCY:
+            return sorted(backend.labels), sorted(backend.tags), []
         tagger = self.parser.tagger or self.guesser
-        tags = sorted(set(tagger.tags)) if tagger is not None else []
-        named: Any = getattr(model, "relations", None)
-        names: Any = getattr(named, "labels", None) or getattr(named, "names", ())
-        return [], tags, sorted(names)
+        return [], sorted(set(tagger.tags)) if tagger is not None else [], sorted(backend.labels)
 
 
 def _trees(path: Path, kind: str, model: Any) -> Treebank[Any]:

@@ -23,6 +23,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from latentgram.errors import LatentgramError
+from latentgram.kinds.registry import kind_of
 from latentgram.parser.parser import Parser
 
 Job = Callable[..., Any]
@@ -68,8 +69,8 @@ def _warm(parser: Parser) -> None:
     from latentgram.web.analysis import analyse
 
     with contextlib.suppress(Exception):
-        tags = getattr(getattr(parser.model, "symbols", None), "alphabet", None)
-        tag = (tags[0].split("|")[-1],) * 3 if tags is not None and parser.tagger is None else None
+        known = sorted(parser.backend.tags) if kind_of(parser.model).needs_tags and parser.tagger is None else []
+        tag = (known[0],) * 3 if known else None
         analyse(parser, Sentence(("a", "b", "c"), tag), None, 2)
 
 

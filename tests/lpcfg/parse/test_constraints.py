@@ -228,7 +228,7 @@ _MODELS: dict[str, Any] = {}
 def test_a_reranker_ranks_the_trees_that_obey(dependencies: lg.Treebank, parts: dict[str, Any]) -> None:
     known = lg.Constraints.of(**parts)
     if "reranker" not in _MODELS:
-        by = lg.Perceptron(passes=1, order=1, count=200, folds=2, raters="templates")
+        by = lg.MIRA(passes=1, order=1, count=200, folds=2, raters="templates")
         _MODELS["reranker"] = lg.fit(lg.Reranker, dependencies[:30], by=by)
     model = _MODELS["reranker"]
     sentence = lg.Sentence.of(list(zip("abcde", ("DT", "NN", "VBZ", "DT", "NN"), strict=True)))

@@ -21,7 +21,7 @@ from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.constraints import Constraints
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import Symbol
+from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
@@ -308,6 +308,18 @@ class LatentBackend:
         roots = len(chart.item_symbol) - chart.cell_begin[-2]
         items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
         return self._nodes(labels, chart.length, chart.item_symbol[items], size)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags of words."""
+        return frozenset(map(tag_of, self.grammar.preterminals))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases."""
+        chains = [Symbol.read(name).chain for name in self.grammar.interminals]
+        chains += [Symbol.read(name).chain[:-1] for name in self.grammar.preterminals]
+        return tuple(sorted({label for chain in chains for label in chain}))
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
-from latentgram.kinds.settings import Settings
+from latentgram.lpcfg.settings import Trees
 from latentgram.lpcfg.statistics.derivations import Derivations
 from latentgram.lpcfg.statistics.features import Nodes
 from latentgram.lpcfg.statistics.head_leaves import head_leaves
@@ -51,20 +50,16 @@ class GrammarData:
     form: Ints
 
     @classmethod
-    def of(cls, treebank: Treebank[Tree], settings: Settings, engine: Engine | None = None) -> GrammarData:
-        """Prepare a treebank; `settings` have `direction`, `horizontal`, `vertical` and `rare`."""
+    def of(cls, treebank: Treebank[Tree], settings: Trees, engine: Engine | None = None) -> GrammarData:
+        """Prepare a treebank."""
         engine = engine or InProcess()
         forest = treebank.forest
         if not len(forest):
             raise DataError("there are no trees to learn a grammar from")
-        wanted: dict[str, Any] = {
-            name: getattr(settings, name) for name in ("direction", "horizontal", "vertical")
-        }
-        threshold: int = vars(settings)["rare"]
         # Words and structure do not need each other: strings are looked at here while arrays are made there.
-        structure = beside(engine, lambda: _binary(forest, wanted))
+        structure = beside(engine, lambda: _binary(forest, settings))
         heads = beside(engine, lambda: HeadRules.learn(forest))
-        rare_words = RareWords.of_forest(forest, threshold=threshold)
+        rare_words = RareWords.of_forest(forest, threshold=settings.rare)
         by_form = rare_words.apply(forest)
         binarisation, binary = structure()
         written, shown = forest.word[forest.is_tag], by_form.word[forest.is_tag]
@@ -93,8 +88,10 @@ class GrammarData:
         return self.nodes.leaf
 
 
-def _binary(forest: Forest, wanted: dict[str, Any]) -> tuple[Binarisation, Forest]:
-    binarisation = Binarisation.of(forest, **wanted)
+def _binary(forest: Forest, settings: Trees) -> tuple[Binarisation, Forest]:
+    binarisation = Binarisation.of(
+        forest, direction=settings.direction, horizontal=settings.horizontal, vertical=settings.vertical
+    )
     return binarisation, binarisation.binarise(forest)
 
 

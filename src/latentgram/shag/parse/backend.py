@@ -45,6 +45,16 @@ class DependencyBackend(AttachmentBackend):
         if isinstance(self.decoder, Viterbi) and not model.deterministic:
             raise SettingError("Viterbi finds the best tree of deterministic grammars only; take MBR for this one")
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The fine tags that the symbols are made of."""
+        return frozenset(name.split("|")[-1] for name in self.grammar.symbols.alphabet)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The relations."""
+        return self.grammar.relations.labels.symbols
+
     def parse(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
     ) -> list[Parse]:

@@ -1,0 +1,53 @@
+"""The rows of arc-factored parsers, of the reranker and of the top-down model."""
+
+from __future__ import annotations
+
+from latentgram.kinds.kind import DEPENDENCIES, Kind, Recipe
+from latentgram.kinds.learners import Gradient
+
+_SETTINGS = "latentgram.arcs.settings"
+
+KINDS = [
+    Kind(
+        "latentgram.arcs.model:ArcFactored",
+        DEPENDENCIES,
+        {"MIRA": Recipe("latentgram.arcs.mira:learn_arcs", f"{_SETTINGS}:MIRAArcs", chooses=True)},
+        command="arcs",
+        help="A dependency parser that scores arcs and siblings: the most accurate one for dependencies.",
+        parts=(
+            "latentgram.arcs.relations:ArcRelations",
+            "latentgram.arcs.symbols:ArcSymbols",
+            "latentgram.arcs.hashed_weights:HashedWeights",
+        ),
+        parser="latentgram.arcs.parse:ArcBackend",
+        needs_tags=True,
+        update="latentgram.arcs.update:update",
+    ),
+    Kind(
+        "latentgram.arcs.factor:ArcWeights",
+        DEPENDENCIES,
+        update="latentgram.arcs.update:update_factor",
+        rates=True,
+    ),
+    Kind(
+        "latentgram.arcs.reranker:Reranker",
+        DEPENDENCIES,
+        {"MIRA": Recipe("latentgram.arcs.reranking:learn_reranker", f"{_SETTINGS}:MIRAReranker")},
+        command="reranker",
+        help="A dependency parser whose n best trees other models rate.",
+        renamed={"Perceptron": "MIRA"},
+        parser="latentgram.arcs.parse:RerankingBackend",
+        needs_tags=True,
+    ),
+    Kind(
+        "latentgram.arcs.top_down:TopDown",
+        DEPENDENCIES,
+        {"Gradient": Recipe("latentgram.arcs.top_down_learning:learn_top_down", f"{_SETTINGS}:GradientTopDown")},
+        command="top-down",
+        help="A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
+        use="'latentgram score' gives log-probabilities of trees",
+        scores="trees",
+        rates=True,
+        raters={"top-down": (Gradient(),)},
+    ),
+]

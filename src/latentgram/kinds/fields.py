@@ -1,0 +1,111 @@
+"""The catalogue of hyper-parameters: what each means and which values it may have.
+
+Learners (learners.py) and the settings of recipes (settings.py of each family) are made of these fields; the
+recipe says the default.
+"""
+
+from __future__ import annotations
+
+from latentgram.kinds.settings import AUTO, Field
+
+MOST_STATES = 1024
+"""Operators take the square of it for every symbol: more would ask for memory that nobody has."""
+
+# How a treebank becomes binary trees over known words.
+DIRECTION = Field("from where nodes with many children are made binary", choices=("left", "right", "head"))
+HORIZONTAL = Field("siblings remembered when nodes are made binary", at_least=0)
+VERTICAL = Field("labels a node knows on the way up, its own included", at_least=1)
+RARE = Field(
+    "words seen at most so often count as words of their form; auto: as the data say", at_least=0, word=AUTO
+)
+RARE_UNKNOWN = Field("words seen at most so often count as unknown; auto: as the data say", at_least=0, word=AUTO)
+
+# Hidden states.
+STATES = Field("number of hidden states (of each symbol, at most)", at_least=1, at_most=MOST_STATES)
+OPEN_STATES = Field("number of hidden states, where there is no dictionary", at_least=1, at_most=MOST_STATES)
+BACKOFF = Field("constant C of the back-off to estimates without states; 0 for none", at_least=0)
+PULL = Field("weight of coarser estimates in the lexicon, in observations", at_least=0)
+FEATURES = Field("set of features of inside and outside trees: simple, paper or full")
+SCALING = Field("constant kappa in the scaling of features", at_least=0)
+LEAST_VALUE = Field("smallest singular value of a state, in units of the noise of a count", at_least=0)
+CUTOFF = Field("smallest singular value of a state, as a share of its symbol's largest", at_least=0, at_most=1)
+GROWTH = Field("nodes that a symbol must have for each of its states; 1 for no limit", at_least=1)
+SEARCH = Field("grammars tried on held-out data to choose each symbol's states", at_least=0)
+DIMENSIONS = Field("dimensions of the spectral views that are clustered", at_least=1)
+MEMBERS = Field("number of grammars", at_least=1, at_most=8)
+
+# What the words of a dependency treebank become.
+SYMBOLS = Field(
+    "what a word is to the grammar: joined (UPOS|XPOS), upos, xpos, or words (with frequent words)",
+    choices=("joined", "upos", "xpos", "words"),
+)
+VALENCY = Field("children on a side that a symbol tells apart, at most", at_least=0)
+MEMORY = Field(
+    "what a head remembers of its modifiers: none, first (was there one), kind (and what was the last)",
+    choices=("none", "first", "kind"),
+)
+BETWEEN = Field("whether arcs also see the verbs, commas and conjunctions between their ends")
+
+# Which strings spectral learners of automata count, and how they are weighed.
+SMOOTHING = Field("how much is kept for what was never seen; 0 for nothing", at_least=0)
+HISTORY = Field("longest string of past symbols in the basis", at_least=1, at_most=5)
+FUTURE = Field("longest string of next symbols in the basis", at_least=1, at_most=5)
+POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
+RIDGE = Field(
+    "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
+    at_least=0,
+)
+LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_least=0)
+DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
+FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))
+VIEW = Field(
+    "what words are seen with: the words around them, the next word, or neighbours in trees",
+    choices=("context", "singular", "tree"),
+)
+
+# Sequences.
+ORDER = Field("2: a tag depends on the one before it; 3: on two", at_least=2, at_most=3)
+DICTIONARY = Field(
+    "the tags that words may have: tagged sentences, as FILE[:COLUMN[:LEAST]], COLUMN counting from the word "
+    "at 0 (default 1), words seen less than LEAST times being open (default 5)",
+    reader="latentgram.data.tag_dictionary:read_specified",
+)
+TRANSITION_PRIOR = Field("pseudo-count of every transition", at_least=0)
+EMISSION_PRIOR = Field("pseudo-count of every emission", at_least=0)
+TOLERANCE = Field("stop when the bound rises by less than this share of itself", at_least=0)
+SEGMENTS = Field("whether equal segments between words of one tag are worked out once (exact)")
+READING = Field("how n-gram counts become an automaton", choices=("exclusive", "epsilon", "failure"))
+WINDOW = Field("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
+LAG = Field(
+    "1: a tag is chosen after seeing the next word; 0: before; auto: 1 where every word has a history",
+    at_least=0,
+    at_most=1,
+    word=AUTO,
+)
+OPTIMISER = Field("rounds of best responses, or L-BFGS on the exact gradient", choices=("rounds", "gradient"))
+
+# Rounds, passes and steps.
+ITERATIONS = Field("number of passes over the data", at_least=1)
+ROUNDS = Field("number of rounds", at_least=1)
+STEPS_AFTER = Field("smoothed EM steps after the clustering", at_least=0)
+START = Field(
+    "where to begin: at random states, at the coordinates of spectral vectors or at clusters of them",
+    choices=("random", "spectral", "clusters"),
+)
+SEED = Field("seed of the random start or of the order of the data", at_least=0)
+PASSES = Field("number of passes over the data", at_least=1)
+STEP = Field("longest step of an update", above=0)
+FIRST_STEP = Field("length of the first steps", above=0)
+LEAST_SEEN = Field("features seen less often are left out", at_least=1)
+
+# Arcs, lists and tags.
+ARC_ORDER = Field("1: scores of arcs; 2: of arcs and adjacent siblings", at_least=1, at_most=2)
+BITS = Field("features are hashed into 2 to this power buckets", at_least=10, at_most=28)
+FOLDS = Field("parts for jackknifing; 1 for none", at_least=1)
+FLOOR = Field("second order: least posterior of a head, relative to the likeliest", above=0, at_most=1)
+COUNT = Field("length of the lists", at_least=2)
+RATERS = Field("what rates trees besides the base parser, with commas")
+CLOSED = Field("words seen so often only get tags they were seen with", at_least=1)
+FREQUENT = Field(
+    "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
+)

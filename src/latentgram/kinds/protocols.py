@@ -1,0 +1,126 @@
+"""What a model, a parser's backend, a decoder, a rater and an inspection must offer.
+
+These are the contracts between a family and everything above it: the registry (registry.py) says which kind has
+which of them, and nothing else is asked of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.evaluate.score import Score
+from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.result import Parse
+
+if TYPE_CHECKING:
+    from latentgram.kinds.looks import Look, Request, Shown, SymbolFacts
+
+AnyTree = Tree | DependencyTree
+Known = Sequence[Constraints | None]
+"""What is known of each of some sentences."""
+Item = TypeVar("Item", contravariant=True)
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A frozen bag of arrays that says how it was learned."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """How it was learned."""
+
+    def summary(self) -> str:
+        """One line about its size."""
+
+
+@runtime_checkable
+class Digested(Protocol):
+    """Data that can be told from other data."""
+
+    @property
+    def digest(self) -> str:
+        """A checksum of all of it."""
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """What turns posteriors into a structure: a frozen dataclass; which of them it takes, a backend says."""
+
+    def __hash__(self) -> int:
+        """Decoders are values."""
+
+
+class Backend(Protocol):
+    """What a kind of model that parses must be able to do."""
+
+    def parse(self, sentences: Sequence[Sentence], known: Known | None = None) -> list[Parse]:
+        """The best structure of each sentence, of those that obey what is known of it.
+
+        Without constraints it never fails on a sentence; where nothing obeys them it raises `NoParse`.
+        """
+
+    def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
+        """The best structures, best first."""
+
+    def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
+        """Independent draws from the posterior."""
+
+    def score(self, tree: AnyTree) -> Parse:
+        """A given structure with its probabilities."""
+
+    def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
+        """The posteriors of everything that may be in a structure."""
+
+    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
+        """What the parser is to be given when it is tested on this tree."""
+
+    def compare(self, gold: Sequence[AnyTree], parses: Sequence[Parse]) -> Score:
+        """The score of parses against a treebank."""
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that it knows; words given with others are counted by the command line."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases, or the names of relations, that it can give."""
+
+
+class Scorer(Model, Protocol[Item]):
+    """A model that gives sentences, or trees, a probability and does not parse."""
+
+    def logprob(self, item: Item, /) -> float:
+        """log p of a sentence or a tree."""
+
+
+@runtime_checkable
+class Rater(Protocol):
+    """Rates the trees of an n-best list."""
+
+    RATINGS: ClassVar[tuple[str, ...]]
+    """The names of its ratings; none for a single one, which has the name of the rater."""
+
+    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> NDArray[np.float64]:
+        """[k, ratings] log-probabilities of k trees given by their heads [k, N], from 1, 0 for the root."""
+
+
+class Inspection(Protocol):
+    """What there is to see inside a model: for `latentgram show` and the page."""
+
+    def symbols(self) -> list[SymbolFacts]:
+        """The symbols, the most frequent first."""
+
+    def look(self, symbol: str, direction: str, clusters: int) -> Look:
+        """The hidden states of a symbol, or of a head and direction."""
+
+    def show(self, request: Request) -> Shown:
+        """An answer in text, or as SVG where that is asked for."""

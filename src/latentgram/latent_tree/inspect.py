@@ -1,0 +1,29 @@
+"""What there is to see in word vectors: the neighbours of a word."""
+
+from __future__ import annotations
+
+from latentgram.kinds.looks import Look, Request, Shown, SymbolFacts, refuse
+from latentgram.latent_tree.word_vectors import WordVectors
+
+
+class VectorInspection:
+    """Looks into word vectors."""
+
+    def __init__(self, model: WordVectors) -> None:
+        self.model = model
+
+    def symbols(self) -> list[SymbolFacts]:
+        """None: words have no states."""
+        return []
+
+    def look(self, symbol: str, direction: str, clusters: int) -> Look:
+        """There is nothing to look at."""
+        del symbol, direction, clusters
+        refuse(self.model, "symbol")
+
+    def show(self, request: Request) -> Shown:
+        """The words used most like one, with their cosines."""
+        if request.subject != "word":
+            refuse(self.model, request.subject)
+        near = self.model.neighbours(request.name, request.top)
+        return Shown("\n".join(f"{cosine:.3f}  {word}" for word, cosine in near))

@@ -1,0 +1,49 @@
+"""The rows of latent dependency trees and of word vectors."""
+
+from __future__ import annotations
+
+from latentgram.kinds.kind import CONTEXTS, DEPENDENCIES, Kind, Recipe
+from latentgram.kinds.learners import EM, Spectral
+
+_SETTINGS = "latentgram.latent_tree.settings"
+STARTS = 4
+"""Starts of a model whose ratings are averaged."""
+
+KINDS = [
+    Kind(
+        "latentgram.latent_tree.model:LatentTree",
+        DEPENDENCIES,
+        {
+            "EM": Recipe("latentgram.latent_tree.learning:learn_em", f"{_SETTINGS}:EMLatentTree", chooses=True),
+            "Spectral": Recipe(
+                "latentgram.latent_tree.learning:learn_spectral", f"{_SETTINGS}:SpectralLatentTree"
+            ),
+        },
+        command="latent-tree",
+        help="Hidden states at the words of dependency trees: rates trees, names no heads.",
+        use="'latentgram score' gives log-probabilities of trees",
+        parts=("latentgram.latent_tree.symbols:TreeSymbols",),
+        scores="trees",
+        rates=True,
+        raters={
+            "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),
+            "latent-tree-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
+            "latent-tree-spectral": (Spectral(),),
+            "latent-tree-tags": (Spectral(valency=0),),
+            "latent-tree-printed": (Spectral(valency=0, form="printed"),),
+        },
+    ),
+    Kind(
+        "latentgram.latent_tree.word_vectors:WordVectors",
+        CONTEXTS,
+        {
+            "Spectral": Recipe(
+                "latentgram.latent_tree.word_vector_learning:learn_vectors", f"{_SETTINGS}:SpectralVectors"
+            )
+        },
+        command="vectors",
+        help="Vectors of words from what stands beside them.",
+        use="'latentgram show --word' lists neighbours",
+        inspect="latentgram.latent_tree.inspect:VectorInspection",
+    ),
+]

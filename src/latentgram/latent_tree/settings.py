@@ -1,0 +1,46 @@
+"""The settings of the recipes of `LatentTree` and `WordVectors`, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from latentgram.kinds import fields
+from latentgram.kinds.settings import Settings
+
+
+@dataclass(frozen=True, repr=False)
+class Nodes(Settings):
+    """What the words of a treebank become, and what is kept for those never seen."""
+
+    symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
+    valency: int = fields.VALENCY(3)
+    smoothing: float = fields.SMOOTHING(0.01)
+
+
+@dataclass(frozen=True, repr=False)
+class EMLatentTree(Nodes):
+    """EM over hidden Markov trees."""
+
+    states: int = fields.STATES(20)
+    iterations: int = fields.ITERATIONS(40)
+    seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralLatentTree(Nodes):
+    """Dhillon et al. 2012, section 3, corrected or as printed."""
+
+    states: int = fields.STATES(10)
+    ridge: float = fields.RIDGE(0.3)
+    form: Literal["corrected", "printed"] = fields.FORM("corrected")
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralVectors(Settings):
+    """Singular vectors of what words are seen with."""
+
+    states: int = fields.STATES(50)
+    least: float = fields.LEAST_VALUE(1.0)
+    scaling: float = fields.SCALING(5.0)
+    view: Literal["context", "singular", "tree"] = fields.VIEW("context")

@@ -1,0 +1,158 @@
+"""What recipes learn from, read from files: trees, text, tagged text, n-grams, whatever the files hold.
+
+Each reader takes the files and the learner; the rows of the registry name them (`Reads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Sized
+from pathlib import Path
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.files import plain_suffix
+from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES, TEXT, format_of
+from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngram_tables import is_table
+from latentgram.data.sentence import Sentence
+from latentgram.data.tag_dictionary import split_specification
+from latentgram.data.tagged import TAGGED_SUFFIXES
+from latentgram.data.tagged import read_tagged as read_columns
+from latentgram.data.text import Text
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError, ModelFileError, SettingError
+from latentgram.kinds.registry import find_kind
+from latentgram.kinds.settings import Settings
+from latentgram.sequences.ngram import BackoffNGram
+from latentgram.sequences.ngram_learning import from_counts, read_arpa
+from latentgram.store import load
+
+RESERVED = frozenset(("<s>", "</s>"))
+"""The boundaries of sentences."""
+VECTOR_MEMORY = "2G"
+"""For counting the bigrams that word vectors are made of."""
+
+
+def read_treebank(files: Sequence[Path], learner: Settings) -> Treebank[Tree] | Treebank[DependencyTree]:
+    """Trees, of the kind that the files have."""
+    del learner
+    return Treebank.read(files)
+
+
+def read_text(files: Sequence[Path], learner: Settings) -> Text:
+    """Text, which may be that of tagged sentences or of trees."""
+    del learner
+    if all(is_tagged(str(file)) or has_trees(str(file)) for file in files):
+        return Text.of(sentence.words for sentence in _without_boundaries(files))
+    return Text.read(files)
+
+
+def read_tagged(files: Sequence[Path], learner: Settings) -> list[Sentence]:
+    """Tagged sentences for models that add the boundaries of sentences by themselves."""
+    del learner
+    return _without_boundaries(files)
+
+
+def read_tagged_or_trees(files: Sequence[Path], learner: Settings) -> Treebank[Sentence]:
+    """Tagged sentences, of tagged text or of trees."""
+    del learner
+    if all(is_tagged(str(file)) for file in files):
+        return Treebank.of(sentence for file in files for sentence in read_tagged_file(str(file)))
+    return Treebank.read(files)
+
+
+def read_ngrams(files: Sequence[Path], learner: Settings) -> BackoffNGram:
+    """An n-gram automaton, from whatever holds n-grams."""
+    del learner
+    return read_automaton(files)
+
+
+def read_counts(files: Sequence[Path], learner: Settings) -> NGramCounts:
+    """Stored n-gram counts, or a table of them."""
+    del learner
+    return load(files[0], NGramCounts) if _all_stored(files) else NGramCounts.read(files)
+
+
+def read_text_or_counts(files: Sequence[Path], learner: Settings) -> Text | NGramCounts:
+    """N-gram counts if the files hold such, else text."""
+    if _all_stored(files) or (not is_tagged(str(files[0])) and is_table(files)):
+        return read_counts(files, learner)
+    return read_text(files, learner)
+
+
+def read_contexts(files: Sequence[Path], learner: Settings) -> Sized:
+    """Trees for vectors by the tree, n-gram counts as they are, otherwise counts of text read as a stream."""
+    if _all_stored(files):
+        return load(files[0], NGramCounts)
+    if learner.said.get("view") == "tree" or format_of(files[0]) != TEXT:
+        return read_treebank(files, learner)
+    return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
+
+
+def read_automaton(files: Sequence[Path], reading: str | None = None, strict: bool = False) -> BackoffNGram:
+    """An n-gram automaton: stored, from ARPA, from counts, or from text counted to trigrams seen thrice.
+
+    Counts may be stored or a table; `reading` is theirs (exclusive by default), `strict` is for ARPA files.
+    """
+    first = str(files[0])
+    arpa = plain_suffix(first) == ".arpa"
+    if strict and not arpa:
+        raise SettingError("--strict is for ARPA files (.arpa)")
+    if arpa and reading not in (None, "failure"):
+        raise SettingError(f"an ARPA file has the failure reading and cannot be read as {reading}")
+    if len(files) > 1 and (arpa or first.endswith(".lg")):
+        raise SettingError("one stored automaton, ARPA file or file of stored counts at a time")
+    if arpa:
+        return read_arpa(first, strict=strict)
+    if not first.endswith(".lg"):
+        return from_counts(NGramCounts.read(files, order=3, cutoff=3), reading or "exclusive")
+    stored = load(first)
+    if isinstance(stored, NGramCounts):
+        return from_counts(stored, reading or "exclusive")
+    if isinstance(stored, BackoffNGram):
+        if reading not in (None, stored.reading):
+            raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")
+        return stored
+    kind = find_kind(stored)
+    hint = f": {kind.use}" if kind is not None and kind.use else ""
+    name = type(stored).__name__
+    raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but one {name}{hint}")
+
+
+def read_tagged_file(specification: str) -> list[Sentence]:
+    """Tagged sentences of `FILE[:COLUMN]`, or of a file of trees."""
+    if has_trees(specification):
+        sentences = Treebank.read(specification).sentences()
+        if bare := [number for number, sentence in enumerate(sentences, 1) if sentence.tags is None]:
+            raise DataError(f"sentence {bare[0]} has no tags", path=specification)
+        return sentences
+    path, *column = split_specification(specification)
+    return list(read_columns(path, column=int(column[0]) if column else 1))
+
+
+def is_tagged(file: str) -> bool:
+    """Whether a file has one word per line with tags, by its name."""
+    return plain_suffix(split_specification(file)[0]) in TAGGED_SUFFIXES
+
+
+def has_trees(file: str) -> bool:
+    """Whether a file has trees, by its name."""
+    return plain_suffix(file) in (*SUFFIXES[BRACKETS], *SUFFIXES[CONLLU])
+
+
+def _all_stored(files: Iterable[Path]) -> bool:
+    return all(file.suffix == ".lg" for file in files)
+
+
+def _without_boundaries(files: Iterable[Path]) -> list[Sentence]:
+    """Tagged sentences, none of whose words is a boundary."""
+    sentences = []
+    for file in files:
+        for number, sentence in enumerate(read_tagged_file(str(file)), 1):
+            if not RESERVED.isdisjoint(sentence.words):
+                word = next(word for word in sentence.words if word in RESERVED)
+                raise DataError(
+                    f"sentence {number} has the word {word}, which is reserved: leave it out", path=file
+                )
+            sentences.append(sentence)
+    return sentences

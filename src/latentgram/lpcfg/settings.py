@@ -1,0 +1,75 @@
+"""The settings of the recipes of `LPCFG` and `Ensemble`, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from latentgram.kinds import fields
+from latentgram.kinds.settings import Settings
+
+
+@dataclass(frozen=True, repr=False)
+class Trees(Settings):
+    """How a treebank becomes binary trees over known words."""
+
+    direction: Literal["left", "right", "head"] = fields.DIRECTION("left")
+    horizontal: int = fields.HORIZONTAL(0)
+    vertical: int = fields.VERTICAL(1)
+    rare: int = fields.RARE(5)
+
+
+@dataclass(frozen=True, repr=False)
+class CountingLPCFG(Trees):
+    """A PCFG: relative frequencies."""
+
+
+@dataclass(frozen=True, repr=False)
+class Latent(Trees):
+    """What grammars with hidden states share."""
+
+    horizontal: int = fields.HORIZONTAL(1)
+    states: int = fields.STATES(16)
+    backoff: float = fields.BACKOFF(10.0)
+    pull: float = fields.PULL(5.0)
+    scaling: float = fields.SCALING(5.0)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralLPCFG(Latent):
+    """Cohen et al. 2012, 2013."""
+
+    backoff: float = fields.BACKOFF(20.0)
+    features: str = fields.FEATURES("paper")
+    cutoff: float = fields.CUTOFF(0.0)
+    growth: float = fields.GROWTH(1.0)
+    search: int = fields.SEARCH(0)
+
+
+@dataclass(frozen=True, repr=False)
+class EMLPCFG(Latent):
+    """EM over observed trees."""
+
+    features: str = fields.FEATURES("paper")
+    iterations: int = fields.ITERATIONS(20)
+    seed: int = fields.SEED(0)
+    start: Literal["random", "spectral", "clusters"] = fields.START("random")
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringLPCFG(Latent):
+    """Clusters of spectral views, then a few steps of EM."""
+
+    features: str = fields.FEATURES("paper")
+    iterations: int = fields.STEPS_AFTER(6)
+    seed: int = fields.SEED(0)
+    dimensions: int = fields.DIMENSIONS(8)
+
+
+@dataclass(frozen=True, repr=False)
+class CombiningEnsemble(Latent):
+    """Several clustered grammars."""
+
+    iterations: int = fields.STEPS_AFTER(6)
+    members: int = fields.MEMBERS(5)
+    seed: int = fields.SEED(0)

@@ -1,0 +1,87 @@
+"""The settings of the recipes of `HMM`, `OperatorAutomaton` and `BackoffNGram`, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from latentgram.kinds import fields
+from latentgram.kinds.settings import Settings
+
+if TYPE_CHECKING:
+    from latentgram.data.tag_dictionary import TagDictionary
+
+
+@dataclass(frozen=True, repr=False)
+class CountingHMM(Settings):
+    """Relative frequencies of tagged text."""
+
+    order: int = fields.ORDER(2)
+    transition_prior: float = fields.TRANSITION_PRIOR(0.1)
+    emission_prior: float = fields.EMISSION_PRIOR(0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class HiddenTags(Settings):
+    """Which tags a word may have; without a dictionary they are `states` numbered ones."""
+
+    dictionary: TagDictionary | None = fields.DICTIONARY(None)
+    states: int = fields.OPEN_STATES(17)
+    transition_prior: float = fields.TRANSITION_PRIOR(1.0)
+    emission_prior: float = fields.EMISSION_PRIOR(0.1)
+    tolerance: float = fields.TOLERANCE(0.0)
+    iterations: int = fields.ITERATIONS(40)
+    seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class EMHMM(HiddenTags):
+    """EM over sentences."""
+
+    order: int = fields.ORDER(2)
+    segments: bool = fields.SEGMENTS(False)
+
+
+@dataclass(frozen=True, repr=False)
+class VariationalHMM(HiddenTags):
+    """Smith and Eisner 2012: EM over an approximate corpus."""
+
+    window: int = fields.WINDOW(1)
+    lag: int | Literal["auto"] = fields.LAG("auto")
+    optimiser: Literal["rounds", "gradient"] = fields.OPTIMISER("rounds")
+
+
+@dataclass(frozen=True, repr=False)
+class EMAutomaton(EMHMM):
+    """An HMM by EM, as operators."""
+
+    states: int = fields.OPEN_STATES(10)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralAutomaton(Settings):
+    """Operators from counted strings."""
+
+    states: int = fields.STATES(10)
+    history: int = fields.HISTORY(1)
+    future: int = fields.FUTURE(1)
+    power: float = fields.POWER(0.0)
+    ridge: float = fields.RIDGE(0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringAutomaton(SpectralAutomaton):
+    """Clusters of spectral vectors, counted."""
+
+    history: int = fields.HISTORY(2)
+    future: int = fields.FUTURE(2)
+    power: float = fields.POWER(0.25)
+    ridge: float = fields.RIDGE(3.0)
+    seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class CountingNGram(Settings):
+    """Relative frequencies of n-grams."""
+
+    reading: Literal["exclusive", "epsilon", "failure"] = fields.READING("exclusive")

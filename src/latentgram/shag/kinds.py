@@ -1,0 +1,84 @@
+"""The rows of split head-automata grammars, of lexical ones, of distances and of products."""
+
+from __future__ import annotations
+
+from latentgram.kinds.kind import DEPENDENCIES, Kind, Recipe
+from latentgram.kinds.learners import EM, Counting, Spectral
+
+_SETTINGS = "latentgram.shag.settings"
+_PARSER = "latentgram.shag.parse.backend:DependencyBackend"
+_INSPECT = "latentgram.shag.inspect:HeadInspection"
+STARTS = 4
+"""Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
+
+KINDS = [
+    Kind(
+        "latentgram.shag.model:SHAG",
+        DEPENDENCIES,
+        {
+            "Counting": Recipe("latentgram.shag.learning:count_shag", f"{_SETTINGS}:CountingSHAG"),
+            "Spectral": Recipe(
+                "latentgram.shag.learning:learn_spectral", f"{_SETTINGS}:SpectralSHAG", chooses=True
+            ),
+            "EM": Recipe("latentgram.shag.learning:learn_em", f"{_SETTINGS}:EMSHAG", chooses=True),
+            "Clustering": Recipe("latentgram.shag.learning:learn_clusters", f"{_SETTINGS}:ClusteringSHAG"),
+        },
+        command="shag",
+        help="A split head-automata grammar from a dependency treebank.",
+        parts=("latentgram.sequences.statistics:SequenceCounts", "latentgram.shag.relations:Relations"),
+        parser=_PARSER,
+        needs_tags=True,
+        streams=True,
+        update="latentgram.shag.update:update",
+        updates="latentgram.shag.update:keeps_its_statistics",
+        inspect=_INSPECT,
+        rates=True,
+        raters={
+            "shag": (EM(),),
+            "shag-spectral": (Spectral(),),
+            "shag-words": tuple(EM(symbols="words", seed=seed) for seed in range(STARTS)),
+            "shag-words-random": (EM(symbols="words", start="random", iterations=40),),
+        },
+    ),
+    Kind(
+        "latentgram.shag.lexical:LexicalSHAG",
+        DEPENDENCIES,
+        {"Counting": Recipe("latentgram.shag.lexical_learning:count_lexical", f"{_SETTINGS}:CountingLexical")},
+        command="lexical-shag",
+        help="A deterministic grammar over words and tags.",
+        parts=("latentgram.shag.statistics.contexts:ContextCounts", "latentgram.shag.relations:Relations"),
+        parser=_PARSER,
+        needs_tags=True,
+        update="latentgram.shag.update_words:update_words",
+        rates=True,
+        raters={"lexical": (Counting(),)},
+    ),
+    Kind(
+        "latentgram.shag.product:ProductSHAG",
+        DEPENDENCIES,
+        {
+            "Spectral": Recipe(
+                "latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:SpectralProduct", chooses=True
+            ),
+            "EM": Recipe("latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:EMProduct", chooses=True),
+            "Clustering": Recipe(
+                "latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:ClusteringProduct"
+            ),
+        },
+        command="product-shag",
+        help="Head automata times words times distances: the best of the head-automata grammars.",
+        parser=_PARSER,
+        needs_tags=True,
+        update="latentgram.shag.update:update_product",
+        updates="latentgram.shag.update:factors_keep_their_statistics",
+        inspect=_INSPECT,
+        rates=True,
+    ),
+    Kind(
+        "latentgram.shag.distance:ArcDistance",
+        DEPENDENCIES,
+        {"Counting": Recipe("latentgram.shag.lexical_learning:count_distances", f"{_SETTINGS}:CountingDistance")},
+        update="latentgram.shag.update_words:update_distances",
+        rates=True,
+    ),
+]

@@ -1,0 +1,101 @@
+"""The settings of the recipes of `SHAG`, `LexicalSHAG`, `ProductSHAG` and `ArcDistance`, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from latentgram.kinds import fields
+from latentgram.kinds.settings import Settings
+
+
+@dataclass(frozen=True, repr=False)
+class Heads(Settings):
+    """What the words of a treebank become."""
+
+    symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
+
+
+@dataclass(frozen=True, repr=False)
+class CountingSHAG(Heads):
+    """Deterministic automata: DET (memory none) and DET+F (memory first)."""
+
+    memory: Literal["none", "first", "kind"] = fields.MEMORY("first")
+
+
+@dataclass(frozen=True, repr=False)
+class Basis(Heads):
+    """Which strings are counted, and how they are weighed."""
+
+    states: int = fields.STATES(15)
+    smoothing: float = fields.SMOOTHING(1.0)
+    history: int = fields.HISTORY(3)
+    future: int = fields.FUTURE(3)
+    power: float = fields.POWER(0.25)
+    ridge: float = fields.RIDGE(4.0)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralSHAG(Basis):
+    """Luque et al. 2012, Algorithm 1, regularised."""
+
+    least: float = fields.LEAST_VALUE(0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class EMSHAG(Basis):
+    """EM over the trie of modifier sequences."""
+
+    states: int = fields.STATES(20)
+    iterations: int = fields.ITERATIONS(15)
+    seed: int = fields.SEED(0)
+    start: Literal["random", "spectral", "clusters"] = fields.START("clusters")
+    backoff: float = fields.BACKOFF(10.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringSHAG(Basis):
+    """Clusters of spectral vectors, counted."""
+
+    states: int = fields.STATES(20)
+    seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralProduct(SpectralSHAG):
+    """Spectral automata times words times distances."""
+
+    lexical: float = fields.LEXICAL(0.7)
+    distance: float = fields.DISTANCE(0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class EMProduct(EMSHAG):
+    """Automata by EM times words times distances."""
+
+    lexical: float = fields.LEXICAL(0.7)
+    distance: float = fields.DISTANCE(0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringProduct(ClusteringSHAG):
+    """Clustered automata times words times distances."""
+
+    states: int = fields.STATES(15)
+    lexical: float = fields.LEXICAL(0.7)
+    distance: float = fields.DISTANCE(0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class CountingLexical(Heads):
+    """Words and tags with back-off: LEX, LEX+F, LEX+FCP."""
+
+    memory: Literal["none", "first", "kind"] = fields.MEMORY("kind")
+    rare: int = fields.RARE(1)
+
+
+@dataclass(frozen=True, repr=False)
+class CountingDistance(Heads):
+    """Distances of arcs."""
+
+    between: bool = fields.BETWEEN(True)

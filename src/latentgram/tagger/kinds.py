@@ -1,0 +1,24 @@
+"""The row of the tagger."""
+
+from __future__ import annotations
+
+from latentgram.kinds.kind import TAGGED_OR_TREES, Kind, Recipe
+
+KINDS = [
+    Kind(
+        "latentgram.tagger.model:Tagger",
+        TAGGED_OR_TREES,
+        {
+            "Gradient": Recipe(
+                "latentgram.tagger.learning:learn_tagger", "latentgram.tagger.settings:GradientTagger"
+            )
+        },
+        command="tagger",
+        help="A part-of-speech tagger.",
+        use="'latentgram tag' tags with it, and 'latentgram eval GOLD OUTPUT' scores what it tagged",
+        parts=("latentgram.tagger.model:Candidates",),
+        renamed={"Perceptron": "Gradient"},
+        tagger=True,
+        update="latentgram.tagger.update:update",
+    ),
+]
