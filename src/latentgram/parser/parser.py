@@ -25,7 +25,7 @@ from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import SettingError, UnsupportedPair
+from latentgram.errors import SettingError, UnsupportedPair, a_or_an
 from latentgram.evaluate.attachment import AttachmentScore
 from latentgram.evaluate.bracketing import BracketingScore
 from latentgram.evaluate.score import Score
@@ -81,8 +81,13 @@ class Parser(Summarised):
             )
         if isinstance(self.decoder, str):
             raise SettingError(f"a decoder is given as an object, such as lg.Goodman(), not as {self.decoder!r}")
-        if self.pruning is not None and not kind.prunes:
+        if self.pruning is None:
+            return
+        if not isinstance(self.pruning, Pruning):
+            raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
+        if not kind.prunes:
             raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
+        kind.backend()(self.model, self.decoder, self.pruning)
 
     @cached_property
     def backend(self) -> Backend:

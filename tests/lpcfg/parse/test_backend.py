@@ -162,7 +162,7 @@ def test_a_parser_takes_its_pruning(tmp_path):
     for wrong in (fit(LPCFG, bank, by=Counting()), fit(SHAG, demo_dependencies(20), by=Counting())):
         with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars with hidden states"):
             Parser(wrong, pruning=Pruning())
-    with pytest.raises(SettingError, match="pruning is given as a Pruning"):
+    with pytest.raises(SettingError, match="pruning must be a Pruning"):
         Parser(grammar, pruning=0.1)
 
 

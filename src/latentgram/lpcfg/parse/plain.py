@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
+from latentgram.errors import SettingError
 from latentgram.kinds.decoders import Viterbi
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Goodman
@@ -32,6 +33,8 @@ Ints = NDArray[np.int32]
 def constituency_backend(model: LPCFG | Ensemble, decoder: Any, pruning: Pruning | None = None) -> LatentBackend:
     """The backend for a grammar or an ensemble of grammars."""
     if isinstance(model, LPCFG) and model.states.max() == 1:
+        if pruning is not None:
+            raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
         return PlainBackend(model, decoder)
     return LatentBackend(model, decoder, pruning)
 
