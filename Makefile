@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench docs build clean
+.PHONY: demo test lint types bench docs examples build clean
 
 $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -32,6 +32,9 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+
+examples: $(STAMP)
+	@for example in examples/*.py; do echo "== $$example"; $(BIN)/python $$example || exit 1; done
 
 build: $(STAMP)
 	$(BIN)/python -m build
