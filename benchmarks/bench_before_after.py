@@ -20,6 +20,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +71,7 @@ def learning(model: str, data: Any, learner: str, **settings: Any) -> Work:
     import latentgram as lg
 
     kind, by = getattr(lg, model), getattr(lg, learner)(**settings)
+    warnings.simplefilter("ignore", FutureWarning)  # learners are named as the older of two trees names them
     few = lg.Text.of(data[i] for i in range(FEW)) if isinstance(data, lg.Text) else data[:FEW]
     return Work(lambda: lg.fit(kind, few, by=by), lambda: lg.fit(kind, data, by=by))
 
