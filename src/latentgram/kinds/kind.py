@@ -94,8 +94,8 @@ class Kind:
     """A kind of model.
 
     >>> from latentgram.kinds.registry import kind_of
-    >>> kind_of("TopDown").command, list(kind_of("TopDown").recipes)
-    ('top-down', ['Gradient'])
+    >>> kind_of("ArcFactored").command, list(kind_of("ArcFactored").recipes)
+    ('arcs', ['MIRA'])
     """
 
     model: str
