@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bench_hmm_em import best_seconds, brown
 from harness import explain
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.kinds.kind import Context

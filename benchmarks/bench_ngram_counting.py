@@ -23,7 +23,7 @@ import numpy as np
 
 import latentgram as lg
 from harness import explain
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
 from latentgram.sequences.ngram_learning import from_counts

@@ -23,7 +23,7 @@ _PUBLIC = {
     "TagDictionary": "latentgram.data.tag_dictionary",
     "HMM": "latentgram.sequences.hmm",
     "BackoffNGram": "latentgram.sequences.ngram",
-    "NGramCounts": "latentgram.data.ngram_counts",
+    "NGramCounts": "latentgram.data.ngrams.counts",
     "read_arpa": "latentgram.sequences.ngram_learning",
     "remember_tags": "latentgram.sequences.ngram_tagger_learning",
     "NGramTagger": "latentgram.sequences.ngram_tagger",

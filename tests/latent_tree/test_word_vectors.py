@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.errors import DataError, SettingError
 
 KINDS = 4

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import latentgram as lg
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.kinds.registry import kind_of, kinds, learner_class, recipe_of
 from latentgram.kinds.settings import defaults_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from latentgram.data.arpa import read_arpa
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.arpa import read_arpa
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.ngram import READINGS, BackoffNGram

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import latentgram as lg
 from latentgram.data import files
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.provenance import Provenance
 from latentgram.data.text import Text
 from latentgram.errors import DataError

@@ -8,7 +8,7 @@ import pytest
 from tests.sequences.test_hmm import random_hmm
 
 import latentgram as lg
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text

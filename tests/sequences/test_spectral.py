@@ -7,7 +7,7 @@ import pytest
 from tests.sequences.test_hmm import random_hmm
 
 import latentgram as lg
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, UnsupportedPair
 from latentgram.kinds.learners import Clustering, Spectral

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles.tagged_paths import Enumeration
 
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text

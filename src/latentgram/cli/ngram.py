@@ -52,8 +52,8 @@ def count(
     """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
     import latentgram
     from latentgram.cli.console import progress, say
-    from latentgram.data.external_counting import write_counts
-    from latentgram.data.ngram_tables import is_table, read_table
+    from latentgram.data.ngrams.external import write_counts
+    from latentgram.data.ngrams.tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
     from latentgram.errors import SettingError
     from latentgram.sequences.ngram_counting import count_ngrams

@@ -21,7 +21,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError

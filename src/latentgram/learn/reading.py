@@ -11,8 +11,8 @@ from pathlib import Path
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import plain_suffix
 from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES, TEXT, format_of
-from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_tables import is_table
+from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.tables import is_table
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import split_specification
 from latentgram.data.tagged import TAGGED_SUFFIXES

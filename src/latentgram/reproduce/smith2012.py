@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.tagged import read_tagged

@@ -16,7 +16,7 @@ import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, read_blocks
-from latentgram.data.ngram_counts import UNKNOWN, NGramCounts, cutoffs_of
+from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts, cutoffs_of
 from latentgram.data.provenance import Provenance
 from latentgram.data.text import END, Text
 from latentgram.errors import DataError

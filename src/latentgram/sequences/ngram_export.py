@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from latentgram.data.arpa import Arpa, write_arpa
 from latentgram.data.files import PathLike, write_text
-from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.ngrams.arpa import Arpa, write_arpa
+from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BOUNDARY, refuse_blanks
 from latentgram.errors import SettingError
 from latentgram.sequences.ngram import BackoffNGram

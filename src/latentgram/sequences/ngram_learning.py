@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data import arpa as arpa_files
-from latentgram.data.arpa import Arpa
 from latentgram.data.files import PathLike
-from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_trie import NONE, NGramTrie
+from latentgram.data.ngrams import arpa as arpa_files
+from latentgram.data.ngrams.arpa import Arpa
+from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context

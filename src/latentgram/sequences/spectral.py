@@ -23,7 +23,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.provenance import Provenance
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError

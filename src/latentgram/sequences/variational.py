@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.run_merging import build_heap, merge_buffers
 from latentgram.progress import Progress
 
 BUFFER = 1 << 16
 LEAST_BUFFER = 1 << 10
-"""Rows of a run that are in memory while it is merged, if the memory allows; and if not."""
-OUTPUT = 1 << 20
-"""Merged rows that are written at a time."""
+"""Rows of a run that are read at a time while it is merged, if the memory allows; and if not."""
+DROPPED = -1
+"""The number of an n-gram that no longer one has as a part."""
+LAST_KEY = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -114,38 +114,60 @@ class MergedLevel:
         return np.concatenate([shorter[prefix - prefix[0]], (keys & 0xFFFFFFFF)[:, None]], 1)
 
 
+class _Reader:
+    """The rows of a run that are not merged yet, some of them in memory."""
+
+    def __init__(self, run: Run, rows: int) -> None:
+        self.run, self.rows = run, rows
+        self.begin, self.size = 0, len(run)
+        self.key, self.count = np.zeros(0, np.int64), np.zeros(0, np.int32)
+
+    def fill(self) -> int:
+        """Read on until there are enough rows in memory; up to which key all rows are there."""
+        if len(self.key) < self.rows and self.begin < self.size:
+            key, count = self.run.read(self.begin, self.rows)
+            self.key, self.count = np.append(self.key, key), np.append(self.count, count)
+            self.begin += len(key)
+        return LAST_KEY if self.begin == self.size else int(self.key[-1])
+
+    def take(self, bound: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The rows with keys up to this one, which are then gone."""
+        end = int(np.searchsorted(self.key, bound, "right"))
+        taken = self.key[:end], self.count[:end]
+        self.key, self.count = self.key[end:], self.count[end:]
+        return taken
+
+
 def merge_runs(
     runs: list[Run], below: MergedLevel, least: int, extended: int, memory: int, progress: Progress
 ) -> MergedLevel:
-    """The next level: sums of at least `least`; those of at least `extended` can be part of longer n-grams."""
+    """The next level: sums of at least `least`; those of at least `extended` can be part of longer n-grams.
+
+    Of all runs the rows up to the least key that is the last in memory of a run are sorted and summed at a time.
+    """
     level = MergedLevel(below.folder, below.order + 1, below)
-    many = len(runs)
-    rows = min(BUFFER, max(LEAST_BUFFER, memory // (64 * max(many, 1))))
-    keys, counts = np.empty((many, rows + 1), np.int64), np.empty((many, rows), np.int64)
-    places = np.empty((many, rows), np.int32)
-    done, position, filled = np.zeros(many, np.int64), np.zeros(many, np.int64), np.zeros(many, np.int64)
-    total, size = sum(map(len, runs)), 0
-
-    def fill(number: int) -> None:
-        runs[number].write_places(places[number, : filled[number]])
-        key, count = runs[number].read(int(done[number]), rows)
-        keys[number, : len(key)], counts[number, : len(key)] = key, count
-        position[number], filled[number] = 0, len(key)
-        done[number] += len(key)
-
-    for number in range(many):
-        fill(number)
-    out_key, out_count = np.empty(OUTPUT, np.int64), np.empty(OUTPUT, np.int64)
+    rows = min(BUFFER, max(LEAST_BUFFER, memory // (64 * max(len(runs), 1))))
+    readers = [_Reader(run, rows) for run in runs]
+    total, size = sum(reader.size for reader in readers), 0
     with level.key_file.open("wb") as key_file, level.count_file.open("wb") as count_file:
-        while len(heap := np.flatnonzero(filled)):
-            build_heap(heap, keys, position)
-            kept = merge_buffers(
-                heap, keys, counts, places, position, filled, least, extended, size, out_key, out_count
-            )
-            size += kept
-            out_key[:kept].tofile(key_file)
-            out_count[:kept].tofile(count_file)
-            for number in np.flatnonzero((position == filled) & (filled > 0)).tolist():
-                fill(number)
-            progress.step(f"merging order {level.order}", int(done.sum()), total)
+        bound = 0
+        while bound < LAST_KEY:
+            bound = min((reader.fill() for reader in readers), default=LAST_KEY)
+            taken = [reader.take(bound) for reader in readers]
+            key = np.concatenate([np.zeros(0, np.int64), *(keys for keys, _ in taken)])
+            order = np.argsort(key, kind="stable")  # which merges what is sorted in parts
+            first = np.flatnonzero(np.diff(key[order], prepend=-1))
+            count = np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in taken)])
+            sums = np.add.reduceat(count[order], first) if len(first) else count
+            kept = sums >= least
+            number = np.where(kept & (sums >= extended), size + np.cumsum(kept) - 1, DROPPED).astype(np.int32)
+            place = np.empty(len(key), np.int32)
+            place[order] = np.repeat(number, np.diff(first, append=len(key)))
+            ends = np.cumsum([len(keys) for keys, _ in taken])
+            for reader, places in zip(readers, np.split(place, ends[:-1]), strict=True):
+                reader.run.write_places(places)
+            key[order[first[kept]]].tofile(key_file)
+            sums[kept].tofile(count_file)
+            size += int(kept.sum())
+            progress.step(f"merging order {level.order}", sum(reader.begin for reader in readers), total)
     return level

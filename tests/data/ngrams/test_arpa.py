@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.sequences.test_ngram import every_string, layered_text
 
-from latentgram.data.arpa import read_arpa
-from latentgram.data.ngram_counts import NGramCounts
+from latentgram.data.ngrams.arpa import read_arpa
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.ngram_export import export_arpa, export_openfst, export_symbols

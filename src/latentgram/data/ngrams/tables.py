@@ -19,8 +19,8 @@ import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
-from latentgram.data.ngram_counts import MOST_ORDERS, NGramCounts
-from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.ngrams.counts import MOST_ORDERS, NGramCounts
+from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.tagged import TAGGED_SUFFIXES
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.errors import DataError

@@ -5,7 +5,7 @@ order is the least count kept. An n-gram is kept only with all its parts, which 
 fall with the order; where they fall, the missing parts are kept beyond their cut-off and counted in `repairs`.
 Words below the cut-off of order 1 become `<unk>` before counting.
 
-Cost: a few hash probes a token (see `counting`); memory about 20 bytes for each kept n-gram, and while counting
+Cost: a few hash probes a token (see kernels.py); memory about 20 bytes for each kept n-gram, and while counting
 24 for each n-gram whose parts reach the cut-off.
 """
 
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.counting import count_extensions, without_rare
 from latentgram.data.files import PathLike, expand
-from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.ngrams.kernels import count_extensions, without_rare
+from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import symbols_of
 from latentgram.data.tag_dictionary import TagDictionary
@@ -75,9 +75,9 @@ class NGramCounts:
         the orders and counts that they have: all settings are for text.
 
         With `memory` (bytes, or a size as "2G") the text is counted in pieces of that size by way of files in the
-        folder `temporary`, and may be larger than memory; see `external_counting`.
+        folder `temporary`, and may be larger than memory; see external.py.
         """
-        from latentgram.data.ngram_tables import is_table, read_table
+        from latentgram.data.ngrams.tables import is_table, read_table
 
         paths = expand(paths)
         if is_table(paths):
@@ -85,12 +85,10 @@ class NGramCounts:
                 raise SettingError("a table is already counted: with a dictionary, count the text itself")
             return read_table(paths)
         if memory is not None:
-            from latentgram.data.external_counting import count_files
+            from latentgram.data.ngrams.external import count_files
 
-            return count_files(
-                paths, memory=memory, temporary=temporary, progress=progress,
-                order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary,
-            )  # fmt: skip
+            cutoffs = cutoffs_of(order, cutoff, all_bigrams)
+            return count_files(paths, cutoffs, memory, temporary, dictionary, progress)
         text = Text.read(paths)
         if not len(text):
             raise DataError("there is no sentence to count", path=next(iter(paths), None))
@@ -216,7 +214,7 @@ class NGramCounts:
 
     def write(self, path: PathLike) -> None:
         """Write a table, a line `w1 w2<TAB>count` for each n-gram; `read` reads it."""
-        from latentgram.data.ngram_tables import write_table
+        from latentgram.data.ngrams.tables import write_table
 
         write_table(self, path)
 

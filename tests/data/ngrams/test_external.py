@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from latentgram.data import external_counting, merged_runs
-from latentgram.data.external_counting import count_files, memory_size, write_counts
-from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_tables import write_table
+from latentgram.data.ngrams import external, runs
+from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.external import memory_size, write_counts
+from latentgram.data.ngrams.tables import write_table
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
@@ -25,10 +25,9 @@ texts = st.lists(st.lists(words, min_size=0, max_size=9), min_size=1, max_size=4
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of a few sentences, buffers of a few rows, so that short texts go all ways."""
-    monkeypatch.setattr(external_counting, "TOKEN_BYTES", 1 << 30)
-    monkeypatch.setattr(external_counting, "LEAST_PIECE", 12)
-    monkeypatch.setattr(merged_runs, "BUFFER", 3)
-    monkeypatch.setattr(merged_runs, "OUTPUT", 5)
+    monkeypatch.setattr(external, "TOKEN_BYTES", 1 << 30)
+    monkeypatch.setattr(external, "LEAST_PIECE", 12)
+    monkeypatch.setattr(runs, "BUFFER", 3)
 
 
 def assert_same(found: NGramCounts, expected: NGramCounts) -> None:
@@ -50,7 +49,7 @@ def test_counts_are_those_in_memory(tiny: None, tmp_path: Path, text, order: int
         return
     given = {"order": order, "cutoff": cutoff, "all_bigrams": bigrams}
     expected = NGramCounts.of(Text.read(file), **given)
-    assert_same(count_files([file], memory=SMALL, temporary=tmp_path / "work", **given), expected)
+    assert_same(NGramCounts.read(file, memory=SMALL, temporary=tmp_path / "work", **given), expected)
     if cutoff != (1, 3, 2):
         sizes = write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work", **given)
         write_table(expected, tmp_path / "expected")
@@ -82,7 +81,7 @@ def test_nothing_is_left_behind(
     def fail(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(external_counting, "merge_runs", fail)
+    monkeypatch.setattr(external, "merge_runs", fail)
     expected = DataError if isinstance(fault, OSError) else KeyboardInterrupt
     with pytest.raises(expected, match="No space left on device; .*G are free" if expected is DataError else None):
         write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work")
@@ -93,9 +92,9 @@ def test_nothing_is_left_behind(
 def test_what_does_not_fit_is_refused(tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "text"
     file.write_text("a b c d\n" * 20)
-    monkeypatch.setattr(external_counting, "ROW_BYTES", 1 << 22)
+    monkeypatch.setattr(external, "ROW_BYTES", 1 << 22)
     with pytest.raises(SettingError, match=r"need .*G of memory; give more, raise the cut-offs"):
-        count_files(file, memory=SMALL, temporary=tmp_path / "work")
+        NGramCounts.read(file, memory=SMALL, temporary=tmp_path / "work")
     assert not list((tmp_path / "work").iterdir())
     with pytest.raises(SettingError, match="such as 2G; got 'much'"):
         memory_size("much")
@@ -104,4 +103,4 @@ def test_what_does_not_fit_is_refused(tiny: None, tmp_path: Path, monkeypatch: p
     with pytest.raises(SettingError, match="fall with the order"):
         write_counts(file, tmp_path / "table", memory=SMALL, order=3, cutoff=[1, 3, 2])
     with pytest.raises(DataError, match="no temporary files can be made here"):
-        count_files(file, memory=SMALL, temporary=file)
+        NGramCounts.read(file, memory=SMALL, temporary=file)

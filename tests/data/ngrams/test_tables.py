@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_tables import is_table, read_table, write_table
+from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.tables import is_table, read_table, write_table
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, read_lines, write_text
-from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.errors import DataError
 

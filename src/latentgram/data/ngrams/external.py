@@ -1,8 +1,8 @@
 """Counting n-grams of text that does not fit into memory: sorted runs on disk, merged.
 
 The text is read once; its words are numbered and written to disk as numbers. Then, order by order, a piece of the
-text at a time, as long as the memory allows, is counted as `counting` counts text; its n-grams are written as a
-sorted run; the runs are merged (see `merged_runs`), n-grams below their cut-off dropped; and every position learns
+text at a time, as long as the memory allows, is counted as kernels.py counts text; its n-grams are written as a
+sorted run; the runs are merged (see runs.py), n-grams below their cut-off dropped; and every position learns
 the number of the n-gram that ends there, from which the next order is counted. So the a-priori rule holds for the
 whole text: what is too rare in all of it is never looked up as part of something longer.
 
@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.counting import count_extensions, without_rare
 from latentgram.data.files import PathLike, expand, metered, write_text
-from latentgram.data.merged_runs import MergedLevel, Run, merge_runs
-from latentgram.data.ngram_counts import Level, NGramCounts, cutoffs_of, frequent_words, unigrams
+from latentgram.data.ngrams.counts import Level, NGramCounts, cutoffs_of, frequent_words, unigrams
+from latentgram.data.ngrams.kernels import count_extensions, without_rare
+from latentgram.data.ngrams.runs import MergedLevel, Run, merge_runs
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
@@ -53,37 +53,33 @@ def memory_size(size: int | str) -> int:
     number = str(size).strip().upper().removesuffix("IB").removesuffix("B")
     shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(number[-1:], 0)
     try:
-        found = int(float(number[:-1] if shift else number) * (1 << shift))
+        memory = int(float(number[:-1] if shift else number) * (1 << shift))
     except ValueError:
         raise SettingError(f"a size of memory is a number with K, M, G or T, such as 2G; got {size!r}") from None
-    if found < LEAST_MEMORY:
+    if memory < LEAST_MEMORY:
         raise SettingError(f"counting needs at least {LEAST_MEMORY >> 20}M of memory, got {size}")
-    return found
+    return memory
 
 
 def count_files(
     paths: PathLike | Iterable[PathLike],
-    *,
+    cutoffs: tuple[int, ...],
     memory: int | str,
     temporary: PathLike | None = None,
-    order: int = 3,
-    cutoff: int | Sequence[int] = 1,
-    all_bigrams: bool = True,
     dictionary: TagDictionary | None = None,
     progress: Progress | None = None,
 ) -> NGramCounts:
     """`NGramCounts.read` by way of files in the folder `temporary`, which are gone when it returns or fails."""
-    cutoffs = cutoffs_of(order, cutoff, all_bigrams)
     budget = memory_size(memory)
-    with _merged(paths, budget, temporary, cutoffs, dictionary, progress or Silent()) as found:
-        rows = sum(len(level) for level in found.levels)
+    with _merged(paths, budget, temporary, cutoffs, dictionary, progress or Silent()) as merged:
+        rows = sum(len(level) for level in merged.levels)
         if rows * ROW_BYTES > budget:
             raise SettingError(
                 f"the {rows:,} n-grams that reach their cut-off need {rows * ROW_BYTES / 2**30:.1f}G of memory; "
                 "give more, raise the cut-offs, or write them as a table"
             )
-        levels = found.read_levels()
-    return NGramCounts.of_levels(found.words, levels, cutoffs, found.classes, found.provenance)
+        levels = merged.read_levels()
+    return NGramCounts.of_levels(merged.words, levels, cutoffs, merged.classes, merged.provenance)
 
 
 def write_counts(
@@ -105,19 +101,19 @@ def write_counts(
     if list(cutoffs[1:]) != sorted(cutoffs[1:]):
         raise SettingError(f"cut-offs that fall with the order ({cutoffs}) cannot be written straight to a table")
     shown = progress or Silent()
-    with _merged(paths, memory_size(memory), temporary, cutoffs, None, shown) as found, write_text(output) as out:
-        total = sum(len(level) for level in found.levels)
+    with _merged(paths, memory_size(memory), temporary, cutoffs, None, shown) as merged, write_text(output) as out:
+        total = sum(len(level) for level in merged.levels)
         written = 0
-        for level in found.levels:
+        for level in merged.levels:
             for grams, counts in level.blocks():
-                names = [found.words.decode(column) for column in grams.T.tolist()]
+                names = [merged.words.decode(column) for column in grams.T.tolist()]
                 if len(names) > 1:
                     names[0] = [BEGIN if n == BOUNDARY else w for n, w in zip(grams[:, 0], names[0], strict=True)]
                 rows = zip(*names, counts.tolist(), strict=True)
                 out.writelines(f"{' '.join(row[:-1])}\t{row[-1]}\n" for row in rows)
                 written += len(counts)
                 shown.step("writing", written, total)
-        return [len(level) for level in found.levels]
+        return [len(level) for level in merged.levels]
 
 
 @dataclass(frozen=True)
@@ -134,18 +130,18 @@ class _Merged:
 
         The suffix of (prefix p, word w) is the n-gram (suffix of p, w), found among the keys one order lower.
         """
-        found = [unigrams(self.levels[0].counts())]
-        keys = np.arange(len(found[0].count), dtype=np.int64)
+        levels = [unigrams(self.levels[0].counts())]
+        keys = np.arange(len(levels[0].count), dtype=np.int64)
         for level in self.levels[1:]:
             own, count = level.keys(), level.counts()
             prefix, word = (own >> 32).astype(np.int32), (own & 0xFFFFFFFF).astype(np.int32)
-            below = found[-1]
+            below = levels[-1]
             wanted = (
-                word.astype(np.int64) if len(found) == 1 else (below.suffix[prefix].astype(np.int64) << 32) | word
+                word.astype(np.int64) if len(levels) == 1 else (below.suffix[prefix].astype(np.int64) << 32) | word
             )
-            found.append(Level(prefix, word, np.searchsorted(keys, wanted).astype(np.int32), count))
+            levels.append(Level(prefix, word, np.searchsorted(keys, wanted).astype(np.int32), count))
             keys = own
-        return found
+        return levels
 
 
 @contextmanager

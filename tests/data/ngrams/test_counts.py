@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latentgram.data.ngram_counts import NGramCounts
-from latentgram.data.ngram_trie import NGramTrie
+from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
 
