@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from harness import explain
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.brackets import format_forest, read_brackets
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH, dependency_heads
 from latentgram.data.rarewords import RareWords
-from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 
 try:

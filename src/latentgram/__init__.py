@@ -15,7 +15,7 @@ _PUBLIC = {
     "Tree": "latentgram.data.tree",
     "parse_tree": "latentgram.data.brackets",
     "Forest": "latentgram.data.forest",
-    "Binarisation": "latentgram.data.transforms",
+    "Binarisation": "latentgram.data.binarisation",
     "RareWords": "latentgram.data.rarewords",
     "DependencyTree": "latentgram.data.dependencies",
     "Sentence": "latentgram.data.sentence",

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
-from latentgram.data.splice import keep_nodes, stretch_nodes
 from latentgram.data.tree import Tree
 
 labels = st.sampled_from(["S", "NP", "X"])
@@ -93,8 +92,8 @@ def test_stretching_and_keeping_undo_each_other(given_trees: list[Tree], data: s
     forest = Forest.of(given_trees)
     count = len(forest.label)
     times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=count, max_size=count)), np.int64)
-    stretched, step = stretch_nodes(forest, times)
+    stretched, step = forest.stretch_nodes(times)
     assert [tree.words for tree in stretched] == [tree.words for tree in given_trees]
     assert len(stretched.label) == times.sum()
     last = step == np.repeat(times, times) - 1
-    assert keep_nodes(stretched, last) == forest
+    assert stretched.keep_nodes(last) == forest

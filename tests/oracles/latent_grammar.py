@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.rarewords import RareWords
-from latentgram.data.transforms import Binarisation
 from latentgram.lpcfg.model import LPCFG
 
 INTERMINALS, PRETERMINALS, WORDS = ("@S", "NP", "S"), ("DT", "NN", "VB"), ("barks", "dog", "the")

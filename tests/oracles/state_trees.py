@@ -6,7 +6,7 @@ import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyArrays
-from latentgram.data.word_symbols import WordSymbols
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.latent_tree.model import LatentTree
 from latentgram.latent_tree.statistics import Tally, TreeCounts
 from latentgram.latent_tree.symbols import TreeSymbols

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.provenance import Provenance
 from latentgram.data.rarewords import RareWords
-from latentgram.data.transforms import Binarisation
 from latentgram.errors import ModelFileError, SettingError
 from latentgram.lpcfg.model import LPCFG
 from latentgram.store import load, read_header, save, storable, storable_classes

@@ -24,9 +24,8 @@ from latentgram.arcs.kernels.pruning import likely_arcs
 from latentgram.arcs.relations import ArcRelations
 from latentgram.arcs.symbols import ArcSymbols
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
-from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError, SettingError
 from latentgram.numeric import eisner, siblings
 from latentgram.numeric.semiring import Log

@@ -21,8 +21,7 @@ from latentgram.arcs.hashed_weights import HashedWeights
 from latentgram.arcs.kernels.reranking import KINDS, score_candidates
 from latentgram.arcs.model import ArcFactored
 from latentgram.arcs.nbest import NBestList, feature_names
-from latentgram.data.provenance import Provenance
-from latentgram.data.summarised import Summarised
+from latentgram.data.provenance import Provenance, Summarised
 
 Floats = NDArray[np.float64]
 BASE = "base"

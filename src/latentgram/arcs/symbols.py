@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
-from latentgram.data.word_symbols import WordSymbols
 
 UNIVERSAL = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}

@@ -26,10 +26,9 @@ from latentgram.arcs.kernels.top_down import log_probabilities
 from latentgram.arcs.symbols import normal_form
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.provenance import Provenance
+from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
-from latentgram.data.summarised import Summarised
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
 
 Floats = NDArray[np.float64]

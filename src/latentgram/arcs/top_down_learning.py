@@ -20,9 +20,9 @@ from latentgram.arcs.symbols import normal_form
 from latentgram.arcs.top_down import TopDown
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 

@@ -8,7 +8,7 @@ label. Records are for whole treebanks: a parser's own trees have nothing to put
   `ADVP|PRT`;
 - `collapse_repeats`: X directly and only over X, as when scores of GENIA parsers are compared.
 
-Each is one pass over the arrays (splice.py).
+Each is one pass over the arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
-from latentgram.data.splice import keep_nodes
 from latentgram.errors import DataError
 
 EMPTY = "-NONE-"
@@ -71,7 +70,7 @@ class Removal:
             label[where] = labels.encode(alphabets[0])[its_label]
             word[where] = np.append(words.encode(alphabets[1]), np.int32(ABSENT))[its_word]
         whole = Forest(labels, words, label, self.size, word, self.start)
-        if not np.array_equal(keep_nodes(whole, self.kept).size, forest.size):
+        if not np.array_equal(whole.keep_nodes(self.kept).size, forest.size):
             raise DataError("nodes cannot be put back into trees of another shape than those they were taken from")
         return whole.compact()
 
@@ -80,7 +79,7 @@ def _remove(forest: Forest, kept: NDArray[np.bool_]) -> tuple[Forest, Removal]:
     removal = Removal(
         kept, forest.size, forest.start, forest.labels, forest.words, forest.label[~kept], forest.word[~kept]
     )
-    return keep_nodes(forest, kept).compact(), removal
+    return forest.keep_nodes(kept).compact(), removal
 
 
 def strip_empties(forest: Forest, empty: str = EMPTY) -> tuple[Forest, Removal]:

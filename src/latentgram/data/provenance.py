@@ -1,4 +1,7 @@
-"""`Provenance`: where a model came from. It travels with the model and changes nothing it computes."""
+"""What every model has beside its parameters: where it came from, and a line about its size.
+
+Neither changes what a model computes.
+"""
 
 from __future__ import annotations
 
@@ -18,3 +21,19 @@ class Provenance:
     data_size: int = 0
     seconds: float = 0.0
     trace: tuple[dict[str, float], ...] = ()
+
+
+class Summarised:
+    """A base of dataclasses of large arrays, which a `repr` would write out: what they print is a line about them.
+
+    >>> import latentgram as lg
+    >>> lg.fit(lg.SHAG, lg.demo_dependencies(50), by=lg.Counting())
+    <SHAG: split head-automata grammar: 25 symbols (joined), 2 deterministic states, 144 operators, 19 relations>
+    """
+
+    def summary(self) -> str:
+        """One line about the size."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary()}>"

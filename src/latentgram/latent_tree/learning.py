@@ -18,9 +18,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.latent_tree.model import LatentTree, expectations

@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
-from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError
 from latentgram.latent_tree import kernels as dp
 from latentgram.latent_tree.statistics import above_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
-from latentgram.data.word_symbols import WordSymbols
 
 Ints = NDArray[np.int64]
 

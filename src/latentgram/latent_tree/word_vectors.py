@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.provenance import Provenance
-from latentgram.data.summarised import Summarised
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import DataError
 
 Floats = NDArray[np.float64]

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.forest import Forest
 from latentgram.data.rarewords import RareWords
-from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError

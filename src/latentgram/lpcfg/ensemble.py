@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from latentgram.data.provenance import Provenance
-from latentgram.data.summarised import Summarised
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import SettingError
 from latentgram.lpcfg.model import LPCFG
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import tag_symbol
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import tag_of
 from latentgram.lpcfg.model import LPCFG
 
 UNSEEN = -1

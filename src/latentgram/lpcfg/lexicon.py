@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
-from latentgram.data.symbols import tag_of
 from latentgram.lpcfg.kernels.pulled_means import pulled_means, scaled_rows
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.parallel import Engine, InProcess, run_pieces, within

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.provenance import Provenance
+from latentgram.data.binarisation import Binarisation
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords
-from latentgram.data.summarised import Summarised
-from latentgram.data.transforms import Binarisation
 
 
 @dataclass(frozen=True, repr=False)

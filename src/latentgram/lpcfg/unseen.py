@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.symbols import Symbol
+from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels.chart import Unseen
 from latentgram.lpcfg.model import LPCFG
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.binarisation import Symbol
 from latentgram.data.forest import Forest
-from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
 from latentgram.lpcfg.ensemble import Ensemble
 from latentgram.lpcfg.layout import layout, rule_layout

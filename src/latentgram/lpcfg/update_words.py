@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.binarisation import tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.rarewords import is_symbol, tag_symbol
-from latentgram.data.symbols import tag_of
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.statistics.counts import GrammarCounts
 

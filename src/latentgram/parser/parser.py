@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.data.summarised import Summarised
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
-from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.dfa import DFA, to_dfa
 from latentgram.sequences.kernels.operators import string_values

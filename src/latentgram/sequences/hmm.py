@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.data.summarised import Summarised
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
-from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BOUNDARY
-from latentgram.data.word_classes import WordClasses
 from latentgram.sequences.hmm import HMM
 
 Floats = NDArray[np.float64]

@@ -27,8 +27,8 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.tag_dictionary import WordClasses
 from latentgram.data.text import BOUNDARY, Text
-from latentgram.data.word_classes import WordClasses
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.kernels.backoff import sample_walks, score_epsilon, score_failure
 from latentgram.sequences.ngram_flows import expected_visits

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.model import SHAG

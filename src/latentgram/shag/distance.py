@@ -19,10 +19,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
-from latentgram.data.word_kinds import word_kinds
-from latentgram.data.word_symbols import WordSymbols
+from latentgram.shag.categories import categories
 from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels import distance as arc_distance
 from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
@@ -82,7 +82,7 @@ class ArcDistance(HeadGrammar):
             ones,
             UNIT,
             np.zeros((len(symbols), len(symbols)), np.int32),
-            arc_distance.arc_weights(self.table, symbols, word_kinds(sentence), self.between),
+            arc_distance.arc_weights(self.table, symbols, categories(sentence), self.between),
             np.ones((2, len(symbols), 2)),
             np.zeros(len(symbols), np.int64),
             np.ones(len(symbols)),

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.data.summarised import Summarised
 from latentgram.errors import DataError
 from latentgram.shag.kernels import inside_outside as head_automata
 from latentgram.shag.kernels.inside_outside import HeadWeights

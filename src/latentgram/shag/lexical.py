@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
-from latentgram.data.word_kinds import COORDINATION, PUNCTUATION, word_kinds
-from latentgram.data.word_symbols import WordSymbols
+from latentgram.shag.categories import COORDINATION, PUNCTUATION, categories
 from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
 from latentgram.shag.kernels.lexical_backoff import lexical_weights
@@ -37,8 +37,8 @@ def memory_classes(sentence: Sentence, memory: str) -> NDArray[np.int64]:
     """What each word leaves in its head's memory: 1 for coordination and 2 for punctuation if kinds are kept."""
     if memory != "kind":
         return np.zeros(len(sentence), np.int64)
-    kinds = word_kinds(sentence)
-    return np.where(kinds == COORDINATION, 1, np.where(kinds == PUNCTUATION, 2, 0))
+    category = categories(sentence)
+    return np.where(category == COORDINATION, 1, np.where(category == PUNCTUATION, 2, 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
-from latentgram.data.word_kinds import word_kinds
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.kinds.kind import Context
+from latentgram.shag.categories import categories
 from latentgram.shag.distance import ArcDistance
 from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels import distance as arc_distance
@@ -199,7 +199,7 @@ def count_distances(treebank: Any, learner: CountingDistance, context: Context) 
 
 def counted_distances(data: HeadData, between: bool) -> ArcDistance:
     """The counts of a treebank that is at hand."""
-    kinds = np.concatenate([word_kinds(sentence) for sentence in data.sentences])
+    kinds = np.concatenate([categories(sentence) for sentence in data.sentences])
     counts = arc_distance.count_arcs(
         data.trees.offsets, data.trees.heads, data.symbol, kinds, between, len(data.symbols.alphabet)
     ).reshape(2, -1)

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.statistics import SequenceCounts

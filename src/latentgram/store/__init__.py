@@ -37,7 +37,7 @@ FORMAT = 1
 
 PARTS = (
     "latentgram.data.alphabet:Alphabet",
-    "latentgram.data.transforms:Binarisation",
+    "latentgram.data.binarisation:Binarisation",
     "latentgram.data.heads:HeadRules",
     "latentgram.data.ngrams.counts:NGramCounts",
     "latentgram.data.ngrams.trie:NGramTrie",
@@ -46,8 +46,8 @@ PARTS = (
     "latentgram.data.tag_dictionary:TagDictionary",
     "latentgram.data.text:Text",
     "latentgram.data.tokenise:Tokeniser",
-    "latentgram.data.word_classes:WordClasses",
-    "latentgram.data.word_symbols:WordSymbols",
+    "latentgram.data.tag_dictionary:WordClasses",
+    "latentgram.data.dependency_symbols:WordSymbols",
     "latentgram.kinds.decoders:MBR",
     "latentgram.kinds.decoders:Viterbi",
     "latentgram.parser.calibrator:Calibrator",

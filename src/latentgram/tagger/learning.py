@@ -29,7 +29,7 @@ from latentgram.tagger.kernels.features import all_keys
 from latentgram.tagger.kernels.learning import learn_round
 from latentgram.tagger.model import Candidates, Tagger
 from latentgram.tagger.settings import GradientTagger
-from latentgram.tagger.word_forms import WordForms
+from latentgram.tagger.spelling import SpellingTable
 
 Ints = NDArray[np.int64]
 
@@ -47,7 +47,7 @@ MOST_WEIGHTS = 20_000_000
 class Tagged:
     """Tagged sentences end to end."""
 
-    forms: WordForms
+    forms: SpellingTable
     token: Ints
     start: Ints
     gold: Ints
@@ -60,7 +60,7 @@ class Tagged:
         sentences = [sentence for sentence in sentences if sentence.tags is not None]
         if not sentences:
             raise DataError("there are no tagged sentences to learn from")
-        forms = WordForms()
+        forms = SpellingTable()
         token = forms.encode(word for sentence in sentences for word in sentence.words)
         start = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
         names = [pair for sentence in sentences for pair in tag_pairs(sentence)]

@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.brackets import escape
 from latentgram.data.constraints import Constraints
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.data.summarised import Summarised
 from latentgram.errors import NoParse, SettingError
 from latentgram.sequences.tagging import Tagging
 from latentgram.tagger.kernels.chain import emission_scores, expectations, tag_sentences
 from latentgram.tagger.kernels.features import find_rows
 from latentgram.tagger.kernels.paths import k_best_tags, path_scores, sample_tags
-from latentgram.tagger.word_forms import WordForms
+from latentgram.tagger.spelling import SpellingTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +67,7 @@ class Candidates:
     def _open(self) -> frozenset[int]:
         return frozenset(self.open.tolist())
 
-    def of_tokens(self, forms: WordForms, token: Ints) -> tuple[Ints, NDArray[np.int16]]:
+    def of_tokens(self, forms: SpellingTable, token: Ints) -> tuple[Ints, NDArray[np.int16]]:
         """The candidates of tokens end to end, and where those of each begin."""
         each = [self.of(word) for word in forms.words]
         sizes = np.array([len(tags) for tags in each])
@@ -253,7 +252,7 @@ class Tagger(Summarised):
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None]
     ) -> tuple[Ints, Ints, NDArray[np.int16], NDArray[np.int32]]:
         """Where sentences begin, where the candidates of their tokens begin, these, and the tokens' features."""
-        forms = WordForms()
+        forms = SpellingTable()
         token = forms.encode(word for sentence in sentences for word in sentence.words)
         first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
         start, tag = self.candidates.of_tokens(forms, token)

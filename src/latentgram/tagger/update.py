@@ -20,7 +20,7 @@ from latentgram.tagger.kernels.features import all_keys
 from latentgram.tagger.kernels.learning import learn_round
 from latentgram.tagger.learning import tag_pairs
 from latentgram.tagger.model import Candidates, Tagger
-from latentgram.tagger.word_forms import WordForms
+from latentgram.tagger.spelling import SpellingTable
 
 Ints = NDArray[np.int64]
 
@@ -46,7 +46,7 @@ def update(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
     ]
     if not tagged:
         return tagger
-    forms = WordForms()
+    forms = SpellingTable()
     token = forms.encode(word for sentence, _ in tagged for word in sentence.words)
     start = np.concatenate([[0], np.cumsum([len(sentence) for sentence, _ in tagged])])
     gold = np.array([tag for _, tags in tagged for tag in tags], np.int64)
@@ -71,7 +71,7 @@ def update(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
     return replace(grown, row_weight=weights, pair=pair, triple=triple)
 
 
-def _with_words(candidates: Candidates, forms: WordForms, token: Ints, gold: Ints) -> Candidates:
+def _with_words(candidates: Candidates, forms: SpellingTable, token: Ints, gold: Ints) -> Candidates:
     """The tags that words have been seen with, new ones among them."""
     words = Alphabet.of((*candidates.words, *forms.words))
     place = words.encode(candidates.words).astype(np.int64)

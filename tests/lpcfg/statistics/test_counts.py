@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.data.transforms import Binarisation
+from latentgram.data.binarisation import Binarisation
 from latentgram.lpcfg.statistics.counts import GrammarCounts
 from latentgram.lpcfg.statistics.derivations import Derivations
 from oracles.equality import same

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
-from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 from latentgram.lpcfg.statistics.derivations import Derivations

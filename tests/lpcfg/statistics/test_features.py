@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
-from latentgram.data.transforms import Binarisation
 from latentgram.errors import SettingError
 from latentgram.lpcfg.statistics.derivations import Derivations
 from latentgram.lpcfg.statistics.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view

@@ -24,9 +24,8 @@ from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import symbols_of
-from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
-from latentgram.data.word_classes import WordClasses
 from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress
 

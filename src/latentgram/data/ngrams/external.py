@@ -30,9 +30,8 @@ from latentgram.data.ngrams.counts import Level, NGramCounts, cutoffs_of, freque
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.runs import MergedLevel, Run, merge_runs
 from latentgram.data.provenance import Provenance
-from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
-from latentgram.data.word_classes import WordClasses
 from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress, Silent
 

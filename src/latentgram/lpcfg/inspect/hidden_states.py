@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
+from latentgram.data.binarisation import Symbol, tag_of
 from latentgram.data.rarewords import tag_symbol
-from latentgram.data.symbols import Symbol, tag_of
 from latentgram.errors import SettingError
 from latentgram.lpcfg.model import LPCFG
 

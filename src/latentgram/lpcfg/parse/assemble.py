@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.binarisation import Binarisation
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
-from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.lpcfg.parse.labels import LabelTable
 

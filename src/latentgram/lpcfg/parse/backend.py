@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.binarisation import Symbol, tag_of
 from latentgram.data.constraints import Constraints
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
-from latentgram.data.symbols import Symbol, tag_of
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets

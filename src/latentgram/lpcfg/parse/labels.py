@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.symbols import Symbol
+from latentgram.data.binarisation import Symbol
 from latentgram.data.tree import Tree
 from latentgram.kinds.marginals import LEAST, Marginals
 from latentgram.lpcfg.kernels.chart import PackedChart

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.symbols import Symbol
+from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels.chart import build_chart, index_rules
 from latentgram.lpcfg.kernels.cky import Chart, inside_within, outside, pair_index, root_value
 from latentgram.lpcfg.kernels.cky_items import best_cover, edge_posteriors, surviving_items

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.binarisation import Binarisation, tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.heads import HeadRules
 from latentgram.data.rarewords import RareWords, tag_symbol
-from latentgram.data.symbols import tag_of
-from latentgram.data.transforms import Binarisation
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.binarisation import Binarisation, Symbol, strip_root
 from latentgram.data.forest import Forest
 from latentgram.data.heads import HeadRules
 from latentgram.data.kernels.heads import head_words
-from latentgram.data.symbols import Symbol
-from latentgram.data.transforms import Binarisation, strip_root
 from latentgram.lpcfg.statistics.derivations import Derivations
 
 Ints = NDArray[np.int64]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyArrays
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
-from latentgram.data.word_symbols import WordSymbols
 from latentgram.errors import DataError
 from latentgram.shag.relations import Relations
 from latentgram.shag.statistics.sequences import Modifiers

@@ -1,13 +1,13 @@
 """The features of a tagger: 64-bit keys made of the forms of a word and of its neighbours.
 
-`forms[w]` is the row of word w (word_forms.py). Feature f of token i is one key; a key that training has seen
+`forms[w]` is the row of word w (spelling.py). Feature f of token i is one key; a key that training has seen
 has a row of weights, found by binary search in the sorted `known`. O(features · log known) a token.
 """
 
 import numpy as np
 from numba import njit
 
-from latentgram.tagger.word_forms import BEGINNING, ENDING, KIND, LOWER, SHAPE, WORD
+from latentgram.tagger.spelling import BEGINNING, ENDING, KIND, LOWER, SHAPE, WORD
 
 FEATURES = 29
 """Features of a token."""

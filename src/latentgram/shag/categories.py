@@ -1,4 +1,4 @@
-"""Coarse kinds of words that heads and arcs take notice of: coordination, punctuation, verbs."""
+"""The four categories of words that heads and arcs take notice of: coordination, punctuation, verb, other."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BY_PENN = {"CC": COORDINATION, "MD": VERB, "$": OTHER, "#": OTHER}
 _BY_PENN |= dict.fromkeys(("-LRB-", "-RRB-", "-LSB-", "-RSB-", "HYPH", "NFP"), PUNCTUATION)
 
 
-def word_kinds(sentence: Sentence) -> NDArray[np.int64]:
-    """The kind of each word by its UPOS, else by its Penn tag.
+def categories(sentence: Sentence) -> NDArray[np.int64]:
+    """The category of each word by its UPOS, else by its Penn tag.
 
-    >>> word_kinds(Sentence(("and", ",", "goes"), xpos=("CC", ",", "VBZ"))).tolist()
+    >>> categories(Sentence(("and", ",", "goes"), xpos=("CC", ",", "VBZ"))).tolist()
     [1, 2, 3]
     """
     if sentence.upos is not None:

@@ -1,4 +1,4 @@
-"""What can be seen of a word from outside: the word, its endings and beginnings, its shape; as 64-bit numbers.
+"""The spelling of a word as 64-bit numbers: the word, its endings and beginnings, its shape.
 
 A tagger's features are made of these numbers (kernels/features.py). They are checksums of strings, so they need
 no table and are the same on every machine. A word is looked at once; its row is remembered.
@@ -23,11 +23,11 @@ _LONGEST_ENDING, _LONGEST_BEGINNING = 5, 4
 
 
 @dataclass(frozen=True, eq=False)
-class WordForms:
+class SpellingTable:
     """Numbers the distinct words it is shown, and keeps a row of `COLUMNS` numbers for each.
 
-    >>> forms = WordForms()
-    >>> forms.encode(["The", "cat", "The"]).tolist(), forms.table.shape
+    >>> spellings = SpellingTable()
+    >>> spellings.encode(["The", "cat", "The"]).tolist(), spellings.table.shape
     ([0, 1, 0], (2, 13))
     """
 
@@ -37,14 +37,14 @@ class WordForms:
     def encode(self, words: Iterable[str]) -> NDArray[np.int64]:
         """The numbers of words, new ones being looked at."""
         number, rows = self._number, self._rows
-        found = []
+        numbers = []
         for word in words:
             place = number.get(word)
             if place is None:
                 place = number[word] = len(rows)
                 rows.append(describe(word))
-            found.append(place)
-        return np.array(found, np.int64)
+            numbers.append(place)
+        return np.array(numbers, np.int64)
 
     @property
     def words(self) -> list[str]:

@@ -1,22 +1,33 @@
-"""Binary trees for grammars, and the way back.
+r"""Binary trees for grammars, the symbols of their nodes, and the way back.
 
 A grammar wants every node to have two children or one word. `Binarisation` makes treebank trees so, and turns
 what a parser finds back into treebank trees, exactly:
 
 1. the root label (`TOP`, `ROOT` or Penn's empty one), where it stands over a single node, is taken off;
 2. unary chains become one symbol, over words as well: S over VP over VB over *go* is the preterminal `S+VP+VB`;
-3. nodes with more than two children are split by nodes `@X`: from the left as in 003 and 004,
+3. nodes with more than two children are split by nodes `@X`: from the left as in Cohen et al. (2012, 2013),
    `[VP [@VP [@VP V NP] PP] SBAR]`, from the right, or outward from the head (kernels/binarise.py);
 4. `horizontal` siblings are remembered by `@X` (`@X/PP`), and `vertical` - 1 ancestors by every node that is not
    over a word (`NP^S`).
 
-symbols.py says how symbols are written. Everything is one pass over the arrays of a forest.
+What a node of a binary tree stands for is a `Symbol`, written so that it can be read back:
+
+    [@] label {+ label} {/ sibling} {^ ancestor} [~]
+
+`S+VP+VB` is a unary chain from top to bottom; `@VP` a node that binarisation put under VP, `@VP/PP/NP` one that
+remembers the children it has taken last; `NP^S` an NP under an S; `NP~` an NP directly over a word, where the
+treebank has NP over other nodes too. The six marks may occur in labels: a backslash before one makes it a plain
+character. So no label clashes with a mark, `ADVP|PRT` and `A+B` among them.
+
+Everything is one pass over the arrays of a forest.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +36,76 @@ from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.heads import HeadRules
 from latentgram.data.kernels import binarise as kernel
-from latentgram.data.splice import keep_nodes, stretch_nodes
-from latentgram.data.symbols import Symbol
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
+
+_MARKS = re.compile(r"[\\+@/^~]")
+
+
+class Symbol(NamedTuple):
+    """What a symbol stands for; `str` writes it.
+
+    >>> str(Symbol(("S", "VP"))), str(Symbol(("VP",), intermediate=True, siblings=("A/B",)))
+    ('S+VP', '@VP/A\\\\/B')
+    >>> Symbol.read("S+VP^SBAR").ancestors
+    ('SBAR',)
+    """
+
+    chain: tuple[str, ...]
+    intermediate: bool = False
+    siblings: tuple[str, ...] = ()
+    ancestors: tuple[str, ...] = ()
+    over_word: bool = False
+
+    def __str__(self) -> str:
+        return "".join(
+            (
+                "@" if self.intermediate else "",
+                "+".join(map(_quote, self.chain)),
+                *("/" + _quote(sibling) for sibling in self.siblings),
+                *("^" + _quote(ancestor) for ancestor in self.ancestors),
+                "~" if self.over_word else "",
+            )
+        )
+
+    @staticmethod
+    def read(text: str) -> Symbol:
+        """The symbol written so."""
+        return _read(text)
+
+
+def _quote(label: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", label)
+
+
+@lru_cache(maxsize=1 << 16)
+def _read(text: str) -> Symbol:
+    parts: dict[str, list[str]] = {"+": [], "/": [], "^": []}
+    intermediate = text.startswith("@")
+    kind, label, quoted, over_word = "+", "", False, False
+    for character in text[intermediate:]:
+        if quoted:
+            label, quoted = label + character, False
+        elif character == "\\":
+            quoted = True
+        elif character == "~":
+            over_word = True
+        elif character in parts:
+            parts[kind].append(label)
+            kind, label = character, ""
+        else:
+            label += character
+    parts[kind].append(label)
+    return Symbol(tuple(parts["+"]), intermediate, tuple(parts["/"]), tuple(parts["^"]), over_word)
+
+
+def tag_of(symbol: str) -> str:
+    """The tag at the bottom of a preterminal symbol's chain.
+
+    >>> tag_of("S+VP+VB"), tag_of("NP~")
+    ('VB', 'NP')
+    """
+    return _read(symbol).chain[-1]
 
 
 @dataclass(frozen=True)
@@ -91,7 +168,7 @@ class Binarisation:
         # Chains run from `first` to `last`; the last node of each has its words and children.
         last = np.flatnonzero(~forest.is_unary)
         first = np.concatenate((np.zeros(1, np.int64), last[:-1] + 1))
-        chains = keep_nodes(forest, ~forest.is_unary)
+        chains = forest.keep_nodes(~forest.is_unary)
         size, source, siblings = kernel.binarise(
             chains.size, chains.arity, self._heads(chains, forest.label[first]), self._memory(chains)
         )
@@ -145,13 +222,13 @@ class Binarisation:
         symbols = [Symbol.read(name) for name in forest.labels]
         keep = ~np.array([symbol.intermediate for symbol in symbols], bool)[forest.label]
         keep[forest.start[:-1]] = True
-        forest = keep_nodes(forest, keep)
+        forest = forest.keep_nodes(keep)
         length = np.array([len(symbol.chain) for symbol in symbols], np.int64)
         labels = Alphabet.of(label for symbol in symbols for label in symbol.chain)
         chain = np.full((len(symbols), length.max(initial=0)), ABSENT, np.int32)
         for row, symbol in zip(chain, symbols, strict=True):
             row[: len(symbol.chain)] = labels.encode(symbol.chain)
-        forest, step = stretch_nodes(forest, length[forest.label])
+        forest, step = forest.stretch_nodes(length[forest.label])
         forest = forest.with_labels(labels, chain[forest.label, step])
         return forest if self.root is None else add_root(forest, self.root)
 
@@ -194,7 +271,7 @@ def strip_root(forest: Forest, root: str) -> Forest:
     roots = forest.start[:-1]
     below = np.minimum(roots + 1, len(forest.label) - 1)
     keep[roots] = ~((forest.label[roots] == number) & forest.is_unary[roots] & (forest.label[below] != number))
-    return keep_nodes(forest, keep)
+    return forest.keep_nodes(keep)
 
 
 def add_root(forest: Forest, root: str) -> Forest:
@@ -205,7 +282,7 @@ def add_root(forest: Forest, root: str) -> Forest:
     times = np.ones(len(label), np.int64)
     times[roots] += label[roots] != labels.index(root)
     forest = Forest(labels, forest.words, label, forest.size, forest.word, forest.start)
-    stretched, _ = stretch_nodes(forest, times)
+    stretched, _ = forest.stretch_nodes(times)
     stretched.label[stretched.start[:-1]] = labels.index(root)
     return stretched
 
