@@ -34,7 +34,7 @@ _PUBLIC = {
     "WordVectors": "latentgram.latent_tree.word_vectors",
     "Tokeniser": "latentgram.data.tokenise",
     "Treebank": "latentgram.data.treebank",
-    "TreebankStream": "latentgram.data.treebank_stream",
+    "TreebankStream": "latentgram.data.treebank",
     "demo_treebank": "latentgram.data.demo",
     "demo_dependencies": "latentgram.data.demo",
     "ArcFactored": "latentgram.arcs.model",

@@ -39,7 +39,7 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("learner", [lg.Counting(), lg.Counting(symbols="words"), lg.Spectral(states=3)])
 def test_head_automata_are_the_same(file: Path, learner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lg.fit(lg.SHAG, lg.Treebank.read(file), by=learner)
-    monkeypatch.setattr("latentgram.data.treebank_stream.TreebankStream.shards.__defaults__", (37,))
+    monkeypatch.setattr("latentgram.data.treebank.TreebankStream.shards.__defaults__", (37,))
     streamed = lg.fit(lg.SHAG, lg.TreebankStream(file), by=learner)
     assert same(whole, streamed)
     for name in ("data_digest", "data_size", "trace"):

@@ -16,9 +16,8 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.bracketing import bracket_rows, score_brackets
-from latentgram.evaluate.evalb_parameters import COLLINS, BracketingRules, parse_rules, read_rules
-from latentgram.evaluate.outputs import read_output
-from latentgram.evaluate.treebanks import score_treebanks
+from latentgram.evaluate.evalb import COLLINS, BracketingRules, parse_rules, read_rules
+from latentgram.evaluate.treebanks import read_output, score_treebanks
 
 PRM = """
 DEBUG 0

@@ -10,8 +10,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.compare import attachment_las, attachment_uas, bracketing_f1, paired_bootstrap
-from latentgram.evaluate.outputs import read_output
-from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
+from latentgram.evaluate.treebanks import compare_treebanks, read_output, score_treebanks
 
 
 def test_against_all_draws_of_a_tiny_sample() -> None:

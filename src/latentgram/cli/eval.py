@@ -61,9 +61,8 @@ def evaluate(
     import latentgram
     from latentgram.cli.console import say
     from latentgram.evaluate.bracketing import bracket_rows
-    from latentgram.evaluate.evalb_parameters import COLLINS, read_rules
-    from latentgram.evaluate.outputs import read_output
-    from latentgram.evaluate.treebanks import compare_treebanks, score_treebanks
+    from latentgram.evaluate.evalb import COLLINS, read_rules
+    from latentgram.evaluate.treebanks import compare_treebanks, read_output, score_treebanks
 
     check_output(plot, first, second)
     scoring = dataclasses.replace(

@@ -12,17 +12,24 @@ Contradictions are found here, in O(k²) for k constraints, and named; what a gr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import TypeVar
 
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, read_lines
 from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 
 Span = tuple[int, int, str | None]
 """First word, one past the last, and the label (None: any)."""
+Spans = Iterable[Sequence[int | str | None]]
+Tags = Mapping[int, str] | Iterable[tuple[int, str]]
+Heads = Mapping[int, int] | Iterable[tuple[int, int]]
+"""What is taken for spans, tags and heads; everything is checked, for it may come from a file."""
+Value = TypeVar("Value", str, int)
 
 
 @dataclass(frozen=True)
@@ -48,12 +55,12 @@ class Constraints:
     def of(
         cls,
         *,
-        spans: Iterable[Any] = (),
-        forbidden_spans: Iterable[Any] = (),
-        tags: Any = (),
-        forbidden_tags: Any = (),
-        heads: Any = (),
-        forbidden_heads: Any = (),
+        spans: Spans = (),
+        forbidden_spans: Spans = (),
+        tags: Tags = (),
+        forbidden_tags: Tags = (),
+        heads: Heads = (),
+        forbidden_heads: Heads = (),
     ) -> Constraints:
         """Constraints from lists of spans, and mappings or lists of pairs for tags and heads."""
         return cls(
@@ -66,18 +73,19 @@ class Constraints:
         )
 
     @classmethod
-    def read(cls, value: Any) -> Constraints:
+    def read(cls, value: object) -> Constraints:
         """Constraints from the object of a JSON document, with the arguments of `of` as its keys."""
         known = {field.name for field in fields(cls)}
         if not isinstance(value, dict) or not known.issuperset(value):
             unknown = sorted(set(value) - known) if isinstance(value, dict) else [value]
             raise DataError(f"{unknown[0]!r} is not a constraint; known are {', '.join(sorted(known))}")
-        return cls.of(**value)
+        checked: Callable[..., Constraints] = cls.of  # which looks at every value itself
+        return checked(**value)
 
     def __post_init__(self) -> None:
-        for one, other in combinations(self.spans, 2):
-            if one[0] < other[0] < one[1] < other[1]:
-                raise DataError(f"the required spans {_shown(one)} and {_shown(other)} cross")
+        for left, right in combinations(self.spans, 2):
+            if left[0] < right[0] < left[1] < right[1]:
+                raise DataError(f"the required spans {_shown(left)} and {_shown(right)} cross")
         for span in self.spans:
             for clash in self.forbidden_spans:
                 if clash in (span, (*span[:2], None)):
@@ -105,7 +113,7 @@ class Constraints:
         named = ((field.name.replace("_", " "), getattr(self, field.name)) for field in fields(self))
         return "; ".join(f"{name} {', '.join(map(_shown, values))}" for name, values in named if values)
 
-    def obeyed_by(self, tree: Any) -> bool:
+    def obeyed_by(self, tree: Tree | DependencyTree) -> bool:
         """Whether a tree obeys them; of a dependency tree spans with labels ask nothing.
 
         >>> from latentgram.data.brackets import parse_tree
@@ -117,7 +125,7 @@ class Constraints:
         tags = set(enumerate(sentence.tags or ()))
         if not tags.issuperset(self.tags) or tags.intersection(self.forbidden_tags):
             return False
-        if hasattr(tree, "heads"):
+        if isinstance(tree, DependencyTree):
             arcs = set(enumerate(tree.heads, 1))
             units = {span for span in (*self.spans, *self.forbidden_spans) if _is_unit(span, tree.heads)}
             return (
@@ -175,24 +183,27 @@ def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> I
         yield None
 
 
-def _span(given: Any) -> Span:
-    parts = tuple(given) if isinstance(given, tuple | list) else ()
-    label = parts[2] if len(parts) == 3 else None
-    if len(parts) not in (2, 3) or not all(isinstance(part, int) for part in parts[:2]):
-        raise DataError(f"a span is (first, end) or (first, end, label), not {given!r}")
+def _span(parts: object) -> Span:
+    if not isinstance(parts, tuple | list) or len(parts) not in (2, 3):
+        raise DataError(f"a span is (first, end) or (first, end, label), not {parts!r}")
+    first, end, label = (*parts, None)[:3]
+    if not isinstance(first, int) or not isinstance(end, int):
+        raise DataError(f"a span is (first, end) or (first, end, label), not {parts!r}")
     if not (label is None or isinstance(label, str)):
         raise DataError(f"the label of a span is a string, not {label!r}")
-    if not 0 <= parts[0] < parts[1]:
-        raise DataError(f"the span {_shown((*parts[:2], label))} is empty or begins before the sentence")
-    return parts[0], parts[1], label
+    if not 0 <= first < end:
+        raise DataError(f"the span {_shown((first, end, label))} is empty or begins before the sentence")
+    return first, end, label
 
 
 def _order(span: Span) -> tuple[int, int, str]:
     return span[0], span[1], span[2] or ""
 
 
-def _pairs(given: Any, kind: type, name: str) -> Iterator[tuple[int, Any]]:
-    for pair in given.items() if isinstance(given, Mapping) else given:
+def _pairs(
+    pairs: Mapping[int, Value] | Iterable[tuple[int, Value]], kind: type[Value], name: str
+) -> Iterator[tuple[int, Value]]:
+    for pair in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise DataError(f"a {name} goes with a word, not {pair!r}")
         word, value = pair
@@ -203,10 +214,12 @@ def _pairs(given: Any, kind: type, name: str) -> Iterator[tuple[int, Any]]:
         yield word, value
 
 
-def _check_pairs(required: tuple[Any, ...], forbidden: tuple[Any, ...], name: str) -> None:
-    for (word, one), (same, other) in combinations(required, 2):
+def _check_pairs(
+    required: tuple[tuple[int, Value], ...], forbidden: tuple[tuple[int, Value], ...], name: str
+) -> None:
+    for (word, value), (same, other) in combinations(required, 2):
         if word == same:
-            raise DataError(f"word {word} cannot have two {name}s, {one} and {other}")
+            raise DataError(f"word {word} cannot have two {name}s, {value} and {other}")
     for word, value in sorted(set(required).intersection(forbidden)):
         raise DataError(f"the {name} {value} of word {word} is required and forbidden")
 
@@ -232,5 +245,5 @@ def _is_unit(span: Span, heads: tuple[int, ...]) -> bool:
     return sum(heads[word - 1] not in inside for word in inside) == 1
 
 
-def _shown(part: Any) -> str:
+def _shown(part: Iterable[object]) -> str:
     return "(" + ", ".join(str(each) for each in part if each is not None) + ")"

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,23 @@ UNATTACHED = -1
 """The head of a word that has none yet (`_` in CoNLL-U), as in text that is still to be parsed."""
 
 COLUMNS = ("deprels", "upos", "xpos", "lemmas", "feats", "deps", "misc")
+
+
+class Columns(TypedDict, total=False):
+    """What `DependencyTree.replace` can change."""
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    deprels: tuple[str, ...]
+    upos: tuple[str, ...]
+    xpos: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    feats: tuple[str, ...]
+    deps: tuple[str, ...]
+    misc: tuple[str, ...]
+    comments: tuple[str, ...]
+    extra_rows: tuple[tuple[int, str], ...]
+    line_end: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +81,7 @@ class DependencyTree:
             elif len(values) != length:
                 raise DataError(f"the sentence has {length} words but {len(values)} {name}")
 
-    def replace(self, **columns: Any) -> Self:
+    def replace(self, **columns: Unpack[Columns]) -> Self:
         """A copy with some columns changed."""
         return dataclasses.replace(self, **columns)
 
@@ -136,7 +153,7 @@ class DependencyArrays:
 
     def fault(self, number: int) -> str | None:
         """Why the heads of a sentence are not a tree with one root, or None if they are."""
-        kind, word = (int(found[number]) for found in self.faults)
+        kind, word = (int(column[number]) for column in self.faults)
         if kind == arcs.GOOD:
             return None
         length = int(self.offsets[number + 1] - self.offsets[number])

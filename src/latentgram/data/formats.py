@@ -1,16 +1,21 @@
-"""Which format a file is in: told by its name, else by its first lines."""
+"""The formats of treebanks: which one a file is in, guessed from its name or its first lines, and reading it."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from latentgram.data import conllu, tagged
+from latentgram.data import brackets, conllu, tagged
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import STANDARD, PathLike, expand, open_bytes, plain_suffix
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
 
+TreeOrSentence = Tree | DependencyTree | Sentence
+"""What treebanks are made of."""
 BRACKETS, CONLLU, TAGGED, TEXT = "brackets", "conllu", "tagged", "text"
 SUFFIXES = {
     BRACKETS: (".mrg", ".ptb", ".psd", ".prd", ".tree", ".trees", ".brackets"),
@@ -69,3 +74,16 @@ def _first_bytes(path: PathLike) -> bytes:
     if isinstance(sys.stdin.buffer, io.BufferedReader):
         return sys.stdin.buffer.peek(_PEEK_BYTES)
     raise DataError("the format of standard input cannot be told here: name it", path=path)
+
+
+def stream_items(
+    files: list[str], format: str, bad: list[DataError] | None, tag_column: int, heads: bool = True
+) -> Iterator[TreeOrSentence]:
+    """The trees or sentences of files that are all of one format, one by one."""
+    if format == BRACKETS:
+        return brackets.stream_trees(files, bad=bad)
+    if format == CONLLU:
+        return conllu.read_conllu(files, bad=bad, heads=heads)
+    if format == TAGGED:
+        return tagged.read_tagged(files, column=tag_column, bad=bad)
+    return tagged.read_sentences(files, bad=bad)

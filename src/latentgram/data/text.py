@@ -1,8 +1,8 @@
 """`Text`: sentences as one array of word numbers with the boundary symbol between them.
 
 Number 0 is the boundary. It stands before the first sentence, between any two and after the last, so a sentence
-is what lies between two zeros and an n-gram that begins or ends a sentence is an n-gram like any other (002,
-footnote 1). Four bytes a token; reading costs one dictionary lookup a token.
+is what lies between two zeros and an n-gram that begins or ends a sentence is an n-gram like any other (Smith and
+Eisner 2012, footnote 1). Four bytes per token; reading costs one dictionary lookup per token.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +73,7 @@ class Text:
             raise DataError(f"a text is made of several sentences; give a list of them, not {sentences!r}")
         numbers = numbering()
         words: list[str] = []
-        for place, given in enumerate(sentences, 1):
-            sentence = Sentence.of(given)
+        for place, sentence in enumerate(map(Sentence.of, sentences), 1):
             if BEGIN in sentence.words or END in sentence.words:
                 raise _reserved(sentence.words, f"sentence {place}: ")
             words += (*sentence.words, END)
@@ -185,11 +183,13 @@ def _refuse_boundaries(block: str, numbers: dict[str, int], path: PathLike | Non
             raise _reserved(words, path=path, line=line)
 
 
-def _reserved(words: Sequence[str], place: str = "", **where: Any) -> DataError:
+def _reserved(
+    words: Sequence[str], place: str = "", path: PathLike | None = None, line: int | None = None
+) -> DataError:
     """What is wrong with a sentence that has a boundary symbol among its words."""
     number, word = next((i, word) for i, word in enumerate(words, 1) if word in (BEGIN, END))
     message = f"{place}word {number} is {word}, which is reserved; boundaries are added, so leave them out"
-    return DataError(message, **where)
+    return DataError(message, path=path, line=line)
 
 
 def refuse_blanks(words: Iterable[str], form: str) -> None:

@@ -2,7 +2,8 @@
 
 A constituency treebank holds a `Forest` (12 bytes a node) and builds a `Tree` when asked for one; a dependency
 treebank holds `DependencyTree`s and, on demand, their heads as flat arrays; a tagged one holds `Sentence`s.
-Choosing and dividing keep the order of the files, so that parts can be compared with them.
+Choosing and dividing keep the order of the files, so that parts can be compared with them. A `TreebankStream` is a
+treebank that never is in memory as a whole.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data import brackets, formats
-from latentgram.data.conllu import read_conllu, to_conllu, write_conllu
+from latentgram.data.conllu import to_conllu, write_conllu
 from latentgram.data.dependencies import DependencyArrays, DependencyTree, Lifting, projectivise
-from latentgram.data.files import PathLike
+from latentgram.data.files import STANDARD, PathLike
 from latentgram.data.forest import Forest
+from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
-from latentgram.data.tagged import read_sentences, read_tagged, to_tagged, write_sentences
+from latentgram.data.tagged import to_tagged, write_sentences
 from latentgram.data.tokenise import Tokeniser, read_raw
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
 
-Item = TypeVar("Item", bound=Tree | DependencyTree | Sentence)
+Item = TypeVar("Item", bound=TreeOrSentence, covariant=True)
+Paths = PathLike | Iterable[PathLike]
 
 SHARD = 4096
 """Items of a part that is worked on at a time."""
@@ -74,6 +77,14 @@ class Lengths:
         )
 
 
+class Reading(TypedDict, total=False):
+    """How sentences are read."""
+
+    bad: list[DataError] | None
+    tag_column: int
+    tokeniser: Tokeniser | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Treebank(Sequence[Item], Generic[Item]):
     """Trees or sentences of one kind (constituency, dependency or tagged).
@@ -106,16 +117,24 @@ class Treebank(Sequence[Item], Generic[Item]):
         kind = kinds.pop()
         return cls(Forest.of(cast(tuple[Tree, ...], held)) if kind == CONSTITUENCY else held, kind)
 
+    @overload
+    @classmethod
+    def read(cls, paths: Paths, format: Literal["brackets"], *, skip_bad: bool = ...) -> Treebank[Tree]: ...
+    @overload
     @classmethod
     def read(
-        cls,
-        paths: PathLike | Iterable[PathLike],
-        format: str | None = None,
-        *,
-        skip_bad: bool = False,
-        tag_column: int = 1,
-    ) -> Treebank[Any]:
-        """Read files or folders; the format (brackets, conllu, tagged, text) is told by name or content.
+        cls, paths: Paths, format: Literal["conllu"], *, skip_bad: bool = ...
+    ) -> Treebank[DependencyTree]: ...
+    @overload
+    @classmethod
+    def read(
+        cls, paths: Paths, format: str | None = None, *, skip_bad: bool = ..., tag_column: int = ...
+    ) -> Treebank[Any]: ...
+    @classmethod
+    def read(
+        cls, paths: Paths, format: str | None = None, *, skip_bad: bool = False, tag_column: int = 1
+    ) -> Treebank[TreeOrSentence]:
+        """Read files or folders; the format (brackets, conllu, tagged, text) is guessed from name or content.
 
         With `skip_bad`, faulty sentences are left out and their errors kept in `skipped`; else the first raises.
         `tag_column` is for tagged text.
@@ -123,64 +142,52 @@ class Treebank(Sequence[Item], Generic[Item]):
         files, kind = formats.find_files(paths, format)
         bad: list[DataError] | None = [] if skip_bad else None
         if kind == formats.BRACKETS:
-            forest = brackets.read_brackets(files, bad=bad)
-            return Treebank(forest, CONSTITUENCY, tuple(bad or ()))
-        items = tuple(_stream(files, kind, bad, tag_column))
+            return Treebank(brackets.read_brackets(files, bad=bad), CONSTITUENCY, tuple(bad or ()))
+        items = tuple(formats.stream_items(files, kind, bad, tag_column))
         return Treebank(items, _KIND_OF_FORMAT[kind], tuple(bad or ()))
 
     @classmethod
     def stream(
-        cls,
-        paths: PathLike | Iterable[PathLike],
-        format: str | None = None,
-        *,
-        bad: list[DataError] | None = None,
-        tag_column: int = 1,
-    ) -> Iterator[Any]:
+        cls, paths: Paths, format: str | None = None, *, bad: list[DataError] | None = None, tag_column: int = 1
+    ) -> Iterator[TreeOrSentence]:
         """The trees or sentences one by one, for files that do not fit into memory.
 
-        Faulty ones raise, or are left out and their errors appended to `bad` if it is given.
+        Faulty ones raise, or are left out and their errors appended to `bad` where there is one.
         """
         files, kind = formats.find_files(paths, format)
-        return _stream(files, kind, bad, tag_column)
+        return formats.stream_items(files, kind, bad, tag_column)
 
     @staticmethod
     def stream_sentences(
-        paths: PathLike | Iterable[PathLike],
-        format: str | None = None,
-        *,
-        bad: list[DataError] | None = None,
-        tag_column: int = 1,
-        tokeniser: Tokeniser | None = None,
+        paths: Paths, format: str | None = None, **reading: Unpack[Reading]
     ) -> Iterator[Sentence]:
         """The words and tags one sentence at a time, as a parser wants them: heads in CoNLL-U are not looked at.
 
-        Text is cut at blanks, one sentence a line, or into sentences and words by a tokeniser.
+        Text is cut at blanks, one sentence per line, or into sentences and words by a `tokeniser`; `bad` and
+        `tag_column` are as for `stream`.
         """
-        given = Treebank.stream_unparsed(paths, format, bad=bad, tag_column=tag_column, tokeniser=tokeniser)
-        return (item.sentence for _, item in given)
+        return (item.sentence for _, item in Treebank.stream_unparsed(paths, format, **reading))
 
     @staticmethod
     def stream_unparsed(
-        paths: PathLike | Iterable[PathLike],
-        format: str | None = None,
-        *,
-        bad: list[DataError] | None = None,
-        tag_column: int = 1,
-        tokeniser: Tokeniser | None = None,
-    ) -> Iterator[tuple[str, Sentence | Tree | DependencyTree]]:
+        paths: Paths, format: str | None = None, **reading: Unpack[Reading]
+    ) -> Iterator[tuple[str, TreeOrSentence]]:
         """What `stream_sentences` takes the sentences from, each with the name of its file."""
         files, kind = formats.find_files(paths, format)
+        bad, tokeniser = reading.get("bad"), reading.get("tokeniser")
         if kind == formats.TEXT and tokeniser is not None:
             return ((file, item) for file in files for item in read_raw([file], tokeniser, bad=bad))
-        return ((file, item) for file in files for item in _stream([file], kind, bad, tag_column, heads=False))
+        column = reading.get("tag_column", 1)
+        return (
+            (file, item) for file in files for item in formats.stream_items([file], kind, bad, column, heads=False)
+        )
 
     def write(self, path: PathLike) -> None:
         """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""
         if isinstance(self.items, Forest):
             brackets.write_brackets(self.items, path)
         elif self.kind == DEPENDENCY:
-            write_conllu(path, cast(tuple[DependencyTree, ...], self.items))
+            write_conllu(path, self.dependency_trees)
         else:
             write_sentences(path, cast(tuple[Sentence, ...], self.items))
 
@@ -191,19 +198,24 @@ class Treebank(Sequence[Item], Generic[Item]):
             raise DataError(f"a constituency treebank is needed, this one is {self.kind}")
         return self.items
 
+    @property
+    def dependency_trees(self) -> tuple[DependencyTree, ...]:
+        """The dependency trees."""
+        if self.kind != DEPENDENCY:
+            raise DataError(f"a dependency treebank is needed, this one is {self.kind}")
+        return cast(tuple[DependencyTree, ...], self.items)
+
     @cached_property
     def arrays(self) -> DependencyArrays:
         """The heads of the dependency trees as flat arrays."""
-        if self.kind != DEPENDENCY:
-            raise DataError(f"a dependency treebank is needed, this one is {self.kind}")
-        return DependencyArrays.of(cast(tuple[DependencyTree, ...], self.items))
+        return DependencyArrays.of(self.dependency_trees)
 
     def projectivise(self) -> tuple[Treebank[DependencyTree], Lifting]:
         """The dependency trees made projective, and how much that changed."""
         if self.arrays.projective.all():
             words = len(self.arrays.heads)
             return cast(Treebank[DependencyTree], self), Lifting(sentences=len(self), words=words)
-        trees, report = projectivise(cast(tuple[DependencyTree, ...], self.items))
+        trees, report = projectivise(self.dependency_trees)
         return Treebank(tuple(trees), DEPENDENCY, self.skipped), report
 
     def sentences(self) -> list[Sentence]:
@@ -318,22 +330,78 @@ class Treebank(Sequence[Item], Generic[Item]):
         return f"Treebank({len(self)} {self.kind} {noun}, {int(self.lengths.sum())} words)"
 
 
-def content_of(item: Tree | DependencyTree | Sentence) -> bytes:
+AnyTreebank = Treebank[TreeOrSentence]
+"""A treebank of any kind; one of a known kind can stand for it."""
+
+
+class TreebankStream:
+    """The trees of files or folders, which stay on the disk and are read in pieces as often as a learner asks.
+
+    A learner that sums over sentences takes the pieces one after the other and keeps numbers only. Held in memory
+    are one piece and what the learner makes of it. `Treebank` has the same `shards`, so a learner need not know
+    which of them it has.
+
+    `len` and `digest` are known once the trees have been gone through; to ask before costs a pass of its own.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "big.conllu")
+    >>> import latentgram as lg
+    >>> lg.demo_dependencies(30, seed=0).write(path)
+    >>> stream = TreebankStream(path)
+    >>> [len(part) for part in stream.shards(12)], len(stream)
+    ([12, 12, 6], 30)
+    >>> lg.fit(lg.SHAG, stream, by=lg.Counting()).provenance.data_size
+    30
+    """
+
+    def __init__(self, paths: Paths, format: str | None = None) -> None:
+        self._files, self._format = formats.find_files(paths, format)
+        if STANDARD in self._files:
+            raise DataError("standard input can be read only once: a stream of trees needs files")
+        self._known: tuple[int, str] | None = None
+
+    def shards(self, size: int = SHARD) -> Iterator[AnyTreebank]:
+        """All trees, so many at a time, read anew."""
+        content, number, held = hashlib.sha256(), 0, []
+        for item in Treebank.stream(self._files, self._format):
+            content.update(content_of(item))
+            number += 1
+            held.append(item)
+            if len(held) == size:
+                yield Treebank.of(held)
+                held = []
+        if held:
+            yield Treebank.of(held)
+        self._known = number, content.hexdigest()
+
+    def _gone_through(self) -> tuple[int, str]:
+        if self._known is None:
+            for _ in self.shards():
+                pass
+        assert self._known is not None
+        return self._known
+
+    @property
+    def kind(self) -> str:
+        """The kind of the first tree."""
+        return next((part.kind for part in self.shards(1)), "")
+
+    def __len__(self) -> int:
+        return self._gone_through()[0]
+
+    @property
+    def digest(self) -> str:
+        """A name of the content; for dependency trees that of the `Treebank` with the same trees."""
+        return self._gone_through()[1]
+
+    def __repr__(self) -> str:
+        return f"TreebankStream({len(self._files)} files, {self._format})"
+
+
+def content_of(item: TreeOrSentence) -> bytes:
     """An item as it goes into a digest."""
     if isinstance(item, Sentence):
         written = to_tagged(item)
     else:
         written = to_conllu(item) if isinstance(item, DependencyTree) else f"{item}\n"
     return written.encode("utf-8", "surrogatepass")
-
-
-def _stream(
-    files: list[str], kind: str, bad: list[DataError] | None, tag_column: int, heads: bool = True
-) -> Iterator[Any]:
-    if kind == formats.BRACKETS:
-        return brackets.stream_trees(files, bad=bad)
-    if kind == formats.CONLLU:
-        return read_conllu(files, bad=bad, heads=heads)
-    if kind == formats.TAGGED:
-        return read_tagged(files, column=tag_column, bad=bad)
-    return read_sentences(files, bad=bad)

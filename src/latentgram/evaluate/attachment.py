@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.errors import DataError, SettingError
-from latentgram.evaluate.score import Score, percent, table
+from latentgram.evaluate.score import Rate, Score, table
 
 Punctuation = Literal["none", "upos", "ptb"]
 """Which words are left out."""
@@ -41,7 +41,8 @@ class AttachmentScore(Score):
     UAS 66.67, LAS 33.33, exact 0.00, 1 sentences, 3 words (punctuation: none left out)
     """
 
-    HEADLINE: ClassVar[str] = "uas"
+    HEADLINE: ClassVar = "uas"
+    FIGURES: ClassVar = ("uas", "las", "exact", "labelled_exact", "sentences", "words", "punctuation", "no_parse")
 
     sentences: int = 0
     words: int = 0
@@ -52,30 +53,19 @@ class AttachmentScore(Score):
     fallbacks: int = 0
     punctuation: Punctuation = field(default="none", metadata={"same": True})
 
-    @property
-    def uas(self) -> float:
-        """Counted words with the right head, in percent."""
-        return percent(self.heads, self.words)
+    uas = Rate("heads", "words")
+    """Counted words with the right head, in percent."""
+    las = Rate("labelled", "words")
+    """Counted words with the right head and relation, in percent."""
+    exact = Rate("complete", "sentences")
+    """Sentences with every counted head right, in percent."""
+    labelled_exact = Rate("labelled_complete", "sentences")
+    """Sentences with every counted head and relation right, in percent."""
 
     @property
-    def las(self) -> float:
-        """Counted words with the right head and relation, in percent."""
-        return percent(self.labelled, self.words)
-
-    @property
-    def exact(self) -> float:
-        """Sentences with every counted head right, in percent."""
-        return percent(self.complete, self.sentences)
-
-    @property
-    def labelled_exact(self) -> float:
-        """Sentences with every counted head and relation right, in percent."""
-        return percent(self.labelled_complete, self.sentences)
-
-    def to_json(self) -> dict[str, Any]:
-        """The figures by name; rates in percent."""
-        names = ("uas", "las", "exact", "labelled_exact", "sentences", "words", "punctuation")
-        return {**{name: getattr(self, name) for name in names}, "no_parse": self.fallbacks}
+    def no_parse(self) -> int:
+        """Sentences for which the parser found nothing."""
+        return self.fallbacks
 
     def table(self) -> str:
         """The figures, one a line; of punctuation whether it is counted."""
@@ -131,7 +121,7 @@ def attachment_rows(
             raise DataError(f"sentence {number} has other words in the output than in the gold treebank")
         counted = _counted(right, punctuation, number)
         heads = np.array(right.heads) == np.array(guess.heads)
-        relations = np.array([one == other for one, other in zip(right.deprels, guess.deprels, strict=True)], bool)
+        relations = np.array(right.deprels) == np.array(guess.deprels)
         rows.append((counted.sum(), (heads & counted).sum(), (heads & relations & counted).sum()))
     return np.array(rows, np.int64).reshape(-1, 3)
 

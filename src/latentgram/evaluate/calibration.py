@@ -10,13 +10,13 @@ The bins hold sums, so they add. O(pairs).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentgram.errors import DataError
-from latentgram.evaluate.score import Score
+from latentgram.evaluate.score import Score, Sums
 
 _SLACK = 1e-6
 """How far a probability may lie outside of [0, 1] through rounding; it is then moved in."""
@@ -35,7 +35,7 @@ class Calibration(Score):
      0.90  1.00      4   90.00   75.00
     """
 
-    HEADLINE: ClassVar[str] = "negative_error"
+    HEADLINE: ClassVar = "negative_error"
 
     bins: tuple[Bin, ...]
 
@@ -74,7 +74,7 @@ class Calibration(Score):
         """The reliability table and the figures."""
         return f"{self.reliability()}\n{self}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The figures and the bins; the calibration error in percent."""
         bins = [
             {
@@ -91,31 +91,15 @@ class Calibration(Score):
     def __str__(self) -> str:
         return f"calibration error {self.error:.2f}, Brier {self.brier:.4f}, {self.count} probabilities"
 
-    def __add__(self, other: object) -> Calibration:
-        if not isinstance(other, Calibration):
-            return NotImplemented
-        if len(self.bins) != len(other.bins):
-            raise ValueError(f"{len(self.bins)} and {len(other.bins)} bins do not add")
-        return Calibration(tuple(map(Bin.plus, self.bins, other.bins)))
-
 
 @dataclass(frozen=True)
-class Bin:
+class Bin(Sums):
     """Sums over the pairs of one bin: how many, their probabilities, how many right, the squared differences."""
 
     count: int
     probability: float
     right: int
     squares: float
-
-    def plus(self, other: Bin) -> Bin:
-        """The sums over both."""
-        return Bin(
-            self.count + other.count,
-            self.probability + other.probability,
-            self.right + other.right,
-            self.squares + other.squares,
-        )
 
 
 def calibration(probability: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Calibration:

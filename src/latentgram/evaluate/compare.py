@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,7 +65,7 @@ class Comparison:
         """How much more the second has."""
         return self.second - self.first
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All of it by name."""
         names = ("first", "second", "difference", "low", "high", "p_value", "draws", "confidence")
         return {name: getattr(self, name) for name in names}
@@ -94,27 +93,27 @@ def paired_bootstrap(
     >>> print(paired_bootstrap(rows, better, attachment_uas, draws=999))
     80.00 → 90.00: +10.00 [+10.00, +10.00] (95 % interval), p = 0.0020
     """
-    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if one.shape != other.shape or one.ndim != 2 or not len(one):
+    rows, others = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if rows.shape != others.shape or rows.ndim != 2 or not len(rows):
         raise DataError(
-            f"two outputs are compared on the same sentences, one row each; got {len(one)} and {len(other)} rows"
+            f"two outputs are compared on the same sentences, one row each; got {len(rows)} and {len(others)} rows"
         )
-    both = np.concatenate((one, other), axis=1)
+    both = np.concatenate((rows, others), axis=1)
     observed = _difference(both.sum(axis=0, keepdims=True), figure)[0]
     random = np.random.default_rng(seed)
-    share = np.full(len(one), 1 / len(one))
+    share = np.full(len(rows), 1 / len(rows))
     blocks = [min(_BLOCK, draws - done) for done in range(0, draws, _BLOCK)]
     drawn = np.concatenate(
         [
-            _difference(random.multinomial(len(one), share, size).astype(np.float64) @ both, figure)
+            _difference(random.multinomial(len(rows), share, size).astype(np.float64) @ both, figure)
             for size in blocks
         ]
     )
     against = int(np.sum(drawn <= 0 if observed > 0 else drawn >= 0))
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Comparison(
-        float(figure(one.sum(axis=0, keepdims=True))[0]),
-        float(figure(other.sum(axis=0, keepdims=True))[0]),
+        float(figure(rows.sum(axis=0, keepdims=True))[0]),
+        float(figure(others.sum(axis=0, keepdims=True))[0]),
         float(low),
         float(high),
         min(1.0, 2 * (1 + against) / (1 + draws)),

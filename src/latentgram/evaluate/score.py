@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from operator import add
+from typing import ClassVar, Self, overload
 
 
 def percent(part: float, whole: float) -> float:
@@ -29,30 +30,12 @@ def harmonic(left: float, right: float) -> float:
 
 
 @dataclasses.dataclass(frozen=True)
-class Score:
-    """Counts that add field by field; compared by the figure named `HEADLINE`, equal when all counts are.
+class Sums:
+    """Sums over a set of things, which add field by field; fields may be mappings and tuples of sums.
 
     Fields marked with `metadata={"same": True}` are conditions (a length limit, a punctuation rule): they must
-    agree between two scores that are added.
+    agree between two sums that are added.
     """
-
-    HEADLINE: ClassVar[str]
-
-    def to_json(self) -> dict[str, Any]:
-        """The figures by name; rates in percent."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        raise NotImplementedError
-
-    def table(self) -> str:
-        """The figures, one a line."""
-        return table(self.to_json())
-
-    @property
-    def headline(self) -> float:
-        """The figure by which scores of this kind are compared; more is better."""
-        return float(getattr(self, self.HEADLINE))
 
     def __add__(self, other: object) -> Self:
         if type(other) is not type(self):
@@ -66,12 +49,41 @@ class Score:
                 added[field.name] = left
             elif isinstance(left, Mapping):
                 added[field.name] = {key: left.get(key, 0) + right.get(key, 0) for key in sorted({*left, *right})}
+            elif isinstance(left, tuple):
+                if len(left) != len(right):
+                    raise ValueError(f"{len(left)} and {len(right)} {field.name} do not add")
+                added[field.name] = tuple(map(add, left, right))
             else:
                 added[field.name] = left + right
         return type(self)(**added)
 
     def __radd__(self, other: object) -> Self:
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+
+@dataclasses.dataclass(frozen=True)
+class Score(Sums):
+    """Sums from which figures are made; compared by the figure named `HEADLINE`, equal when all sums are."""
+
+    HEADLINE: ClassVar[str]
+    FIGURES: ClassVar[tuple[str, ...]]
+    """The attributes that `to_json` shows."""
+
+    def to_json(self) -> dict[str, object]:
+        """The figures by name; rates in percent."""
+        return {name: getattr(self, name) for name in self.FIGURES}
+
+    def __str__(self) -> str:
+        raise NotImplementedError
+
+    def table(self) -> str:
+        """The figures, one per line."""
+        return table(self.to_json())
+
+    @property
+    def headline(self) -> float:
+        """The figure by which scores of this kind are compared; more is better."""
+        return float(getattr(self, self.HEADLINE))
 
     def __lt__(self, other: Self) -> bool:
         return self.headline < other.headline
@@ -86,7 +98,23 @@ class Score:
         return self.headline >= other.headline
 
 
-def table(figures: Mapping[str, Any]) -> str:
+class Rate:
+    """A figure of a score: one of its counts in percent of another, both by their names."""
+
+    def __init__(self, part: str, whole: str) -> None:
+        self.part, self.whole = part, whole
+
+    @overload
+    def __get__(self, score: None, kind: type[Score]) -> Rate: ...
+    @overload
+    def __get__(self, score: Score, kind: type[Score]) -> float: ...
+    def __get__(self, score: Score | None, kind: type[Score]) -> Rate | float:
+        if score is None:
+            return self
+        return percent(getattr(score, self.part), getattr(score, self.whole))
+
+
+def table(figures: Mapping[str, object]) -> str:
     """Names and figures in two columns: rates with two decimals, counts without.
 
     >>> print(table({"f1": 84.04132, "no_parse": 2}))

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import DataError
-from latentgram.evaluate.score import Score, harmonic, percent
+from latentgram.evaluate.score import Rate, Score, harmonic, percent
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class TaggingScore(Score):
     (75.0, 75.0, 70.2)
     """
 
-    HEADLINE: ClassVar[str] = "accuracy"
+    HEADLINE: ClassVar = "accuracy"
+    FIGURES: ClassVar = ("accuracy", "exact", "many_to_one", "one_to_one", "v_measure", "sentences", "words")
 
     sentences: int = 0
     pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -55,24 +56,24 @@ class TaggingScore(Score):
         return sum(self.unknown_pairs.values())
 
     @property
-    def accuracy(self) -> float:
-        """Words with the right tag, in percent."""
-        return percent(_right(self.pairs), self.words)
+    def right(self) -> int:
+        """Words with the right tag."""
+        return _right(self.pairs)
+
+    @property
+    def known_accuracy(self) -> float:
+        """Of the words that were in the training data, those with the right tag, in percent."""
+        return percent(self.right - _right(self.unknown_pairs), self.words - self.unknown_words)
 
     @property
     def unknown_accuracy(self) -> float:
         """Of the words that were not in the training data, those with the right tag, in percent."""
         return percent(_right(self.unknown_pairs), self.unknown_words)
 
-    @property
-    def known_accuracy(self) -> float:
-        """Of the words that were in the training data, those with the right tag, in percent."""
-        return percent(_right(self.pairs) - _right(self.unknown_pairs), self.words - self.unknown_words)
-
-    @property
-    def exact(self) -> float:
-        """Sentences with every tag right, in percent."""
-        return percent(self.complete, self.sentences)
+    accuracy = Rate("right", "words")
+    """Words with the right tag, in percent."""
+    exact = Rate("complete", "sentences")
+    """Sentences with every tag right, in percent."""
 
     @property
     def many_to_one(self) -> float:
@@ -115,12 +116,10 @@ class TaggingScore(Score):
         wrong = [(right, guess, count) for (right, guess), count in self.pairs.items() if right != guess]
         return sorted(wrong, key=lambda mistake: (-mistake[2], mistake[0], mistake[1]))[:most]
 
-    def to_json(self) -> dict[str, Any]:
-        """The figures by name; rates in percent."""
-        names = ["accuracy", "exact", "many_to_one", "one_to_one", "v_measure", "sentences", "words"]
-        if self.unknown_words:
-            names += ["known_accuracy", "unknown_accuracy", "unknown_words"]
-        return {name: getattr(self, name) for name in names}
+    def to_json(self) -> dict[str, object]:
+        """The figures by name, those of unknown words where there are any; rates in percent."""
+        names = ("known_accuracy", "unknown_accuracy", "unknown_words") if self.unknown_words else ()
+        return super().to_json() | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         unknown = f" (unknown words {self.unknown_accuracy:.2f})" if self.unknown_words else ""
@@ -155,7 +154,7 @@ def score_tags(
             raise DataError(f"sentence {sentences} has {len(right)} gold tags but {len(guess)} output tags")
         both = list(zip(right, guess, strict=True))
         pairs.update(both)
-        complete += all(one == other for one, other in both)
+        complete += tuple(right) == tuple(guess)
         if forms is not None and known is not None:
             unknown_pairs.update(pair for pair, form in zip(both, forms, strict=True) if form not in known)
     return TaggingScore(sentences, dict(sorted(pairs.items())), dict(sorted(unknown_pairs.items())), complete)

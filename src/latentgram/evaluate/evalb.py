@@ -1,0 +1,238 @@
+"""How EVALB sees trees: the rules of its parameter files, and the brackets and words that they leave.
+
+Words with deleted tags are taken out, labels are cut and looked up, quotes are mended. `'` is a closing quote or
+a possessive, so one tagger deletes it and another keeps it, and the sentence would be lost for a difference in
+length: where lengths differ, quotes (tags in `rules.quotes`) before which equally many words are kept on both
+sides, one of them deleted and the other not, are kept on both sides.
+
+Cost: O(nodes + gold brackets × output brackets) per sentence, in compiled loops (kernels.py).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.forest import Forest
+from latentgram.errors import DataError
+from latentgram.evaluate import kernels
+
+_QUOTES = frozenset("'\"/")
+
+
+@dataclass(frozen=True)
+class BracketingRules:
+    """The rules of a bracketing score, with EVALB's names for them in parameter files.
+
+    `delete` (DELETE_LABEL): a tag in it takes its word out, a label in it only its bracket; labels are cut at the
+    first `-` or `=` before they are looked up, tags are not. `delete_for_length` (DELETE_LABEL_FOR_LENGTH): tags
+    whose words do not count in the length of a sentence. `equal_labels`, `equal_words` (EQ_LABEL, EQ_WORD): pairs
+    that match each other. `quotes` (QUOTE_LABEL): tags of `'`, `"` and `/` that are put back when only one side
+    deleted them. `cutoff` (CUTOFF_LEN): the length up to which a sentence counts as short. `labelled` (LABELED).
+
+    `collapse_unaries` is not EVALB's: of a chain X → X → …, the papers on GENIA count one bracket only.
+    """
+
+    delete: tuple[str, ...] = ()
+    delete_for_length: tuple[str, ...] = ()
+    equal_labels: tuple[tuple[str, str], ...] = ()
+    equal_words: tuple[tuple[str, str], ...] = ()
+    quotes: tuple[str, ...] = ()
+    cutoff: int = 40
+    labelled: bool = True
+    collapse_unaries: bool = False
+
+
+COLLINS = BracketingRules(
+    delete=("TOP", "-NONE-", ",", ":", "``", "''", "."),
+    delete_for_length=("-NONE-",),
+    equal_labels=(("ADVP", "PRT"),),
+)
+"""The rules of EVALB's COLLINS.prm, by which parsers of the Penn Treebank are compared."""
+
+_LISTS = {"DELETE_LABEL": "delete", "DELETE_LABEL_FOR_LENGTH": "delete_for_length", "QUOTE_LABEL": "quotes"}
+_PAIRS = {"EQ_LABEL": "equal_labels", "EQ_WORD": "equal_words"}
+_NUMBERS = {"CUTOFF_LEN": "cutoff", "LABELED": "labelled"}
+_WITHOUT_EFFECT = {"DEBUG", "MAX_ERROR"}
+
+
+def read_rules(path: str | os.PathLike[str]) -> BracketingRules:
+    """The rules in a parameter file of EVALB. `DEBUG` and `MAX_ERROR` are understood and have no effect."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return parse_rules(file.read(), path)
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", path=path) from error
+    except UnicodeDecodeError as error:
+        raise DataError("this is not UTF-8 text, so no parameter file", path=path) from error
+
+
+def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> BracketingRules:
+    """The rules in the text of a parameter file.
+
+    >>> parse_rules("# comment\\nDELETE_LABEL TOP\\nEQ_LABEL ADVP PRT\\nCUTOFF_LEN 10\\n")
+    BracketingRules(delete=('TOP',), ..., equal_labels=(('ADVP', 'PRT'),), ..., cutoff=10, ...)
+    """
+    lists: dict[str, list[str]] = {name: [] for name in _LISTS.values()}
+    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in _PAIRS.values()}
+    numbers: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        key, *values = line.split()
+        wanted = 2 if key in _PAIRS else 1
+        if key not in {*_LISTS, *_PAIRS, *_NUMBERS, *_WITHOUT_EFFECT}:
+            raise DataError(f"{key} is no EVALB parameter", path=path, line=number)
+        if len(values) != wanted:
+            wish = "one value" if wanted == 1 else "two values"
+            raise DataError(f"{key} takes {wish}, got {len(values)}", path=path, line=number)
+        if key in _LISTS:
+            lists[_LISTS[key]].append(values[0])
+        elif key in _PAIRS:
+            pairs[_PAIRS[key]].append((values[0], values[1]))
+        elif key in _NUMBERS:
+            if not values[0].isdigit():
+                raise DataError(f"{key} must be a whole number, got {values[0]}", path=path, line=number)
+            numbers[_NUMBERS[key]] = int(values[0])
+    return BracketingRules(
+        delete=tuple(lists["delete"]),
+        delete_for_length=tuple(lists["delete_for_length"]),
+        quotes=tuple(lists["quotes"]),
+        equal_labels=tuple(pairs["equal_labels"]),
+        equal_words=tuple(pairs["equal_words"]),
+        cutoff=numbers.get("cutoff", 40),
+        labelled=bool(numbers.get("labelled", 1)),
+    )
+
+
+def count_brackets(
+    gold: Forest, output: Forest, rules: BracketingRules
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[sentences] lengths, and [sentences, 7] counts with the columns that `kernels` names."""
+    kept = [_kept(forest, rules) for forest in (gold, output)]
+    if rules.quotes:
+        _mend_quotes(gold, output, kept[0], kept[1], rules)
+    table = _Numbers()
+    sides = [_brackets(forest, keep, rules, table) for forest, keep in zip((gold, output), kept, strict=True)]
+    equal = table.pairs(rules.equal_labels)
+    counts = kernels.compare_brackets(*sides[0], *sides[1], equal, equal, table.pairs(rules.equal_words))
+    counted = (gold.word != ABSENT) & ~_flags(gold.labels, rules.delete_for_length)[gold.label]
+    return np.diff(_before(counted)[gold.start]), counts
+
+
+class _Numbers(dict[str, int]):
+    """Numbers for strings, given when first met, so that two forests share them."""
+
+    def __missing__(self, key: str) -> int:
+        self[key] = len(self)
+        return self[key]
+
+    def of(self, symbols: Iterable[str]) -> NDArray[np.int64]:
+        return np.array([self[symbol] for symbol in symbols], np.int64)
+
+    def pairs(self, pairs: tuple[tuple[str, str], ...]) -> NDArray[np.int64]:
+        return np.array([[self[left], self[right]] for left, right in pairs], np.int64).reshape(-1, 2)
+
+
+def _flags(alphabet: Alphabet, symbols: Iterable[str]) -> NDArray[np.bool_]:
+    """For each symbol of the alphabet, whether it is one of these."""
+    chosen = set(symbols)
+    return np.array([symbol in chosen for symbol in alphabet], np.bool_)
+
+
+def _kept(forest: Forest, rules: BracketingRules) -> NDArray[np.bool_]:
+    """For each node, whether it is a word that is not taken out."""
+    if not len(forest.label):
+        return np.zeros(0, np.bool_)
+    kept: NDArray[np.bool_] = (forest.word != ABSENT) & ~_flags(forest.labels, rules.delete)[forest.label]
+    return kept
+
+
+def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many flags are set before each place, and in all."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags, dtype=np.int64)))
+
+
+def cut_label(label: str) -> str:
+    """A label up to its first `-` or `=`: without functions and indices.
+
+    >>> cut_label("NP-SBJ-1"), cut_label("NP=2"), cut_label("-LRB-")
+    ('NP', 'NP', '')
+    """
+    return label.split("-", 1)[0].split("=", 1)[0]
+
+
+def _brackets(
+    forest: Forest, kept: NDArray[np.bool_], rules: BracketingRules, table: _Numbers
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Where the brackets of each tree begin, [n, 3] brackets; where its words begin, [m, 2] words and tags."""
+    before = _before(kept)
+    nodes = np.arange(len(forest.label))
+    first = np.repeat(before[forest.start[:-1]], np.diff(forest.start))
+    begin, end = before[nodes] - first, before[nodes + forest.size] - first
+    plain = [cut_label(label) for label in forest.labels]
+    deleted = {*rules.delete, *(other for pair in rules.equal_labels for other in _partner(pair, rules.delete))}
+    number = table.of(plain)[forest.label]
+    wanted = ~_flags(Alphabet(tuple(plain)), deleted)[forest.label]
+    wanted &= (forest.word == ABSENT) & (begin < end)
+    wanted[forest.start[:-1]] &= forest.label[forest.start[:-1]] != forest.labels.index("")
+    if rules.collapse_unaries:
+        wanted &= ~_repeats(forest, number)
+    label = number if rules.labelled else np.zeros_like(number)
+    brackets = np.stack((begin, end, label), axis=1)[wanted]
+    words = np.stack(
+        (table.of(forest.words)[forest.word[kept]], table.of(forest.labels)[forest.label[kept]]), axis=1
+    )
+    return _before(wanted)[forest.start], brackets, before[forest.start], words
+
+
+def _partner(pair: tuple[str, str], labels: tuple[str, ...]) -> list[str]:
+    """What else is deleted because it equals a deleted label."""
+    return [other for label, other in (pair, pair[::-1]) if label in labels]
+
+
+def _repeats(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """For each node, whether its only child is a bracket with the same label."""
+    repeats = np.zeros(len(number), np.bool_)
+    repeats[:-1] = (
+        (forest.size[:-1] == forest.size[1:] + 1) & (number[:-1] == number[1:]) & (forest.word[1:] == ABSENT)
+    )
+    return repeats
+
+
+def _mend_quotes(
+    gold: Forest,
+    output: Forest,
+    gold_kept: NDArray[np.bool_],
+    output_kept: NDArray[np.bool_],
+    rules: BracketingRules,
+) -> None:
+    """Change what is kept, in place, in the sentences whose lengths differ."""
+    for s in range(len(gold)):
+        gold_part = slice(int(gold.start[s]), int(gold.start[s + 1]))
+        output_part = slice(int(output.start[s]), int(output.start[s + 1]))
+        lengths = int(gold_kept[gold_part].sum()), int(output_kept[output_part].sum())
+        if lengths[0] == lengths[1] or 0 in lengths:
+            continue
+        quotes = _quotes(gold, gold_part, rules)
+        for there in _quotes(output, output_part, rules):
+            for here in quotes:
+                left, right = gold_kept[gold_part.start : here], output_kept[output_part.start : there]
+                if left.sum() == right.sum() and gold_kept[here] != output_kept[there]:
+                    gold_kept[here] = output_kept[there] = True
+
+
+def _quotes(forest: Forest, part: slice, rules: BracketingRules) -> list[int]:
+    """The nodes that are quotes."""
+    return [
+        node
+        for node in range(part.start, part.stop)
+        if forest.word[node] != ABSENT
+        and forest.words[forest.word[node]] in _QUOTES
+        and forest.labels[forest.label[node]] in rules.quotes
+    ]
