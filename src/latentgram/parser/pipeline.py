@@ -14,8 +14,7 @@ from typing import cast
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
-from latentgram.data.treebank import Treebank
-from latentgram.data.treebank_stream import TreebankStream
+from latentgram.data.treebank import Treebank, TreebankStream
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.kinds.protocols import Model
