@@ -33,9 +33,9 @@ import numpy as np
 
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.tagged import read_tagged
-from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import Text
 from latentgram.kinds.kind import Context
+from latentgram.reproduce.smith2012 import smith_eisner
 from latentgram.sequences.hmm_learning import Corpus
 from latentgram.sequences.hmm_parameters import Emissions, Prior, maximise, uniform
 

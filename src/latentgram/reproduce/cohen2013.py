@@ -1,24 +1,19 @@
 """Tables 1–3 and the ablations of §4.3 of Cohen, Stratos, Collins, Foster and Ungar (2013) on any treebank.
 
-Labelled F1 as EVALB counts it with COLLINS.prm, gold tags, Goodman's decoder. Every choice (states, rounds of
-EM) is made on the development part; the test part is scored only when asked for, with the grammars chosen. Times
-are processor seconds of one core, from trees in memory to a grammar.
-
-EM stands twice: as in the paper, and with the back-off smoothing of §3.2 applied to its expected counts.
+Labelled F1 as EVALB counts it with COLLINS.prm, gold tags, Goodman's decoder. EM stands twice: as in the paper,
+and with the back-off smoothing of §3.2 applied to its expected counts.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
-import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from latentgram.data.treebank import Treebank
+from latentgram.data.tree import Tree
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Counting, Spectral
 from latentgram.learn.fit import fit
@@ -28,13 +23,10 @@ from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics.data import GrammarData
-from latentgram.parser.parser import Parser
-from latentgram.progress import Progress, Silent
-from latentgram.reproduce.report import Row, parts_of
+from latentgram.progress import Progress
+from latentgram.reproduce.experiment import Experiment, Results, Row, best, curves, read_phrases, table, timed
 from latentgram.view.plots import line_plot
 
-DECODER = Goodman()
-"""As in the paper."""
 UNSCALED = 1e12
 """A κ beside which counts do not matter: all features have one weight."""
 PAPER = {
@@ -43,44 +35,23 @@ PAPER = {
     **{("spectral", m): f1 for m, f1 in ((8, 85.60), (16, 87.77), (24, 88.53), (32, 88.82))},
 }
 """Table 2 as printed: section 22 of the Penn Treebank, tags by a tagger."""
-TREES: dict[str, Any] = {"horizontal": 0}
+SIBLINGS = 0
 """As in the paper, intermediate nodes of binary trees remember no siblings."""
 EM_KINDS = {"EM": 0.0, "EM + back-off": None}
 """Back-off of each kind of EM; None is the default."""
 
 
-class Cohen2013:
+class Cohen2013(Experiment[LPCFG, Tree]):
     """The experiments on one treebank."""
 
+    PAPER, SUFFIX, FIGURE = "cohen2013", "mrg", "f1"
+    DECODER, GOLD_TAGS = Goodman(), True  # as in the paper
+
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        self.folder = folder
-        self.train, self.dev = parts_of(folder, "mrg")
-        self.progress = progress or Silent()
-        self.models: dict[Row, LPCFG] = {}
-        """Those that are scored again: spectral grammars, and the best of each kind of EM."""
-        self.scored = 0
-        for learner in (
-            Spectral(states=2, **TREES),
-            EM(states=2, iterations=1, **TREES),
-        ):  # the first call of a kernel compiles it
-            Parser(fit(LPCFG, self.train[:50], by=learner)).evaluate(self.dev[:5], gold_tags=True)
-
-    def score(self, grammar: LPCFG, decoder: Goodman = DECODER) -> float:
-        """F1 on the development part."""
-        f1: float = Parser(grammar, decoder).evaluate(self.dev, gold_tags=True).f1
-        self.scored += 1
-        self.progress.step("cohen2013", self.scored, None, f1=f1)
-        return f1
-
-    def row(self, name: str, by: Any, states: int = 1, keep: bool = False) -> Row:
-        """Learn a grammar and score it."""
-        started = time.process_time()
-        grammar = fit(LPCFG, self.train, by=by)
-        seconds = time.process_time() - started
-        row = Row(name, states, 0, self.score(grammar), seconds)
-        if keep:
-            self.models[row] = grammar
-        return row
+        super().__init__(folder, read_phrases, progress)
+        learners = (Spectral(states=2, horizontal=SIBLINGS), EM(states=2, iterations=1, horizontal=SIBLINGS))
+        for learner in learners:  # the first call of a kernel compiles it
+            self.accuracy(fit(LPCFG, self.train[:50], by=learner), self.dev[:5])
 
     def table_1(self, states: Sequence[int], rounds: int, every: int) -> list[Row]:
         """EM after every so many rounds."""
@@ -88,45 +59,45 @@ class Cohen2013:
         for name, backoff in EM_KINDS.items():
             grammars: dict[Row, LPCFG] = {}
             for m in states:
-                one = self._seconds(EM(states=m, iterations=1, backoff=backoff, **TREES))
-                each = max(self._seconds(EM(states=m, iterations=3, backoff=backoff, **TREES)) - one, 0.0) / 2
+                learner = EM(states=m, iterations=rounds, backoff=backoff, horizontal=SIBLINGS)
+                first, third = (
+                    timed(partial(fit, LPCFG, self.train, by=replace(learner, iterations=n)))[1] for n in (1, 3)
+                )
+                each = max(third - first, 0.0) / 2
                 watched = _Watch(self, every)
-                learner = EM(states=m, iterations=rounds, backoff=backoff, **TREES)
                 fit(LPCFG, self.train, by=learner, dev_score=watched)
                 for done, (grammar, f1) in watched.seen.items():
-                    row = Row(name, m, done, f1, one + (done - 1) * each)
+                    row = Row(name, m, done, f1, first + (done - 1) * each)
                     grammars[row] = grammar
                     rows.append(row)
-                chosen = best(list(grammars))
+                chosen = best(grammars)
                 grammars = {chosen: grammars[chosen]}
             self.models |= grammars
         return rows
 
-    def _seconds(self, by: EM) -> float:
-        started = time.process_time()
-        fit(LPCFG, self.train, by=by)
-        return time.process_time() - started
-
     def table_3(self, states: int) -> dict[str, float]:
         """Seconds of each stage of spectral learning."""
-        learner = SpectralLPCFG(states=states, **TREES)
-        marks = [time.process_time()]
-        data = GrammarData.of(self.train, learner)
-        marks.append(time.process_time())
-        views = project(data, ViewSettings.of(learner), Context())
-        marks.append(time.process_time())
-        spectral_grammar(data, views, learner.backoff, learner.pull)
-        marks.append(time.process_time())
-        stages = ("binarise and count", "features, scaling, SVD", "rules and lexicon")
-        return dict(zip(stages, (end - begin for begin, end in itertools.pairwise(marks)), strict=True))
+        learner = SpectralLPCFG(states=states, horizontal=SIBLINGS)
+        data, counting = timed(lambda: GrammarData.of(self.train, learner))
+        views, projecting = timed(lambda: project(data, ViewSettings.of(learner), Context()))
+        _, solving = timed(lambda: spectral_grammar(data, views, learner.backoff, learner.pull))
+        return {
+            "binarise and count": counting,
+            "features, scaling, SVD": projecting,
+            "rules and lexicon": solving,
+        }
 
     def ablations(self, states: Sequence[int]) -> list[Row]:
         """§4.3: without smoothing, without scaling, with simple features, and a Markovised PCFG."""
-        rows = [self.row("Markovised PCFG", Counting(horizontal=1, vertical=2))]
+        rows = [self.row("Markovised PCFG", LPCFG, Counting(horizontal=1, vertical=2), 1, keep=False)]
         for m in states:
-            rows.append(self.row("without smoothing", Spectral(states=m, backoff=0.0, **TREES), m))
-            rows.append(self.row("without scaling", Spectral(states=m, scaling=UNSCALED, **TREES), m))
-            rows.append(self.row("simple features", Spectral(states=m, features="simple", **TREES), m))
+            spectral = Spectral(states=m, horizontal=SIBLINGS)
+            for name, learner in (
+                ("without smoothing", replace(spectral, backoff=0.0)),
+                ("without scaling", replace(spectral, scaling=UNSCALED)),
+                ("simple features", replace(spectral, features="simple")),
+            ):
+                rows.append(self.row(name, LPCFG, learner, m, keep=False))
         return rows
 
     def signs(self, spectral: Sequence[Row]) -> list[Row]:
@@ -141,13 +112,8 @@ class Cohen2013:
     def negative(self, row: Row) -> int:
         """Sentences of the development part to which a grammar gives a negative probability."""
         cascade = Cascade((self.models[row],))
-        found = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
-        return sum(posterior.negative for posterior in found if posterior is not None)
-
-    def on_test(self, rows: Sequence[Row]) -> list[float]:
-        """F1 of chosen grammars on the test part."""
-        test = Treebank.read(self.folder / "test.mrg")
-        return [Parser(self.models[row], DECODER).evaluate(test, gold_tags=True).f1 for row in rows]
+        posteriors = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
+        return sum(posterior.negative for posterior in posteriors if posterior is not None)
 
 
 class _Watch:
@@ -166,11 +132,6 @@ class _Watch:
         return f1
 
 
-def best(rows: Sequence[Row]) -> Row:
-    """The row with the best F1 on the development part; the smaller of equals."""
-    return max(rows, key=lambda row: (row.dev, -row.states, -row.rounds))
-
-
 def reproduce(
     folder: Path,
     states: Sequence[int] = (8, 16, 24, 32),
@@ -178,19 +139,19 @@ def reproduce(
     every: int = 10,
     test: bool = False,
     progress: Progress | None = None,
-) -> tuple[dict[str, Any], str, dict[str, str]]:
-    """Run everything: figures by name, a page of Markdown, and tables and plots by file name."""
+) -> Results:
+    """Run everything."""
     work = Cohen2013(folder, progress)
-    pcfg = work.row("PCFG", Counting(), keep=True)
+    pcfg = work.row("PCFG", LPCFG, Counting(), 1)
     em = work.table_1(states, rounds, min(every, rounds))
-    spectral = [work.row("spectral", Spectral(states=m, **TREES), m, keep=True) for m in states]
+    spectral = [work.row("spectral", LPCFG, Spectral(states=m, horizontal=SIBLINGS), m) for m in states]
     stages = {m: work.table_3(m) for m in states}
     other = [*work.ablations(states), *work.signs(spectral)]
     negative = {row.states: work.negative(row) for row in spectral}
-    chosen = [pcfg, *(best([row for row in em if row.name == kind]) for kind in EM_KINDS), best(spectral)]
+    chosen = [pcfg, *(best(em, kind) for kind in EM_KINDS), best(spectral)]
     scores = work.on_test(chosen) if test else None
     every_row = [pcfg, *em, *spectral, *other]
-    results = {
+    figures: dict[str, object] = {
         "treebank": folder.name,
         "rows": [asdict(row) for row in every_row],
         "stages": {str(m): times for m, times in stages.items()},
@@ -199,13 +160,13 @@ def reproduce(
     }
     plots = {
         "table1.svg": line_plot(
-            _curves(em, lambda row: f"{row.name}, m={row.states}", lambda row: row.rounds),
+            curves(em, lambda row: f"{row.name}, m={row.states}", lambda row: row.rounds),
             title="EM by rounds",
             x_label="rounds",
             y_label="F1, development",
         ),
         "table2.svg": line_plot(
-            _curves([*_best_em(em), *spectral, *other[1:]], lambda row: row.name, lambda row: row.states),
+            curves([*_best_em(em), *spectral, *other[1:]]),
             title="F1 by states",
             x_label="states",
             y_label="F1, development",
@@ -215,7 +176,7 @@ def reproduce(
     page = _page(folder.name, states, pcfg, em, spectral, stages, other, chosen, scores)
     counts = ", ".join(f"{count} (m={m})" for m, count in negative.items())
     page += f"\nSentences of negative probability, of {len(work.dev)}: {counts}.\n"
-    return results, page, plots
+    return Results(figures, page, plots)
 
 
 def _best_em(em: Sequence[Row]) -> list[Row]:
@@ -224,24 +185,12 @@ def _best_em(em: Sequence[Row]) -> list[Row]:
     return [best([row for row in em if (row.name, row.states) == group]) for group in groups]
 
 
-def _curves(rows: Sequence[Row], name: Any, x: Any) -> dict[str, list[tuple[float, float]]]:
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        curves.setdefault(name(row), []).append((float(x(row)), row.dev))
-    return curves
-
-
 def _csv(rows: Sequence[Row]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, asdict(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return out.getvalue()
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
-    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
 
 
 def _page(
@@ -258,7 +207,7 @@ def _page(
     rounds = sorted({row.rounds for row in em})
     best_em = {(row.name, row.states): row for row in _best_em(em)}
     lines = [f"# Cohen et al. (2013) on {name}", "", "## Table 1: EM by rounds, F1 on the development part", ""]
-    lines += _table(
+    lines += table(
         ["", "states", *map(str, rounds)],
         [
             [kind, str(m), *(f"{row.dev:.2f}" for row in em if (row.name, row.states) == (kind, m))]
@@ -267,7 +216,7 @@ def _page(
         ],
     )
     lines += ["## Table 2: F1 on the development part (the paper's, all of the Penn Treebank, behind it)", ""]
-    lines += _table(
+    lines += table(
         ["states", *EM_KINDS, "spectral", "EM in the paper", "spectral in the paper"],
         [
             [
@@ -285,7 +234,7 @@ def _page(
     lines += [f"A plain PCFG has {pcfg.dev:.2f} (in the paper {PAPER['PCFG', 1]:.2f}).", ""]
     if scores:
         lines += ["Test part, the best of each on the development part:", ""]
-        lines += _table(
+        lines += table(
             ["", "states", "rounds", "test"],
             [
                 [row.name, str(row.states), str(row.rounds or ""), f"{score:.2f}"]
@@ -294,7 +243,7 @@ def _page(
         )
     lines += ["## Table 3: seconds of learning", ""]
     stage_names = list(next(iter(stages.values())))
-    lines += _table(
+    lines += table(
         ["states", "one round of EM", "best EM", "best EM + back-off", "spectral", *stage_names, "EM : spectral"],
         [
             [
@@ -309,7 +258,7 @@ def _page(
         ],
     )
     lines += ["## §4.3: what the parts are worth, F1 on the development part", ""]
-    lines += _table(
+    lines += table(
         ["", *(f"m={m}" for m in states)],
         [
             ["spectral", *(f"{row.dev:.2f}" for row in spectral)],

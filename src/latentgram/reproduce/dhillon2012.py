@@ -8,11 +8,10 @@ when asked for. Outputs of several treebanks are compared together by the paired
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +25,13 @@ from latentgram.arcs.reranking import (
     train_reranker,
 )
 from latentgram.arcs.settings import MIRAArcs, MIRAReranker
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
 from latentgram.evaluate.attachment import Punctuation, attachment_rows
 from latentgram.evaluate.compare import Comparison, attachment_uas, paired_bootstrap
 from latentgram.kinds.kind import Context
 from latentgram.progress import Progress
+from latentgram.reproduce.experiment import Results, read_dependencies, read_part, table, timed
 from latentgram.view.plots import line_plot
 
 Rows = NDArray[np.int64]
@@ -75,27 +75,24 @@ class Order:
 
 def reproduce(
     folders: Sequence[Path], orders: Sequence[int], count: int, folds: int, test: bool, progress: Progress
-) -> tuple[dict[str, Any], str, dict[str, str]]:
-    """The results as plain values, the page, and the plots by file name."""
-    found = []
-    for folder in folders:
-        for order in orders:
-            found.append(run(folder, order, count, folds, test, progress))
-    parts = ["dev", "test"] if test else ["dev"]
-    results = {
-        "paper": {str(order): table for order, table in PAPER.items()},
-        "runs": [_as_json(one) for one in found],
+) -> Results:
+    """Run everything."""
+    parts = ("dev", "test") if test else ("dev",)
+    runs = [run(folder, order, count, folds, parts, progress) for folder in folders for order in orders]
+    figures: dict[str, object] = {
+        "paper": {str(order): printed for order, printed in PAPER.items()},
+        "runs": [_as_json(each) for each in runs],
         "together": {
-            part: {str(order): together(found, part, order).to_json() for order in orders} for part in parts
+            part: {str(order): together(runs, part, order).to_json() for order in orders} for part in parts
         },
     }
     plots = {
         f"oracle-{part}.svg": line_plot(
             {
-                f"{one.treebank}, order {one.order}": [
-                    (float(k), uas(one.oracle[part][k])) for k in SIZES if k <= count
+                f"{each.treebank}, order {each.order}": [
+                    (float(k), uas(rows)) for k, rows in each.oracle[part].items()
                 ]
-                for one in found
+                for each in runs
             },
             title=f"The best tree of a list ({part})",
             x_label="length of the list",
@@ -103,45 +100,39 @@ def reproduce(
         )
         for part in parts
     }
-    return results, page(found, parts, orders), plots
+    return Results(figures, page(runs, parts, orders), plots)
 
 
-def run(folder: Path, order: int, count: int, folds: int, test: bool, progress: Progress) -> Order:
+def run(folder: Path, order: int, count: int, folds: int, parts: Sequence[str], progress: Progress) -> Order:
     """All systems of one order on one treebank."""
-    if not (folder / "train.conllu").exists():
-        raise DataError("there is no train.conllu: the folder of a treebank has train, dev and test", path=folder)
-    train, _ = Treebank.read(folder / "train.conllu").projectivise()
+    train, _ = read_part(folder, "train.conllu", read_dependencies).projectivise()
     context = Context(progress=progress)
     rule = PUNCTUATION.get(folder.name, "upos")
     seconds = {}
     models = sorted({name for names in SYSTEMS.values() for name in names})
-    clock = time.process_time()
-    rated = jackknifed_lists(train, MIRAArcs(order=order), models, count=count, folds=folds, context=context)
-    seconds["jackknifed lists"] = time.process_time() - clock
-    clock = time.process_time()
-    base = learn_arcs(train, MIRAArcs(order=order), context)
-    seconds["base parser"] = time.process_time() - clock
+    learner = MIRAArcs(order=order)
+    rated, seconds["jackknifed lists"] = timed(
+        lambda: jackknifed_lists(train, learner, models, count=count, folds=folds, context=context)
+    )
+    base, seconds["base parser"] = timed(lambda: learn_arcs(train, learner, context))
     scorers = learn_generative(train, models, context)
-    learner = MIRAReranker(count=count)
-    rerankers = {}
-    for name, names in SYSTEMS.items():
-        chosen = {each: scorers[each] for each in names}
-        rerankers[name] = train_reranker(rated, base, chosen, learner)
+    rerankers = {
+        name: train_reranker(rated, base, {each: scorers[each] for each in names}, MIRAReranker(count=count))
+        for name, names in SYSTEMS.items()
+    }
     rows: dict[str, dict[str, Rows]] = {}
     oracle: dict[str, dict[int, Rows]] = {}
-    for part in ("dev", "test") if test else ("dev",):
-        gold = Treebank.read(folder / f"{part}.conllu")
-        clock = time.process_time()
-        lists = nbest_lists(base, gold, count)
-        seconds[f"{part} lists"] = time.process_time() - clock
-        given = RatedLists.of(lists, scorers)
+    for part in parts:
+        gold = read_part(folder, f"{part}.conllu", read_dependencies)
+        lists, seconds[f"{part} lists"] = timed(partial(nbest_lists, base, gold, count))
+        ratings = RatedLists.of(lists, scorers)
         rows[part] = {"base": _rows(gold, lists, [0] * len(gold), rule)}
         for name, reranker in rerankers.items():
-            features = given.dense(reranker.names)
-            best = [int(np.argmax(reranker.scored(one, each))) for one, each in zip(lists, features, strict=True)]
+            features = ratings.dense(reranker.names)
+            best = [int(np.argmax(reranker.scored(*pair))) for pair in zip(lists, features, strict=True)]
             rows[part][name] = _rows(gold, lists, best, rule)
         oracle[part] = {
-            size: _rows(gold, lists, [int(np.argmax(one.right[:size])) for one in lists], rule)
+            size: _rows(gold, lists, [int(np.argmax(nbest.right[:size])) for nbest in lists], rule)
             for size in SIZES
             if size <= count
         }
@@ -150,12 +141,12 @@ def run(folder: Path, order: int, count: int, folds: int, test: bool, progress: 
 
 
 def _rows(
-    gold: Treebank[Any], lists: Sequence[NBestList], chosen: Sequence[int], punctuation: Punctuation
+    gold: Treebank[DependencyTree], lists: Sequence[NBestList], chosen: Sequence[int], punctuation: Punctuation
 ) -> Rows:
     """Counted words and right heads of the chosen trees."""
     trees = [
-        tree.replace(heads=tuple(one.heads[place].tolist()))
-        for tree, one, place in zip(gold, lists, chosen, strict=True)
+        tree.replace(heads=tuple(nbest.heads[place].tolist()))
+        for tree, nbest, place in zip(gold, lists, chosen, strict=True)
     ]
     return attachment_rows(gold, trees, punctuation=punctuation)
 
@@ -170,17 +161,17 @@ def complete(rows: Rows) -> float:
     return float(100 * (rows[:, 1] == rows[:, 0]).mean())
 
 
-def together(found: Sequence[Order], part: str, order: int) -> Comparison:
+def together(runs: Sequence[Order], part: str, order: int) -> Comparison:
     """The base parser against the reranker with all generative models, over all treebanks."""
-    chosen = [one for one in found if one.order == order]
+    chosen = [each for each in runs if each.order == order]
     first, second = (
-        np.concatenate([one.rows[part][name] for one in chosen]) for name in ("base", "+ all generative")
+        np.concatenate([each.rows[part][name] for each in chosen]) for name in ("base", "+ all generative")
     )
     return paired_bootstrap(first, second, attachment_uas)
 
 
-def _as_json(one: Order) -> dict[str, Any]:
-    def table(rows: Mapping[str, Rows]) -> dict[str, Any]:
+def _as_json(run: Order) -> dict[str, object]:
+    def systems(rows: Mapping[str, Rows]) -> dict[str, object]:
         base = rows["base"]
         return {
             name: {
@@ -192,16 +183,16 @@ def _as_json(one: Order) -> dict[str, Any]:
         }
 
     return {
-        "treebank": one.treebank,
-        "order": one.order,
-        "systems": {part: table(rows) for part, rows in one.rows.items()},
-        "oracle": {part: {str(k): uas(rows) for k, rows in sizes.items()} for part, sizes in one.oracle.items()},
-        "weights": one.weights,
-        "seconds": one.seconds,
+        "treebank": run.treebank,
+        "order": run.order,
+        "systems": {part: systems(rows) for part, rows in run.rows.items()},
+        "oracle": {part: {str(k): uas(rows) for k, rows in sizes.items()} for part, sizes in run.oracle.items()},
+        "weights": run.weights,
+        "seconds": run.seconds,
     }
 
 
-def page(found: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> str:
+def page(runs: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> str:
     """All of it as Markdown."""
     lines = ["# Dhillon, Rodu, Collins, Foster and Ungar (2012)", ""]
     lines += [
@@ -209,26 +200,27 @@ def page(found: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) ->
         "percent; p by the paired bootstrap against the base parser of the same order.",
         "",
     ]
-    for one in found:
+    for run in runs:
         for part in parts:
-            lines += [f"## {one.treebank}, order {one.order}, {part}", ""]
-            lines += ["| system | accuracy | complete | error | p | paper |", "|---|--:|--:|--:|--:|--:|"]
-            base = one.rows[part]["base"]
-            for name, rows in one.rows[part].items():
+            lines += [f"## {run.treebank}, order {run.order}, {part}", ""]
+            base = run.rows[part]["base"]
+            cells = []
+            for name, rows in run.rows[part].items():
                 change = 100 * (uas(rows) - uas(base)) / (100 - uas(base))
                 chance = "" if name == "base" else f"{paired_bootstrap(base, rows, attachment_uas).p_value:.4f}"
-                printed = PAPER[one.order].get(name)
+                printed = PAPER[run.order].get(name)
                 shown = f"{printed[0]} / {printed[1]}" if printed else ""
                 error = "" if name == "base" else f"{-change:+.1f} %"
-                lines.append(f"| {name} | {uas(rows):.2f} | {complete(rows):.2f} | {error} | {chance} | {shown} |")
-            best = ", ".join(f"{k}: {uas(rows):.2f}" for k, rows in one.oracle[part].items())
-            lines += ["", f"Best tree of a list of k: {best}.", ""]
-        spent = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in one.seconds.items())
+                cells.append([name, f"{uas(rows):.2f}", f"{complete(rows):.2f}", error, chance, shown])
+            lines += table(["system", "accuracy", "complete", "error", "p", "paper"], cells)
+            best = ", ".join(f"{k}: {uas(rows):.2f}" for k, rows in run.oracle[part].items())
+            lines += [f"Best tree of a list of k: {best}.", ""]
+        spent = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
         lines += [f"Processor time: {spent}.", ""]
     lines += ["## All treebanks together: base parser against the reranker with all generative models", ""]
     for part in parts:
         for order in orders:
-            comparison = together(found, part, order)
+            comparison = together(runs, part, order)
             less = 100 * comparison.difference / (100 - comparison.first)
             lines.append(f"- {part}, order {order}: {comparison}; error {-less:+.1f} %")
     return "\n".join(lines) + "\n"

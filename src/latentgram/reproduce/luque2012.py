@@ -1,27 +1,26 @@
 """Table 1 and Figures 1–3 of Luque, Quattoni, Balle and Carreras (2012) on any dependency treebank.
 
-Unlabelled attachment of words that are not punctuation, gold tags, projective trees, MBR decoding. Every choice
-(states, rounds of EM) is made on the development part; the test part is scored only when asked for, with the
-models chosen. Times are processor seconds of one core, from trees in memory to a grammar.
+Unlabelled attachment of words that are not punctuation, gold tags, projective trees, MBR decoding.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from latentgram.data.dependencies import DependencyTree
 from latentgram.kinds.decoders import Viterbi
 from latentgram.kinds.learners import EM, Counting, Spectral
 from latentgram.learn.fit import fit
-from latentgram.parser.parser import Parser
-from latentgram.progress import Progress, Silent
-from latentgram.reproduce.report import Row, parts_of, read_part
+from latentgram.progress import Progress
+from latentgram.reproduce.experiment import Experiment, Results, Row, best, curves, read_dependencies, table, timed
 from latentgram.shag.distance import ArcDistance
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.lexical import LexicalSHAG
 from latentgram.shag.model import LEFT, SHAG
 from latentgram.view.automata import draw_dfa
@@ -44,28 +43,14 @@ PAPER = {"DET": 69.45, "DET+F": 75.91, "SPECTRAL": 80.44, "EM": 81.68}
 """Table 1 as printed: all of the Penn Treebank."""
 
 
-class Luque2012:
+class Luque2012(Experiment[HeadGrammar, DependencyTree]):
     """The experiments on one treebank."""
 
+    PAPER, SUFFIX, FIGURE = "luque2012", "conllu", "uas"
+
     def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        self.folder = folder
-        self.train, self.dev = parts_of(folder, "conllu")
-        self.progress = progress or Silent()
-        self.models: dict[Row, Any] = {}
+        super().__init__(folder, read_dependencies, progress)
         fit(SHAG, self.train[:20], by=Spectral(states=2))  # the first call of a kernel compiles it
-
-    def row(self, name: str, model: type, by: Any, states: int = 0, rounds: int = 0) -> Row:
-        """Learn a grammar and score it."""
-        started = time.process_time()
-        grammar: Any = fit(model, self.train, by=by)
-        return self.scored(name, grammar, time.process_time() - started, states, rounds)
-
-    def scored(self, name: str, grammar: Any, seconds: float, states: int = 0, rounds: int = 0) -> Row:
-        """Score a grammar on the development part and remember it."""
-        row = Row(name, states, rounds, Parser(grammar).evaluate(self.dev).uas, seconds)
-        self.models[row] = grammar
-        self.progress.step("luque2012", len(self.models), None, uas=row.dev)
-        return row
 
     def figure_1(self) -> list[Row]:
         """Unlexicalised grammars against the number of states."""
@@ -97,20 +82,16 @@ class Luque2012:
             seen: list[float] = []
 
             def score(grammar: SHAG, seen: list[float] = seen) -> float:
-                seen.append(Parser(grammar).evaluate(self.dev).uas)
+                seen.append(self.accuracy(grammar, self.dev))
                 return seen[-1]
 
-            started = time.process_time()
-            grammar = fit(SHAG, self.train, by=EM(seed=seed), dev_score=score)
-            seconds = time.process_time() - started
-            rows.append(self.scored(BACKED, grammar, seconds, grammar.states, int(np.argmax(seen))))
+            grammar, seconds = timed(partial(fit, SHAG, self.train, by=EM(seed=seed), dev_score=score))
+            rows.append(self.scored_row(BACKED, grammar, seconds, grammar.states, int(np.argmax(seen))))
         return best(rows, BACKED)
 
     def figure_2(self) -> list[Row]:
         """Lexicalised grammars alone, times a spectral one, and times that and the distances of arcs."""
-        started = time.process_time()
-        distance = fit(ArcDistance, self.train, by=Counting()) ** 0.5
-        for_distance = time.process_time() - started
+        distance, for_distance = timed(lambda: fit(ArcDistance, self.train, by=Counting()) ** 0.5)
         spectral = {states: self.row("SPECTRAL", SHAG, Spectral(states=states), states) for states in COMBINED}
         rows = []
         for name, by in LEXICAL.items():
@@ -118,35 +99,18 @@ class Luque2012:
             rows.append(alone)
             for states, hidden in spectral.items():
                 product = self.models[hidden] * self.models[alone]
-                rows.append(self.scored(f"{name} × SPECTRAL", product, hidden.seconds + alone.seconds, states))
+                rows.append(self.scored_row(f"{name} × SPECTRAL", product, hidden.seconds + alone.seconds, states))
         lex = self.models[alone]
         for states, hidden in spectral.items():
             seconds = hidden.seconds + for_distance
-            rows.append(self.scored("SPECTRAL × distance", self.models[hidden] * distance, seconds, states))
+            rows.append(self.scored_row("SPECTRAL × distance", self.models[hidden] * distance, seconds, states))
             whole = self.models[hidden] * lex**0.7 * distance
-            rows.append(self.scored("all three", whole, seconds + alone.seconds, states))
+            rows.append(self.scored_row("all three", whole, seconds + alone.seconds, states))
         return rows
 
-    def on_test(self, rows: Sequence[Row]) -> list[float]:
-        """Accuracy of chosen grammars on the test part."""
-        test = read_part(self.folder / "test.conllu")
-        return [Parser(self.models[row]).evaluate(test).uas for row in rows]
 
-    def viterbi(self, row: Row) -> float:
-        """What a deterministic grammar reaches with its best tree in place of that of least risk (footnote 7)."""
-        uas: float = Parser(self.models[row], Viterbi()).evaluate(self.dev).uas
-        return uas
-
-
-def best(rows: Sequence[Row], *names: str) -> Row:
-    """The row of these names with the best accuracy on the development part; the smaller of equals."""
-    return max((row for row in rows if row.name in names), key=lambda row: (row.dev, -row.states, -row.rounds))
-
-
-def reproduce(
-    folder: Path, test: bool = False, progress: Progress | None = None
-) -> tuple[dict[str, Any], str, dict[str, str]]:
-    """Run everything: figures by name, a page of Markdown, and plots by file name."""
+def reproduce(folder: Path, test: bool = False, progress: Progress | None = None) -> Results:
+    """Run everything."""
     work = Luque2012(folder, progress)
     unlexical, lexical = work.figure_1(), work.figure_2()
     em = tuple(f"EM ({rounds})" for rounds in ROUNDS)
@@ -156,19 +120,20 @@ def reproduce(
     names = [*LEXICAL, *(f"{name} × SPECTRAL" for name in LEXICAL), "SPECTRAL × distance", "all three"]
     chosen += [best(lexical, name) for name in names]
     scores = work.on_test(chosen) if test else [float("nan")] * len(chosen)
-    viterbi = {row.name: work.viterbi(row) for row in chosen[:2]}
+    # What deterministic grammars reach with the best tree in place of that of least risk (footnote 7).
+    viterbi = {row.name: work.accuracy(work.models[row], work.dev, Viterbi()) for row in chosen[:2]}
     spectral, by_em = chosen[3], chosen[4]
-    shag = work.models[best(unlexical, "SPECTRAL")]
+    shag = cast(SHAG, work.models[spectral])
     plots = {
         "figure1.svg": line_plot(
-            _curves(unlexical), title="Unlexicalised grammars", x_label="states", y_label="UAS, development"
+            curves(unlexical), title="Unlexicalised grammars", x_label="states", y_label="UAS, development"
         ),
         "figure2.svg": line_plot(
-            _curves(lexical), title="Lexicalised grammars", x_label="states", y_label="UAS, development"
+            curves(lexical), title="Lexicalised grammars", x_label="states", y_label="UAS, development"
         ),
         "figure3.svg": draw_dfa(shag[_noun(shag), LEFT].to_dfa(clusters=10), "left modifiers of nouns"),
     }
-    results = {
+    figures: dict[str, object] = {
         "treebank": folder.name,
         "unlexicalised": [asdict(row) for row in unlexical],
         "lexicalised": [asdict(row) for row in lexical],
@@ -176,11 +141,8 @@ def reproduce(
         "viterbi": viterbi,
         "em_to_spectral_seconds": by_em.seconds / spectral.seconds,
     }
-    return (
-        results,
-        _page(folder.name, chosen, scores if test else None, viterbi, by_em.seconds / spectral.seconds),
-        plots,
-    )
+    page = _page(folder.name, chosen, scores if test else None, viterbi, by_em.seconds / spectral.seconds)
+    return Results(figures, page, plots)
 
 
 def _noun(shag: SHAG) -> str:
@@ -191,28 +153,22 @@ def _noun(shag: SHAG) -> str:
     return shag.symbols.alphabet[int(shag.symbols.counts.argmax())]
 
 
-def _curves(rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        curves.setdefault(row.name, []).append((float(row.states), row.dev))
-    return curves
-
-
 def _page(
     name: str, chosen: Sequence[Row], scores: Sequence[float] | None, viterbi: dict[str, float], ratio: float
 ) -> str:
     head = ["grammar", "states", "rounds", "dev", *(["test"] if scores else []), "seconds", "paper's test (WSJ)"]
-    lines = [f"# Luque et al. (2012) on {name}", "", "| " + " | ".join(head) + " |"]
-    lines.append("|---|" + "--:|" * (len(head) - 1))
+    rows = []
     for number, row in enumerate(chosen):
         cells = [row.name, str(row.states or ""), str(row.rounds or ""), f"{row.dev:.2f}"]
         cells += [f"{scores[number]:.2f}"] if scores else []
         paper = PAPER.get(row.name.split(" (")[0] if row.name != "SPECTRAL (literal)" else row.name)
         cells += [f"{row.seconds:.2f}", f"{paper:.2f}" if paper else ""]
-        lines.append("| " + " | ".join(cells) + " |")
+        rows.append(cells)
     best_trees = ", ".join(f"{grammar} {uas:.2f}" for grammar, uas in viterbi.items())
-    lines += [
+    lines = [
+        f"# Luque et al. (2012) on {name}",
         "",
+        *table(head, rows),
         f"Viterbi in place of MBR, dev: {best_trees}. "
         f"The paper's EM took {ratio:.1f} times as long as spectral learning.",
         "",

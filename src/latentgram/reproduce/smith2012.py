@@ -1,21 +1,26 @@
 """Figure 2 of Smith and Eisner (2012): EM on text against EM on an n-gram approximation of it.
 
-Tags: Brown with 17 classes (see `data.tagsets`), the wsj sample with its own 17. The dictionary limits words seen
-at least five times in the tagged part, in the wsj sample also three times and twice. Time is processor time of
-learning alone: counting and building the automaton for n-gram EM, rounds for both; what is scored on the way is
+Tags: Brown with Smith and Eisner's 17 classes (2005), the wsj sample with its own 17. The dictionary limits words
+seen at least five times in the tagged part, in the wsj sample also three times and twice. Time is processor time
+of learning alone: counting and building the automaton for n-gram EM, rounds for both; what is scored on the way is
 not counted. Both are MAP: with the same pseudo-counts on Brown, each with those of emissions that are best on dev
 on the wsj sample, where they matter. The model that is scored in the end is the one after the round that was best
 on dev: on little text accuracy falls after a few rounds, however the likelihood rises.
+
+The Penn Treebank's 45 tags collapse to the 17 classes by a table; those of Brown go the same way, each to the
+class of the Penn tag that its words would have. Suffixes for titles, headlines and cited words, the prefix for
+foreign words and the mark of negation are cut; a contraction (`PPS+BEZ`) has the class of its first part;
+possessives keep theirs, so the class POS stays empty.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,24 +28,16 @@ from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.tagged import read_tagged
-from latentgram.data.tagsets import smith_eisner
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError
 from latentgram.evaluate.tagging import score_tags
 from latentgram.kinds.kind import Context
 from latentgram.progress import Progress
+from latentgram.reproduce.experiment import Results, table
+from latentgram.sequences import hmm_parameters
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.hmm_learning import Corpus
-from latentgram.sequences.hmm_parameters import (
-    Emissions,
-    Expected,
-    Parameters,
-    Prior,
-    as_hmm,
-    expanded,
-    maximise,
-    uniform,
-)
+from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
 from latentgram.sequences.ngram_learning import from_counts
 from latentgram.sequences.variational import ROUNDS, ApproximateCorpus, first_memory
 from latentgram.view.plots import line_plot
@@ -50,6 +47,38 @@ PRIORS = tuple(Prior(1.0, emission) for emission in (0.01, 0.03, 0.1))
 """What is tried on little text."""
 CHECKED = (1, 2, 3, 5, 10, 15, 20, 30, 40)
 """The rounds after which models are scored."""
+CLASSES = {
+    "ADJ": "JJ JJR JJS JJT CD OD AP PP$",
+    "ADV": "RB RBR RBT RN QL QLP *",
+    "CONJ": "CC",
+    "DET": "AT DT DTI DTS DTX ABL ABN ABX",
+    "ENDPUNC": ".",
+    "INPUNC": ", : -- UH",
+    "LPUNC": "( ``",
+    "N": "NN NNS NP NPS NR NRS PN PP PPL PPLS PPO PPS PPSS PP$$ EX NIL",
+    "PREP": "IN CS",
+    "PRT": "RP",
+    "RPUNC": ") '' '",
+    "TO": "TO",
+    "V": "VB VBD VBZ MD BE BED BEDZ BEM BER BEZ DO DOD DOZ HV HVD HVZ",
+    "VBG": "VBG BEG DOG HVG",
+    "VBN": "VBN BEN DON HVN",
+    "WH": "WDT WPO WPS WP$ WQL WRB",
+}
+"""The Brown tags of each class."""
+_CLASS_OF = {tag: name for name, tags in CLASSES.items() for tag in tags.split()}
+_AFFIXES = re.compile(r"^FW-|-(TL|HL|NC|T|N)\b")
+
+
+def smith_eisner(brown: str) -> str:
+    """The class of a Brown tag; what the table lacks is a noun.
+
+    >>> [smith_eisner(tag) for tag in ("NN$-TL", "BEZ*", "PPS+BEZ", "FW-IN", "*", "WP$", "--")]
+    ['N', 'V', 'N', 'PREP', 'ADV', 'WH', 'INPUNC']
+    """
+    tag = _AFFIXES.sub("", brown).split("+")[0]
+    forms = (tag, tag.rstrip("*"), tag.rstrip("*").rstrip("$"))
+    return next((_CLASS_OF[form] for form in forms if form in _CLASS_OF), "N")
 
 
 @dataclass
@@ -69,10 +98,10 @@ class Run:
 
     @property
     def round_seconds(self) -> float:
-        """Seconds of a round."""
+        """Seconds per round."""
         return (self.curve[-1]["seconds"] - self.prepared) / self.curve[-1]["round"]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All but the model."""
         return {
             "learner": self.name, "corpus": self.size, "tokens": self.tokens, "arcs": self.arcs,
@@ -85,7 +114,6 @@ class Run:
 class Tagged:
     """A tagged corpus in its three parts."""
 
-    name: str
     train: list[Sentence]
     dev: list[Sentence]
     test: list[Sentence]
@@ -98,7 +126,7 @@ class Tagged:
         for part in ("train", "dev", "test"):
             sentences = read_tagged(folder / name / f"{part}.tsv", column=1 if brown else 2)
             parts.append([_coarse(sentence) if brown else sentence for sentence in sentences])
-        return cls(name, *parts)
+        return cls(*parts)
 
 
 def _coarse(sentence: Sentence) -> Sentence:
@@ -107,8 +135,8 @@ def _coarse(sentence: Sentence) -> Sentence:
 
 def reproduce(
     data: Path, more: Path | None, sizes: Sequence[int], iterations: int, test: bool, progress: Progress
-) -> tuple[dict[str, Any], str, dict[str, str]]:
-    """Run everything; the figures, a page about them, and plots by file name."""
+) -> Results:
+    """Run everything."""
     runs: list[Run] = []
     brown = Tagged.read(data / "tagged", "brown")
     source = (
@@ -116,12 +144,13 @@ def reproduce(
     )
     for size, text in _corpora(brown, more, sizes):
         cutoff = 3 if text.size < 10_000_000 else 10
-        runs += _compare(brown, text, f"{size}×", cutoff, iterations, test, progress, wide=size == min(sizes))
+        comparison = Comparison(brown, text, f"{size}×", cutoff, iterations, progress)
+        runs += comparison.runs(wide=size == min(sizes), test=test)
     wsj = Tagged.read(data / "tagged", "wsj-sample")
     words = Text.of(s.words for s in wsj.train)
     for seen in (5, 3, 2):
-        name = f"wsj-sample, {seen}"
-        runs += _compare(wsj, words, name, 2, iterations, test, progress, wide=seen == 5, seen=seen, priors=PRIORS)
+        comparison = Comparison(wsj, words, f"wsj-sample, {seen}", 2, iterations, progress, seen, PRIORS)
+        runs += comparison.runs(wide=seen == 5, test=test)
     plots = {}
     for corpus in dict.fromkeys(run.size for run in runs):
         here = [run for run in runs if run.size == corpus]
@@ -129,8 +158,8 @@ def reproduce(
             series = {run.name: [(point["seconds"], point[what]) for point in run.curve] for run in here}
             name = f"{what}-{corpus.replace('×', 'x').replace(', ', '-')}.svg"
             plots[name] = line_plot(series, title=f"corpus {corpus}", x_label="processor seconds", y_label=label)
-    results = {"text": source, "iterations": iterations, "runs": [run.to_json() for run in runs]}
-    return results, _page(runs, source, iterations), plots
+    figures = {"text": source, "iterations": iterations, "runs": [run.to_json() for run in runs]}
+    return Results(figures, _page(runs, source, iterations), plots)
 
 
 def _corpora(brown: Tagged, more: Path | None, sizes: Sequence[int]) -> Iterator[tuple[int, Text]]:
@@ -156,102 +185,105 @@ def _corpora(brown: Tagged, more: Path | None, sizes: Sequence[int]) -> Iterator
         yield size, base if size == 1 else (base + extra).upto(size * base.size)
 
 
-def _compare(
-    corpus: Tagged,
-    text: Text,
-    size: str,
-    cutoff: int,
-    iterations: int,
-    test: bool,
-    progress: Progress,
-    wide: bool,
-    seen: int = 5,
-    priors: Sequence[Prior] = (PRIOR,),
-) -> list[Run]:
-    """EM and n-gram EM on one text; `wide` adds the slower families and the reduction to classes."""
-    dictionary = TagDictionary.of(corpus.train, seen)
-    judge = (Corpus.of(text, Emissions.of(text.words, dictionary), 2, segments=True), corpus, progress)
+@dataclass(frozen=True)
+class Comparison:
+    """EM and n-gram EM on one text, whose words the tagged corpus limits."""
 
-    def best(learn: Callable[[Prior], Run]) -> Run:
-        return max(map(learn, priors), key=lambda run: run.scores["dev_accuracy"])
+    corpus: Tagged
+    text: Text
+    size: str
+    cutoff: int
+    iterations: int
+    progress: Progress
+    seen: int = 5
+    """How often the dictionary must have seen a word."""
+    priors: Sequence[Prior] = (PRIOR,)
 
-    runs = [
-        best(partial(_em, text, dictionary, size, iterations, segments, judge=judge))
-        for segments in ((False, True) if wide else (False,))
-    ]
-    kinds = [("n-gram EM", 1, False)]
-    kinds += [("n-gram EM, classes", 1, True), ("n-gram EM, n_q = 2", 2, False)] if wide else []
-    for name, window, classes in kinds:
-        learn = partial(_ngram_em, name, text, dictionary, size, cutoff, window, classes, iterations, judge=judge)
-        runs.append(best(learn))
-    for run in runs:
-        if test and run.model is not None:
-            run.scores["test_accuracy"] = _accuracy(run.model, corpus.test)
-    return runs
+    @cached_property
+    def dictionary(self) -> TagDictionary:
+        """The tags that words may have."""
+        return TagDictionary.of(self.corpus.train, self.seen)
 
+    @cached_property
+    def exact(self) -> Corpus:
+        """The text, for likelihoods."""
+        return Corpus.of(self.text, Emissions.of(self.text.words, self.dictionary), 2, segments=True)
 
-Judge = tuple[Corpus, Tagged, Progress]
+    def runs(self, wide: bool, test: bool) -> list[Run]:
+        """All learners; `wide` adds the slower families and the reduction to classes."""
+        learners = [partial(self.em, segments) for segments in ((False, True) if wide else (False,))]
+        learners.append(partial(self.ngram_em, "n-gram EM", 1, False))
+        if wide:
+            learners.append(partial(self.ngram_em, "n-gram EM, classes", 1, True))
+            learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", 2, False))
+        runs = [max(map(learn, self.priors), key=lambda run: run.scores["dev_accuracy"]) for learn in learners]
+        for run in runs:
+            if test and run.model is not None:
+                run.scores["test_accuracy"] = _accuracy(run.model, self.corpus.test)
+        return runs
 
-
-def _em(
-    text: Text,
-    dictionary: TagDictionary,
-    size: str,
-    iterations: int,
-    segments: bool,
-    prior: Prior,
-    judge: Judge,
-) -> Run:
-    run = Run("EM, segments" if segments else "EM", size, text.size, prior)
-    _warm(dictionary)
-    begin = time.process_time()
-    shape = Emissions.of(text.words, dictionary)
-    corpus = Corpus.of(text, shape, 2, segments)
-    first, _ = corpus.expect(uniform(shape, 2), Context())
-    parameters = maximise(first, shape, prior)
-    run.prepared = spent = time.process_time() - begin
-    for number in range(1, iterations + 1):
+    def em(self, segments: bool, prior: Prior) -> Run:
+        """EM on the text."""
+        run = Run("EM, segments" if segments else "EM", self.size, self.text.size, prior)
+        _warm(self.dictionary)
         begin = time.process_time()
-        counts, _ = corpus.expect(parameters, Context())
-        parameters = maximise(counts, shape, prior)
-        spent += time.process_time() - begin
-        _check(run, number, spent, parameters, shape, text, judge, number == iterations)
-    return run
+        shape = Emissions.of(self.text.words, self.dictionary)
+        corpus = Corpus.of(self.text, shape, 2, segments)
+        first, _ = corpus.expect(uniform(shape, 2), Context())
+        parameters = maximise(first, shape, prior)
+        run.prepared = spent = time.process_time() - begin
+        for number in range(1, self.iterations + 1):
+            begin = time.process_time()
+            counts, _ = corpus.expect(parameters, Context())
+            parameters = maximise(counts, shape, prior)
+            spent += time.process_time() - begin
+            self._check(run, number, spent, parameters, shape)
+        return run
 
-
-def _ngram_em(
-    name: str,
-    text: Text,
-    dictionary: TagDictionary,
-    size: str,
-    cutoff: int,
-    window: int,
-    classes: bool,
-    iterations: int,
-    prior: Prior,
-    judge: Judge,
-) -> Run:
-    run = Run(name, size, text.size, prior)
-    _warm(dictionary)
-    begin = time.process_time()
-    counts = NGramCounts.of(text, order=3, cutoff=cutoff, dictionary=dictionary if classes else None)
-    model = from_counts(counts)
-    allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
-    corpus = ApproximateCorpus.of(model, allowed)
-    first, memory = first_memory(corpus, window)
-    parameters = maximise(_whole(first, model.sentences), corpus.shape, prior)
-    run.prepared, run.arcs = time.process_time() - begin, model.arcs
-    spent = run.prepared
-    for number in range(1, iterations + 1):
+    def ngram_em(self, name: str, window: int, classes: bool, prior: Prior) -> Run:
+        """EM on a trigram model of the text, or of its words and classes."""
+        run = Run(name, self.size, self.text.size, prior)
+        dictionary = self.dictionary
+        _warm(dictionary)
         begin = time.process_time()
-        found, memory, _ = ROUNDS[window](corpus, parameters, memory)
-        parameters = maximise(_whole(found, model.sentences), corpus.shape, prior)
-        spent += time.process_time() - begin
-        plain, shape = parameters, corpus.shape
-        if counts.classes is not None:
-            plain, shape = expanded(parameters, shape, counts.classes, dictionary)
-        _check(run, number, spent, plain, shape, text, judge, number == iterations)
-    return run
+        reduced = dictionary if classes else None
+        counts = NGramCounts.of(self.text, order=3, cutoff=self.cutoff, dictionary=reduced)
+        model = from_counts(counts)
+        allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
+        corpus = ApproximateCorpus.of(model, allowed)
+        first, memory = first_memory(corpus, window)
+        parameters = maximise(_whole(first, model.sentences), corpus.shape, prior)
+        run.prepared, run.arcs = time.process_time() - begin, model.arcs
+        spent = run.prepared
+        for number in range(1, self.iterations + 1):
+            begin = time.process_time()
+            expected, memory, _ = ROUNDS[window](corpus, parameters, memory)
+            parameters = maximise(_whole(expected, model.sentences), corpus.shape, prior)
+            spent += time.process_time() - begin
+            plain, shape = parameters, corpus.shape
+            if counts.classes is not None:
+                plain, shape = hmm_parameters.expanded(parameters, shape, counts.classes, dictionary)
+            self._check(run, number, spent, plain, shape)
+        return run
+
+    def _check(self, run: Run, number: int, seconds: float, parameters: Parameters, shape: Emissions) -> None:
+        """Score a model on the way."""
+        last = number == self.iterations
+        if number not in CHECKED and not last:
+            return
+        text = self.text
+        loglik = self.exact.expect(parameters, Context())[1] / (text.size + len(text))
+        model = hmm_parameters.as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+        accuracy = _accuracy(model, self.corpus.dev)
+        run.curve.append({"round": float(number), "seconds": seconds, "loglik": loglik, "accuracy": accuracy})
+        name = f"{run.size} {run.name}"
+        self.progress.step(name, number, seconds=seconds, loglik=loglik, accuracy=accuracy)
+        if run.model is None or accuracy > run.scores["dev_accuracy"]:
+            run.model = model
+            run.scores = {"best_round": float(number), "dev_accuracy": accuracy}
+        if last:
+            run.scores["loglik"] = loglik
+            run.scores["train_accuracy"] = _accuracy(run.model, self.corpus.train)
 
 
 def _whole(expected: Expected, sentences: float) -> Expected:
@@ -270,40 +302,6 @@ def _warm(dictionary: TagDictionary) -> None:
         ROUNDS[window](corpus, uniform(shape, 2), memory)
 
 
-def _check(
-    run: Run,
-    number: int,
-    seconds: float,
-    parameters: Parameters,
-    shape: Emissions,
-    text: Text,
-    judge: Judge,
-    last: bool,
-) -> None:
-    """Score a model on the way."""
-    if number not in CHECKED and not last:
-        return
-    exact, corpus, progress = judge
-    _, loglik = exact.expect(parameters, Context())
-    count = np.bincount(text.tokens, minlength=len(text.words))
-    model = as_hmm(parameters, shape, count)
-    point = {
-        "round": float(number),
-        "seconds": seconds,
-        "loglik": loglik / (text.size + len(text)),
-        "accuracy": _accuracy(model, corpus.dev),
-    }
-    run.curve.append(point)
-    likelihood, accuracy = point["loglik"], point["accuracy"]
-    progress.step(f"{run.size} {run.name}", number, seconds=seconds, loglik=likelihood, accuracy=accuracy)
-    if run.model is None or point["accuracy"] > run.scores["dev_accuracy"]:
-        run.model = model
-        run.scores = {"best_round": float(number), "dev_accuracy": point["accuracy"]}
-    if last:
-        run.scores["loglik"] = point["loglik"]
-        run.scores["train_accuracy"] = _accuracy(run.model, corpus.train)
-
-
 def _accuracy(model: HMM, sentences: Sequence[Sentence]) -> float:
     output = [result.tags for result in model.tag_all([sentence.words for sentence in sentences])]
     return score_tags([sentence.tags or () for sentence in sentences], output).accuracy
@@ -315,17 +313,7 @@ def _page(runs: Sequence[Run], source: str, iterations: int) -> str:
     head = ["corpus", "tokens", "learner", "arcs", "s before", "s a round", "log-lik a token", "prior", "round"]
     head += ["train", "dev"]
     head += ["test"] if tested else []
-    lines = [
-        "# Unsupervised learning on an approximate corpus (Smith and Eisner 2012)",
-        "",
-        f"Text: {source}. {iterations} rounds; processor seconds of one core; tagging accuracy in percent. "
-        "train, dev and test are the tagged parts, tagged by the model after the round that was best on dev; the "
-        "log-likelihood is that of the training text after the last; 'prior' is the pseudo-count of emissions. "
-        "The number behind the wsj sample says how often a word must be seen for the dictionary to know it.",
-        "",
-        "| " + " | ".join(head) + " |",
-        "|" + "|".join(["---", "--:", "---", *["--:"] * (len(head) - 3)]) + "|",
-    ]
+    rows = []
     for run in runs:
         cells = [
             run.size, f"{run.tokens:,}", run.name, f"{run.arcs:,}" if run.arcs else "", f"{run.prepared:.2f}",
@@ -334,5 +322,15 @@ def _page(runs: Sequence[Run], source: str, iterations: int) -> str:
             f"{run.scores['train_accuracy']:.2f}", f"{run.scores['dev_accuracy']:.2f}",
         ]  # fmt: skip
         cells += [f"{run.scores.get('test_accuracy', float('nan')):.2f}"] if tested else []
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    lines = [
+        "# Unsupervised learning on an approximate corpus (Smith and Eisner 2012)",
+        "",
+        f"Text: {source}. {iterations} rounds; processor seconds of one core; tagging accuracy in percent. "
+        "train, dev and test are the tagged parts, tagged by the model after the round that was best on dev; the "
+        "log-likelihood is that of the training text after the last; 'prior' is the pseudo-count of emissions. "
+        "The number behind the wsj sample says how often a word must be seen for the dictionary to know it.",
+        "",
+        *table(head, rows, left=(0, 2)),
+    ]
+    return "\n".join(lines)
