@@ -7,13 +7,17 @@ A run leaves results.json, results.md and its plots in the output folder. Figure
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from latentgram.errors import SettingError
+
+if TYPE_CHECKING:
+    from latentgram.progress import Progress
+    from latentgram.reproduce.experiment import Results
 
 app = typer.Typer(help="Make the tables and figures of a paper.", no_args_is_help=True)
 Data = Annotated[Path, typer.Option(help="Folder of the corpora.", envvar="LATENTGRAM_DATA")]
@@ -36,12 +40,10 @@ def smith2012(
     test: Test = False,
 ) -> None:
     """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
-    from latentgram.cli.console import progress
     from latentgram.reproduce.smith2012 import reproduce
 
-    with progress() as shown:
-        results, page, plots = reproduce(data, text, _numbers("--sizes", sizes), iterations, test, shown)
-    write_results(output, results, page, plots)
+    multiples = _numbers("--sizes", sizes)
+    _run(output, lambda shown: reproduce(data, text, multiples, iterations, test, shown))
 
 
 @app.command(no_args_is_help=True)
@@ -52,12 +54,9 @@ def luque2012(
     test: Test = False,
 ) -> None:
     """Luque et al. 2012: head automata by counting, spectral learning and EM against states; words; times."""
-    from latentgram.cli.console import progress
     from latentgram.reproduce.luque2012 import reproduce
 
-    with progress() as shown:
-        results, page, plots = reproduce(data / "dependency" / treebank, test, shown)
-    write_results(output, results, page, plots)
+    _run(output, lambda shown: reproduce(data / "dependency" / treebank, test, shown))
 
 
 @app.command(no_args_is_help=True)
@@ -71,39 +70,10 @@ def cohen2013(
     test: Test = False,
 ) -> None:
     """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
-    from latentgram.cli.console import progress
     from latentgram.reproduce.cohen2013 import reproduce
 
     sizes = _numbers("--states", states)
-    with progress() as shown:
-        results, page, files = reproduce(data / "constituency" / treebank, sizes, rounds, every, test, shown)
-    write_results(output, results, page, files)
-
-
-def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
-    """The whole numbers of a list with commas.
-
-    >>> _numbers("--sizes", "1, 20")
-    [1, 20]
-    """
-    parts = [part.strip() for part in text.split(",")]
-    if all(part.isdecimal() and 1 <= int(part) <= (most or int(part)) for part in parts):
-        return [int(part) for part in parts]
-    bounds = "from 1 on" if most is None else f"from 1 to {most}"
-    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text!r}")
-
-
-def write_results(output: Path, results: Mapping[str, Any], page: str, plots: Mapping[str, str]) -> None:
-    """Write what a run found."""
-    from latentgram.cli.console import say
-    from latentgram.data.files import write_text
-
-    files = {"results.json": json.dumps(results, indent=1) + "\n", "results.md": page, **plots}
-    for name, content in files.items():
-        with write_text(output / name) as out:
-            out.write(content)
-    typer.echo(page)
-    say(f"wrote {', '.join(sorted(files))} to {output}")
+    _run(output, lambda shown: reproduce(data / "constituency" / treebank, sizes, rounds, every, test, shown))
 
 
 @app.command(no_args_is_help=True)
@@ -119,11 +89,36 @@ def dhillon2012(
     test: Test = False,
 ) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
-    from latentgram.cli.console import progress
     from latentgram.reproduce.dhillon2012 import reproduce
 
     wanted = _numbers("--orders", orders, most=2)
     folders = [data / "dependency" / name for name in treebanks.split(",")]
+    _run(output, lambda shown: reproduce(folders, wanted, count, folds, test, shown))
+
+
+def _run(output: Path, work: Callable[[Progress], Results]) -> None:
+    """Run an experiment and write what it found."""
+    from latentgram.cli.console import progress, say
+    from latentgram.data.files import write_text
+
     with progress() as shown:
-        results, page, plots = reproduce(folders, wanted, count, folds, test, shown)
-    write_results(output, results, page, plots)
+        figures, page, plots = work(shown)
+    files = {"results.json": json.dumps(figures, indent=1) + "\n", "results.md": page, **plots}
+    for name, content in files.items():
+        with write_text(output / name) as out:
+            out.write(content)
+    typer.echo(page)
+    say(f"wrote {', '.join(sorted(files))} to {output}")
+
+
+def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
+    """The whole numbers of a list with commas.
+
+    >>> _numbers("--sizes", "1, 20")
+    [1, 20]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if all(part.isdecimal() and 1 <= int(part) <= (most or int(part)) for part in parts):
+        return [int(part) for part in parts]
+    bounds = "from 1 on" if most is None else f"from 1 to {most}"
+    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text!r}")
