@@ -28,58 +28,46 @@ EMPTY = "-NONE-"
 
 @dataclass(frozen=True)
 class Relabelling:
-    """The labels that a forest had."""
+    """The forest whose labels were changed."""
 
-    labels: Alphabet
-    label: NDArray[np.int32]
+    before: Forest
 
     def restore(self, forest: Forest) -> Forest:
         """The same nodes under the labels that they had."""
-        if len(forest.label) != len(self.label):
+        if len(forest.label) != len(self.before.label):
             raise DataError("labels cannot be put back on other trees than those they were taken from")
-        return forest.with_labels(self.labels, self.label)
+        return forest.with_labels(self.before.labels, self.before.label)
 
 
 @dataclass(frozen=True)
 class Removal:
-    """The nodes that were taken out of a forest, and where they were."""
+    """The forest that nodes were taken out of, and which were not."""
 
+    before: Forest
     kept: NDArray[np.bool_]
-    size: NDArray[np.int32]
-    start: NDArray[np.int64]
-    labels: Alphabet
-    words: Alphabet
-    label: NDArray[np.int32]
-    """Labels of the nodes that were taken out, in order; `word` likewise."""
-    word: NDArray[np.int32]
 
     def __len__(self) -> int:
-        return len(self.label)
+        return int(np.count_nonzero(~self.kept))
 
     def restore(self, forest: Forest) -> Forest:
         """The forest with the nodes in their places; labels and words of the others may have changed since."""
-        labels = Alphabet.of((*self.labels, *forest.labels))
-        words = Alphabet.of((*self.words, *forest.words))
-        label, word = (np.empty(len(self.kept), np.int32) for _ in range(2))
         if np.count_nonzero(self.kept) != len(forest.label):
             raise DataError("nodes cannot be put back into other trees than those they were taken from")
-        for where, alphabets, its_label, its_word in (
-            (self.kept, (forest.labels, forest.words), forest.label, forest.word),
-            (~self.kept, (self.labels, self.words), self.label, self.word),
-        ):
-            label[where] = labels.encode(alphabets[0])[its_label]
-            word[where] = np.append(words.encode(alphabets[1]), np.int32(ABSENT))[its_word]
-        whole = Forest(labels, words, label, self.size, word, self.start)
+        before = self.before
+        labels = Alphabet.of((*before.labels, *forest.labels))
+        words = Alphabet.of((*before.words, *forest.words))
+        label = labels.encode(before.labels)[before.label]
+        word = np.append(words.encode(before.words), np.int32(ABSENT))[before.word]
+        label[self.kept] = labels.encode(forest.labels)[forest.label]
+        word[self.kept] = np.append(words.encode(forest.words), np.int32(ABSENT))[forest.word]
+        whole = Forest(labels, words, label, before.size, word, before.start)
         if not np.array_equal(whole.keep_nodes(self.kept).size, forest.size):
             raise DataError("nodes cannot be put back into trees of another shape than those they were taken from")
         return whole.compact()
 
 
 def _remove(forest: Forest, kept: NDArray[np.bool_]) -> tuple[Forest, Removal]:
-    removal = Removal(
-        kept, forest.size, forest.start, forest.labels, forest.words, forest.label[~kept], forest.word[~kept]
-    )
-    return forest.keep_nodes(kept).compact(), removal
+    return forest.keep_nodes(kept).compact(), Removal(forest, kept)
 
 
 def strip_empties(forest: Forest, empty: str = EMPTY) -> tuple[Forest, Removal]:
@@ -117,7 +105,7 @@ def strip_functions(forest: Forest) -> tuple[Forest, Relabelling]:
     >>> print(stripped[0], relabelling.restore(stripped) == forest)
     (S (NP (-LRB- -LRB-)) (ADVP|PRT (RB up))) True
     """
-    return forest.rename(plain_label), Relabelling(forest.labels, forest.label)
+    return forest.rename(plain_label), Relabelling(forest)
 
 
 def plain_label(label: str) -> str:

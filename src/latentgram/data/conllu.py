@@ -51,8 +51,7 @@ def parse_conllu(text: str, *, bad: list[DataError] | None = None, heads: bool =
 def to_conllu(tree: DependencyTree) -> str:
     """A tree as the lines of its sentence, the blank line included."""
     heads = ["_" if head == UNATTACHED else str(head) for head in tree.heads]
-    rows = zip(
-        _numerals(len(tree)),
+    columns = (
         tree.words,
         tree.lemmas,
         tree.upos,
@@ -62,9 +61,8 @@ def to_conllu(tree: DependencyTree) -> str:
         tree.deprels,
         tree.deps,
         tree.misc,
-        strict=True,
     )
-    lines = ["\t".join(row) for row in rows]
+    lines = ["\t".join(row) for row in zip(_numerals(len(tree)), *columns, strict=True)]
     for before, row in reversed(tree.extra_rows):
         lines.insert(before, row)
     text = tree.line_end.join((*tree.comments, *lines, "", ""))
@@ -95,15 +93,15 @@ def _read_block(
     errors: list[DataError] = []
     with_returns = _lines_with_returns(text, first)
     text = text.replace("\r\n", "\n") if with_returns else text
-    found = list(paragraphs(text, first))
+    sentences = list(paragraphs(text, first))
     cut_short = not text.endswith("\n\n")
-    for start, body in found:
+    for start, body in sentences:
         try:
             check_text(body, path, start)
             tree = _read_sentence(body.split("\n"), start, path, heads)
             if start in with_returns:
                 tree = tree.replace(line_end="\r\n")
-            if cut_short and start == found[-1][0]:
+            if cut_short and start == sentences[-1][0]:
                 raise DataError(
                     "the file ends within a sentence: a blank line must follow the last one (is it cut short?)",
                     path=path,

@@ -125,8 +125,8 @@ def local_parts(corpus: Corpus) -> dict[str, Path]:
     if not root:
         return {}
     folder = Path(root) / corpus.kind / corpus.name
-    found = {part: folder / f"{part}{corpus.suffix}" for part in ("train", "dev", "test")}
-    return {part: path for part, path in found.items() if path.is_file()}
+    paths = {part: folder / f"{part}{corpus.suffix}" for part in ("train", "dev", "test")}
+    return {part: path for part, path in paths.items() if path.is_file()}
 
 
 def get_corpus(
@@ -141,8 +141,8 @@ def get_corpus(
     What is fetched is checked before it is put in its place; nothing half-fetched is ever left there.
     """
     corpus = corpus_of(name, corpora)
-    if found := local_parts(corpus):
-        return found
+    if local := local_parts(corpus):
+        return local
     folder = Path(cache) if cache is not None else cache_folder() / corpus.name
     shown = progress or Silent()
     parts = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 from latentgram.data.feature_grammar import Word
 
@@ -44,27 +43,8 @@ TAILS = {  # endings by which the rare words of a class can be told
     "place": ("ery", "dom", "yard", "hall"),
 }
 _ONSETS = (
-    "b",
-    "br",
-    "c",
-    "cl",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gr",
-    "h",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "r",
-    "s",
-    "st",
-)
+    "b", "br", "c", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st"
+)  # fmt: skip
 _VOWELS = ("a", "e", "i", "o", "u")
 _CODAS = ("l", "m", "n", "r", "nd", "rt", "st", "ck")
 
@@ -86,7 +66,7 @@ def even(forms: str, upos: str, lemma: str | None = None) -> Entries:
     pairs = [form.partition("/")[::2] for form in forms.split()]
     entries = zipf([(form, lemma or form.lower()) for form, _ in pairs], upos)
     return [
-        (weight, replace(word, before_vowel=other))
+        (weight, word._replace(before_vowel=other))
         for (weight, word), (_, other) in zip(entries, pairs, strict=True)
     ]
 

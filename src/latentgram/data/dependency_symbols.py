@@ -62,9 +62,9 @@ class WordSymbols:
         cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100
     ) -> tuple[WordSymbols, NDArray[np.int32]]:
         """The symbols of sentences, and the number of every word's symbol, end to end."""
-        given = list(sentences)
-        rule = cls.rule(kind, given, threshold)
-        names = [name for sentence in given for name in rule.names(sentence)]
+        sentences = list(sentences)
+        rule = cls.rule(kind, sentences, threshold)
+        names = [name for sentence in sentences for name in rule.names(sentence)]
         alphabet = Alphabet.of(names)
         numbers = alphabet.encode(names)
         counts = np.bincount(numbers, minlength=len(alphabet)).astype(np.int64)

@@ -22,7 +22,8 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
@@ -32,8 +33,7 @@ _PART = re.compile(r"(?P<label>[^\[\]:]+)(\[(?P<features>[^\]]*)\])?(:(?P<relati
 HEAD = "*"
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word form with its lemma and its universal tag, and its form before a vowel where that is another one."""
 
     form: str
@@ -42,8 +42,7 @@ class Word:
     before_vowel: str = ""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One way to rewrite a symbol; `relations[i]` says how part i hangs on the head (`*` at the head)."""
 
     parts: tuple[str, ...]
@@ -51,8 +50,7 @@ class Rule:
     head: int
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """A sentence in both forms, and the symbols with their features in the order of `tree.nodes()`."""
 
     tree: Tree
@@ -62,13 +60,10 @@ class Draw:
     @property
     def refined(self) -> Tree:
         """The tree with the hidden features in its labels."""
-        pending: list[Tree] = []
-        for node, symbol in zip(reversed(list(self.tree.nodes())), reversed(self.symbols), strict=True):
-            count = len(node.children)
-            children = tuple(reversed(pending[len(pending) - count :])) if count else ()
-            del pending[len(pending) - count :]
-            pending.append(Tree(symbol, children, node.word))
-        return pending[0]
+        nodes = list(self.tree.nodes())
+        return Tree.of_preorder(
+            self.symbols, [node.word for node in nodes], [len(node.children) for node in nodes]
+        )
 
 
 @dataclass(frozen=True)
@@ -118,16 +113,16 @@ class FeatureGrammar:
         return cls(rules, {symbol: words[symbol] for symbol in sorted(used & words.keys())}, start, longest)
 
     @cached_property
-    def _tables(self) -> dict[str, tuple[str, list[float], list[Rule] | None, list[Word]]]:
-        """For each symbol its label, the sums of its weights, and what they stand for."""
-        tables: dict[str, tuple[str, list[float], list[Rule] | None, list[Word]]] = {}
-        for symbol, choices in self.rules.items():
-            sums = list(itertools.accumulate(weight for weight, _ in choices))
-            tables[symbol] = (label_of(symbol), sums, [rule for _, rule in choices], [])
-        for symbol, entries in self.words.items():
-            sums = list(itertools.accumulate(weight for weight, _ in entries))
-            tables[symbol] = (label_of(symbol), sums, None, [word for _, word in entries])
-        return tables
+    def _tables(self) -> dict[str, tuple[list[float], list[Rule | Word]]]:
+        """For each symbol what it can become, and the running sums of the weights."""
+        symbols: dict[str, Sequence[tuple[float, Rule | Word]]] = {**self.rules, **self.words}
+        return {
+            symbol: (
+                list(itertools.accumulate(weight for weight, _ in choices)),
+                [choice for _, choice in choices],
+            )
+            for symbol, choices in symbols.items()
+        }
 
     def draw(self, seed: int) -> Iterator[Draw]:
         """Sentences without end; the first n are the same however many are drawn.
@@ -142,30 +137,25 @@ class FeatureGrammar:
 
     def _draw_one(self, source: Callable[[], float]) -> Draw | None:
         """One sentence, or None if it grew too long. Nodes are made in preorder and then joined backwards."""
-        tables = self._tables
         symbols: list[str] = []
         chosen: list[Rule | Word] = []
         stack = [self.start]
         length = 0
         while stack:
             symbol = stack.pop()
-            _, sums, rules, words = tables[symbol]
-            place = bisect(sums, source() * sums[-1], 0, len(sums) - 1)
+            sums, choices = self._tables[symbol]
+            choice = choices[bisect(sums, source() * sums[-1], 0, len(sums) - 1)]
             symbols.append(symbol)
-            if rules is None:
-                word = words[place]
-                chosen.append(word)
-                length += 1
-                if length > self.longest:
-                    return None
-            else:
-                rule = rules[place]
-                chosen.append(rule)
-                stack.extend(reversed(rule.parts))
+            chosen.append(choice)
+            if isinstance(choice, Rule):
+                stack.extend(reversed(choice.parts))
+                continue
+            length += 1
+            if length > self.longest:
+                return None
         return self._assemble(symbols, chosen, length)
 
     def _assemble(self, symbols: list[str], chosen: list[Rule | Word], length: int) -> Draw:
-        tables = self._tables
         words: list[Word] = []
         tags: list[str] = []
         heads = [0] * (length + 1)
@@ -173,7 +163,7 @@ class FeatureGrammar:
         pending: list[tuple[Tree, int]] = []
         number = length
         for symbol, choice in zip(reversed(symbols), reversed(chosen), strict=True):
-            label = tables[symbol][0]
+            label = label_of(symbol)
             if isinstance(choice, Word):
                 form = choice.form
                 if choice.before_vowel and words and words[-1].form[0] in "aeiou":
@@ -208,6 +198,7 @@ class FeatureGrammar:
         return Draw(tree, dependencies, tuple(symbols))
 
 
+@cache
 def label_of(symbol: str) -> str:
     """The part of a symbol that is seen.
 
@@ -235,8 +226,8 @@ def _write_out(
     if relations.count(HEAD) != 1 or "" in relations:
         raise DataError("a rule has one head (*) and a relation for each other part", path="grammar", line=line)
     for values in itertools.product(*(variables[name] for name in (*left, *free))):
-        given = dict(zip((*left, *free), values, strict=True))
-        filled = [_fill(piece, given) for piece in pieces]
+        chosen = dict(zip((*left, *free), values, strict=True))
+        filled = [_fill(piece, chosen) for piece in pieces]
         yield share, filled[0], Rule(tuple(filled[1:]), relations, relations.index(HEAD))
 
 
@@ -244,10 +235,10 @@ def _features(piece: Mapping[str, str | None]) -> list[str]:
     return (piece["features"] or "").split(",")
 
 
-def _fill(piece: Mapping[str, str | None], given: Mapping[str, str]) -> str:
+def _fill(piece: Mapping[str, str | None], chosen: Mapping[str, str]) -> str:
     label = piece["label"] or ""
     if label.startswith("$"):
-        label = given[label[1:]]
+        label = chosen[label[1:]]
     if piece["features"] is None:
         return label
-    return f"{label}[{','.join(given.get(name, name) for name in _features(piece))}]"
+    return f"{label}[{','.join(chosen.get(name, name) for name in _features(piece))}]"

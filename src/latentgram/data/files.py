@@ -18,11 +18,11 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, Literal, TextIO, cast
 
 from latentgram.errors import DataError
 
@@ -30,7 +30,14 @@ PathLike = str | os.PathLike[str]
 """What names a file; `-` is standard input or output."""
 
 STANDARD = "-"
-PACKED = (".gz", ".xz", ".bz2")
+_Packed = gzip.GzipFile | lzma.LZMAFile | bz2.BZ2File
+_PACKERS: dict[str, Callable[[BinaryIO, Literal["rb", "wb"]], _Packed]] = {
+    # No name and no time inside: same content, same bytes.
+    ".gz": lambda file, mode: gzip.GzipFile("", mode, fileobj=file, mtime=0),
+    ".xz": lzma.LZMAFile,
+    ".bz2": bz2.BZ2File,
+}
+PACKED = tuple(_PACKERS)
 """The endings of compressed files."""
 BLOCK_BYTES = 1 << 20
 """How much of a file is read at a time."""
@@ -67,11 +74,11 @@ def expand(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = ())
             files.append(os.fspath(path))
             continue
         below = sorted(str(file) for file in Path(path).rglob("[!.]*") if file.is_file())
-        found = [file for file in below if not suffixes or plain_suffix(file) in suffixes]
-        if not found:
+        counted = [file for file in below if not suffixes or plain_suffix(file) in suffixes]
+        if not counted:
             kinds = f" ending in {', '.join(suffixes)}" if suffixes else ""
             raise DataError(f"the folder has no files{kinds}", path=path)
-        files.extend(found)
+        files.extend(counted)
     return files
 
 
@@ -125,24 +132,26 @@ def _opened(name: str) -> BinaryIO:
 
 
 @contextmanager
+def _packed(name: str, file: BinaryIO, mode: Literal["rb", "wb"]) -> Iterator[BinaryIO]:
+    """A file as its name says it is compressed."""
+    packer = _PACKERS.get(Path(name).suffix.lower())
+    if packer is None:
+        yield file
+        return
+    with packer(file, mode) as packed:
+        yield cast(BinaryIO, packed)
+
+
+@contextmanager
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     """A file opened for reading and uncompressed by its name; what is missing or damaged gives a `DataError`."""
     name = os.fspath(path)
     try:
         if name == STANDARD:
             yield sys.stdin.buffer
-        elif name.lower().endswith(".gz"):
-            with _opened(name) as packed, gzip.open(packed, "rb") as file:
-                yield cast(BinaryIO, file)
-        elif name.lower().endswith(".xz"):
-            with _opened(name) as packed, lzma.open(packed, "rb") as file:
-                yield cast(BinaryIO, file)
-        elif name.lower().endswith(".bz2"):
-            with _opened(name) as packed, bz2.open(packed, "rb") as file:
-                yield cast(BinaryIO, file)
-        else:
-            with _opened(name) as file:
-                yield file
+            return
+        with _opened(name) as file, _packed(name, file, "rb") as plain:
+            yield plain
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=name) from error
     except IsADirectoryError as error:
@@ -231,12 +240,12 @@ def _decode_leniently(raw: bytes, path: PathLike, line: int) -> str:
 
 def check_text(text: str, path: PathLike | None, line: int) -> None:
     """Raise the error of the first byte that is not UTF-8 in text that was read leniently and begins at a line."""
-    found = None if text.isascii() else _UNDECODED.search(text)
-    if found is None:
+    foul = None if text.isascii() else _UNDECODED.search(text)
+    if foul is None:
         return
-    before = text[: found.start()]
+    before = text[: foul.start()]
     raise DataError(
-        f"byte 0x{ord(found[0]) - 0xDC00:02x} is not UTF-8 text; convert the file to UTF-8",
+        f"byte 0x{ord(foul[0]) - 0xDC00:02x} is not UTF-8 text; convert the file to UTF-8",
         path=path,
         line=line + before.count("\n"),
         column=len(before) - before.rfind("\n"),
@@ -291,19 +300,8 @@ def write_bytes(path: PathLike) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.flush()
         return
-    with replacing(name) as plain:
-        if name.lower().endswith(".gz"):
-            # No name and no time inside: same content, same bytes.
-            with gzip.GzipFile("", "wb", fileobj=plain, mtime=0) as packed:
-                yield cast(BinaryIO, packed)
-        elif name.lower().endswith(".xz"):
-            with lzma.open(plain, "wb") as packed_xz:
-                yield cast(BinaryIO, packed_xz)
-        elif name.lower().endswith(".bz2"):
-            with bz2.open(plain, "wb") as packed_bz2:
-                yield cast(BinaryIO, packed_bz2)
-        else:
-            yield plain
+    with replacing(name) as plain, _packed(name, plain, "wb") as file:
+        yield file
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.kernels import forest as kernel
+from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 
 
@@ -83,22 +84,10 @@ class Forest:
             raise IndexError(f"tree {number} of a forest of {len(self)}")
         number %= len(self)
         here = slice(int(self.start[number]), int(self.start[number + 1]))
-        labels, words = self.labels.symbols, self.words.symbols
-        pending: list[Tree] = []
-        # From the last node back, so that the children of a node lie on the stack, the first one on top.
-        for label, word, arity in zip(
-            self.label[here][::-1].tolist(),
-            self.word[here][::-1].tolist(),
-            self.arity[here][::-1].tolist(),
-            strict=True,
-        ):
-            if word != ABSENT:
-                pending.append(Tree(labels[label], (), words[word]))
-            else:
-                children = tuple(pending[: -arity - 1 : -1])
-                del pending[-arity:]
-                pending.append(Tree(labels[label], children))
-        return pending[0]
+        names, words = self.labels.symbols, self.words.symbols
+        labels = [names[label] for label in self.label[here].tolist()]
+        forms = [None if word == ABSENT else words[word] for word in self.word[here].tolist()]
+        return Tree.of_preorder(labels, forms, self.arity[here].tolist())
 
     def __iter__(self) -> Iterator[Tree]:
         return (self[i] for i in range(len(self)))
@@ -177,6 +166,13 @@ class Forest:
         for array in (plain.label, plain.size, plain.word, plain.start):
             content.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
         return content.hexdigest()
+
+    def sentences(self) -> list[Sentence]:
+        """The words and tags without the trees."""
+        words = self.words.decode(self.word[self.is_tag].tolist())
+        tags = self.labels.decode(self.label[self.is_tag].tolist())
+        ends = np.cumsum(self.lengths).tolist()
+        return [Sentence(tuple(words[a:b]), tuple(tags[a:b])) for a, b in zip([0, *ends], ends, strict=False)]
 
     def compact(self) -> Forest:
         """The same trees with sorted alphabets that hold only symbols in use."""

@@ -162,14 +162,10 @@ def dependency_heads(forest: Forest, rules: HeadRules) -> NDArray[np.int32]:
 
 def dependencies(forest: Forest, rules: HeadRules) -> list[DependencyTree]:
     """The unlabelled dependency trees of constituency trees; tags go to XPOS."""
-    heads = dependency_heads(forest, rules).tolist()
-    over_word = forest.is_tag
-    words = forest.words.decode(forest.word[over_word])
-    tags = forest.labels.decode(forest.label[over_word])
-    ends = np.cumsum(forest.lengths).tolist()
+    heads = np.split(dependency_heads(forest, rules), np.cumsum(forest.lengths)[:-1])
     return [
-        DependencyTree(tuple(words[a:b]), tuple(heads[a:b]), xpos=tuple(tags[a:b]))
-        for a, b in zip([0, *ends[:-1]], ends, strict=True)
+        DependencyTree(sentence.words, tuple(own.tolist()), xpos=sentence.xpos or ())
+        for sentence, own in zip(forest.sentences(), heads, strict=True)
     ]
 
 

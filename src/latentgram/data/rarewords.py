@@ -59,7 +59,7 @@ class RareWords:
     """The signatures that may come out, the commonest first."""
     threshold: int = 5
     mode: Literal["signature", "tag"] = "signature"
-    """Whether a rare word becomes a signature of its form or, as in 003 and 004, its tag."""
+    """Whether a rare word becomes a signature of its form or, as in Cohen et al. (2012, 2013), its tag."""
 
     def __post_init__(self) -> None:
         if self.threshold < 0:
@@ -150,12 +150,12 @@ class RareWords:
     def symbol(self, word: str, *, first: bool = False) -> str:
         """The word itself or its signature, as the first word of a sentence or as a later one."""
         key = (word, first)
-        found = self._cache.get(key)
-        if found is None:
+        symbol = self._cache.get(key)
+        if symbol is None:
             if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
                 self._cache.clear()
-            found = self._cache[key] = self._look(word, first)
-        return found
+            symbol = self._cache[key] = self._look(word, first)
+        return symbol
 
     def _look(self, word: str, first: bool) -> str:
         if word in self.known:
@@ -173,12 +173,12 @@ class RareWords:
     @cached_property
     def _of_case(self) -> dict[str, str]:
         """The commonest signature of each case; under "" the commonest of all."""
-        found = {"": next(iter(self.signatures), f"{_MARK}›")}
+        commonest = {"": next(iter(self.signatures), f"{_MARK}›")}
         for signature in self.signatures:
             match = _CASE.match(signature)
             if match is not None:
-                found.setdefault(match[1], signature)
-        return found
+                commonest.setdefault(match[1], signature)
+        return commonest
 
     @cached_property
     def _cache(self) -> dict[tuple[str, bool], str]:

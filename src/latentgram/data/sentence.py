@@ -36,17 +36,17 @@ class Sentence:
             raise DataError(f"the sentence has {len(self.words)} words but {len(self.space_after)} blanks")
 
     @classmethod
-    def of(cls, given: SentenceLike) -> Sentence:
+    def of(cls, words: SentenceLike) -> Sentence:
         """A sentence from a string split at blanks, a list of words, or a list of (word, tag) pairs."""
-        if isinstance(given, Sentence):
-            return given
-        if isinstance(given, str):
-            return cls(tuple(given.split()))
-        if not isinstance(given, Iterable):
+        if isinstance(words, Sentence):
+            return words
+        if isinstance(words, str):
+            return cls(tuple(words.split()))
+        if not isinstance(words, Iterable):
             raise DataError(
-                f"a sentence is a string, a list of words, or a list of (word, tag) pairs, not {given!r}"
+                f"a sentence is a string, a list of words, or a list of (word, tag) pairs, not {words!r}"
             )
-        items = list(given)
+        items = list(words)
         if items and all(isinstance(item, str) for item in items):
             return cls(tuple(str(item) for item in items))
         if all(isinstance(item, tuple) and len(item) == 2 for item in items):
@@ -81,11 +81,11 @@ class Sentence:
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """Where each word begins and ends in `text`."""
         spaces = self.space_after or (True,) * len(self.words)
-        found, begin = [], 0
+        places, begin = [], 0
         for word, space in zip(self.words, spaces, strict=True):
-            found.append((begin, begin + len(word)))
+            places.append((begin, begin + len(word)))
             begin += len(word) + space
-        return tuple(found)
+        return tuple(places)
 
     def __len__(self) -> int:
         return len(self.words)

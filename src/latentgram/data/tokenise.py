@@ -147,12 +147,12 @@ class Tokeniser:
 
     def _tokens(self, piece: str) -> list[str]:
         """The tokens of a piece without blanks; together they are the piece."""
-        found = self._seen.get(piece)
-        if found is None:
+        tokens = self._seen.get(piece)
+        if tokens is None:
             if len(self._seen) >= REMEMBERED:  # a text of any length has new words without end
                 self._seen.clear()
-            found = self._seen[piece] = list(self._cut(piece))
-        return found
+            tokens = self._seen[piece] = list(self._cut(piece))
+        return tokens
 
     def _cut(self, piece: str) -> Iterator[str]:
         whole = _WHOLE.match(piece)

@@ -6,7 +6,7 @@ Nothing here recurses, so a right-branching tree over a thousand words is no har
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from latentgram.data.sentence import Sentence
@@ -42,6 +42,20 @@ class Tree:
     label: str
     children: tuple[Tree, ...] = ()
     word: str | None = None
+
+    @classmethod
+    def of_preorder(cls, labels: Sequence[str], words: Sequence[str | None], arities: Sequence[int]) -> Tree:
+        """The tree whose nodes have these labels, words and numbers of children, parents before children."""
+        pending: list[Tree] = []
+        # From the last node back, so that the children of a node lie on the stack, the first one on top.
+        for label, word, arity in zip(labels[::-1], words[::-1], arities[::-1], strict=True):
+            if not arity:
+                pending.append(cls(label, (), word))
+                continue
+            children = tuple(pending[: -arity - 1 : -1])
+            del pending[-arity:]
+            pending.append(cls(label, children, word))
+        return pending[0]
 
     def nodes(self) -> Iterator[Tree]:
         """All nodes, parents before children, left before right."""

@@ -220,17 +220,7 @@ class Treebank(Sequence[Item], Generic[Item]):
 
     def sentences(self) -> list[Sentence]:
         """The words and tags without the trees."""
-        if not isinstance(self.items, Forest):
-            return [item.sentence for item in self]
-        forest = self.items
-        tags = np.flatnonzero(forest.word >= 0)
-        words = forest.words.decode(forest.word[tags])
-        labels = forest.labels.decode(forest.label[tags])
-        ends: list[int] = np.cumsum(forest.lengths).tolist()
-        return [
-            Sentence(tuple(words[begin:end]), tuple(labels[begin:end]))
-            for begin, end in zip([0, *ends], ends, strict=False)
-        ]
+        return self.items.sentences() if isinstance(self.items, Forest) else [item.sentence for item in self]
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:

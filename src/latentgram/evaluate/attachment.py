@@ -53,14 +53,10 @@ class AttachmentScore(Score):
     fallbacks: int = 0
     punctuation: Punctuation = field(default="none", metadata={"same": True})
 
-    uas = Rate("heads", "words")
-    """Counted words with the right head, in percent."""
-    las = Rate("labelled", "words")
-    """Counted words with the right head and relation, in percent."""
-    exact = Rate("complete", "sentences")
-    """Sentences with every counted head right, in percent."""
-    labelled_exact = Rate("labelled_complete", "sentences")
-    """Sentences with every counted head and relation right, in percent."""
+    uas = Rate("heads", "words", "Counted words with the right head")
+    las = Rate("labelled", "words", "Counted words with the right head and relation")
+    exact = Rate("complete", "sentences", "Sentences with every counted head right")
+    labelled_exact = Rate("labelled_complete", "sentences", "Sentences with every counted head and relation right")
 
     @property
     def no_parse(self) -> int:

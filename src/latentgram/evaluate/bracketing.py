@@ -66,18 +66,12 @@ class BracketCounts(Score):
         """Sentences for which the parser found nothing."""
         return self.skipped + self.fallbacks
 
-    recall = Rate("matched", "gold")
-    """Gold brackets found, in percent."""
-    precision = Rate("matched", "output")
-    """Output brackets that are right, in percent."""
-    exact = Rate("complete", "valid")
-    """Compared sentences with every bracket right, in percent."""
-    accuracy = Rate("tags", "words")
-    """Words with the right tag, in percent."""
-    no_crossing = Rate("without_crossing", "valid")
-    """Compared sentences without a crossing bracket, in percent."""
-    two_or_less_crossing = Rate("few_crossing", "valid")
-    """Compared sentences with at most two crossing brackets, in percent."""
+    recall = Rate("matched", "gold", "Gold brackets found")
+    precision = Rate("matched", "output", "Output brackets that are right")
+    exact = Rate("complete", "valid", "Compared sentences with every bracket right")
+    accuracy = Rate("tags", "words", "Words with the right tag")
+    no_crossing = Rate("without_crossing", "valid", "Compared sentences without a crossing bracket")
+    two_or_less_crossing = Rate("few_crossing", "valid", "Compared sentences with at most two crossing brackets")
 
     @property
     def f1(self) -> float:

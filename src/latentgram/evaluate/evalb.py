@@ -117,26 +117,17 @@ def count_brackets(
     kept = [_kept(forest, rules) for forest in (gold, output)]
     if rules.quotes:
         _mend_quotes(gold, output, kept[0], kept[1], rules)
-    table = _Numbers()
-    sides = [_brackets(forest, keep, rules, table) for forest, keep in zip((gold, output), kept, strict=True)]
-    equal = table.pairs(rules.equal_labels)
-    counts = kernels.compare_brackets(*sides[0], *sides[1], equal, equal, table.pairs(rules.equal_words))
+    forests = (gold, output)
+    labels = [label for forest in forests for label in forest.labels]
+    numbers = Alphabet.of((*labels, *map(cut_label, labels), *gold.words, *output.words))
+    sides = [_brackets(forest, keep, rules, numbers) for forest, keep in zip(forests, kept, strict=True)]
+    equal, same = (
+        numbers.encode(symbol for pair in pairs for symbol in pair).reshape(-1, 2).astype(np.int64)
+        for pairs in (rules.equal_labels, rules.equal_words)
+    )
+    counts = kernels.compare_brackets(*sides[0], *sides[1], equal, equal, same)
     counted = (gold.word != ABSENT) & ~_flags(gold.labels, rules.delete_for_length)[gold.label]
     return np.diff(_before(counted)[gold.start]), counts
-
-
-class _Numbers(dict[str, int]):
-    """Numbers for strings, given when first met, so that two forests share them."""
-
-    def __missing__(self, key: str) -> int:
-        self[key] = len(self)
-        return self[key]
-
-    def of(self, symbols: Iterable[str]) -> NDArray[np.int64]:
-        return np.array([self[symbol] for symbol in symbols], np.int64)
-
-    def pairs(self, pairs: tuple[tuple[str, str], ...]) -> NDArray[np.int64]:
-        return np.array([[self[left], self[right]] for left, right in pairs], np.int64).reshape(-1, 2)
 
 
 def _flags(alphabet: Alphabet, symbols: Iterable[str]) -> NDArray[np.bool_]:
@@ -168,7 +159,7 @@ def cut_label(label: str) -> str:
 
 
 def _brackets(
-    forest: Forest, kept: NDArray[np.bool_], rules: BracketingRules, table: _Numbers
+    forest: Forest, kept: NDArray[np.bool_], rules: BracketingRules, numbers: Alphabet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Where the brackets of each tree begin, [n, 3] brackets; where its words begin, [m, 2] words and tags."""
     before = _before(kept)
@@ -177,7 +168,7 @@ def _brackets(
     begin, end = before[nodes] - first, before[nodes + forest.size] - first
     plain = [cut_label(label) for label in forest.labels]
     deleted = {*rules.delete, *(other for pair in rules.equal_labels for other in _partner(pair, rules.delete))}
-    number = table.of(plain)[forest.label]
+    number = numbers.encode(plain).astype(np.int64)[forest.label]
     wanted = ~_flags(Alphabet(tuple(plain)), deleted)[forest.label]
     wanted &= (forest.word == ABSENT) & (begin < end)
     wanted[forest.start[:-1]] &= forest.label[forest.start[:-1]] != forest.labels.index("")
@@ -185,9 +176,8 @@ def _brackets(
         wanted &= ~_repeats(forest, number)
     label = number if rules.labelled else np.zeros_like(number)
     brackets = np.stack((begin, end, label), axis=1)[wanted]
-    words = np.stack(
-        (table.of(forest.words)[forest.word[kept]], table.of(forest.labels)[forest.label[kept]]), axis=1
-    )
+    word, tag = numbers.encode(forest.words)[forest.word[kept]], numbers.encode(forest.labels)[forest.label[kept]]
+    words = np.stack((word, tag), axis=1).astype(np.int64)
     return _before(wanted)[forest.start], brackets, before[forest.start], words
 
 

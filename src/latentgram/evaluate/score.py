@@ -99,10 +99,10 @@ class Score(Sums):
 
 
 class Rate:
-    """A figure of a score: one of its counts in percent of another, both by their names."""
+    """A figure of a score: one of its counts in percent of another, both by their names; and what it means."""
 
-    def __init__(self, part: str, whole: str) -> None:
-        self.part, self.whole = part, whole
+    def __init__(self, part: str, whole: str, meaning: str) -> None:
+        self.part, self.whole, self.__doc__ = part, whole, f"{meaning}, in percent."
 
     @overload
     def __get__(self, score: None, kind: type[Score]) -> Rate: ...

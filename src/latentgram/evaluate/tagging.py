@@ -70,10 +70,8 @@ class TaggingScore(Score):
         """Of the words that were not in the training data, those with the right tag, in percent."""
         return percent(_right(self.unknown_pairs), self.unknown_words)
 
-    accuracy = Rate("right", "words")
-    """Words with the right tag, in percent."""
-    exact = Rate("complete", "sentences")
-    """Sentences with every tag right, in percent."""
+    accuracy = Rate("right", "words", "Words with the right tag")
+    exact = Rate("complete", "sentences", "Sentences with every tag right")
 
     @property
     def many_to_one(self) -> float:

@@ -25,24 +25,24 @@ def head_children(size, arity, above, below, first_pass, from_right, wanted, ski
         for i in range(1, k):
             child[i] = child[i - 1] + size[child[i - 1]]
         begin, end = first_pass[above[v]], first_pass[above[v] + 1]
-        found = -1
+        chosen = -1
         for p in range(begin, end):
             for i in range(k):
                 place = k - 1 - i if from_right[p] else i
                 if wanted[p, below[child[place]]]:
-                    found = place
+                    chosen = place
                     break
-            if found >= 0:
+            if chosen >= 0:
                 break
-        if found < 0:
+        if chosen < 0:
             right = from_right[end - 1]
-            found = k - 1 if right else 0
+            chosen = k - 1 if right else 0
             for i in range(k):
                 place = k - 1 - i if right else i
                 if not skipped[below[child[place]]]:
-                    found = place
+                    chosen = place
                     break
-        head[v] = found
+        head[v] = chosen
     return head
 
 

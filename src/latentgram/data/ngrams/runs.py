@@ -114,60 +114,38 @@ class MergedLevel:
         return np.concatenate([shorter[prefix - prefix[0]], (keys & 0xFFFFFFFF)[:, None]], 1)
 
 
-class _Reader:
-    """The rows of a run that are not merged yet, some of them in memory."""
-
-    def __init__(self, run: Run, rows: int) -> None:
-        self.run, self.rows = run, rows
-        self.begin, self.size = 0, len(run)
-        self.key, self.count = np.zeros(0, np.int64), np.zeros(0, np.int32)
-
-    def fill(self) -> int:
-        """Read on until there are enough rows in memory; up to which key all rows are there."""
-        if len(self.key) < self.rows and self.begin < self.size:
-            key, count = self.run.read(self.begin, self.rows)
-            self.key, self.count = np.append(self.key, key), np.append(self.count, count)
-            self.begin += len(key)
-        return LAST_KEY if self.begin == self.size else int(self.key[-1])
-
-    def take(self, bound: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The rows with keys up to this one, which are then gone."""
-        end = int(np.searchsorted(self.key, bound, "right"))
-        taken = self.key[:end], self.count[:end]
-        self.key, self.count = self.key[end:], self.count[end:]
-        return taken
-
-
 def merge_runs(
     runs: list[Run], below: MergedLevel, least: int, extended: int, memory: int, progress: Progress
 ) -> MergedLevel:
     """The next level: sums of at least `least`; those of at least `extended` can be part of longer n-grams.
 
-    Of all runs the rows up to the least key that is the last in memory of a run are sorted and summed at a time.
+    Of each run some rows are read; those up to the least key that ends such a part are sorted and summed.
     """
     level = MergedLevel(below.folder, below.order + 1, below)
     rows = min(BUFFER, max(LEAST_BUFFER, memory // (64 * max(len(runs), 1))))
-    readers = [_Reader(run, rows) for run in runs]
-    total, size = sum(reader.size for reader in readers), 0
+    done, sizes, kept_before, bound = [0] * len(runs), [len(run) for run in runs], 0, 0
     with level.key_file.open("wb") as key_file, level.count_file.open("wb") as count_file:
-        bound = 0
         while bound < LAST_KEY:
-            bound = min((reader.fill() for reader in readers), default=LAST_KEY)
-            taken = [reader.take(bound) for reader in readers]
-            key = np.concatenate([np.zeros(0, np.int64), *(keys for keys, _ in taken)])
+            parts = [run.read(begin, rows) for run, begin in zip(runs, done, strict=True)]
+            ends = zip(parts, done, sizes, strict=True)
+            bound = min(
+                (int(key[-1]) for (key, _), begin, size in ends if begin + len(key) < size), default=LAST_KEY
+            )
+            taken = [int(np.searchsorted(key, bound, "right")) for key, _ in parts]
+            key = np.concatenate([part[:end] for (part, _), end in zip(parts, taken, strict=True)])
+            count = np.concatenate([part[:end] for (_, part), end in zip(parts, taken, strict=True)])
             order = np.argsort(key, kind="stable")  # which merges what is sorted in parts
             first = np.flatnonzero(np.diff(key[order], prepend=-1))
-            count = np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in taken)])
-            sums = np.add.reduceat(count[order], first) if len(first) else count
+            sums = np.add.reduceat(count[order], first, dtype=np.int64) if len(key) else count
             kept = sums >= least
-            number = np.where(kept & (sums >= extended), size + np.cumsum(kept) - 1, DROPPED).astype(np.int32)
+            number = np.where(kept & (sums >= extended), kept_before + np.cumsum(kept) - 1, DROPPED)
             place = np.empty(len(key), np.int32)
             place[order] = np.repeat(number, np.diff(first, append=len(key)))
-            ends = np.cumsum([len(keys) for keys, _ in taken])
-            for reader, places in zip(readers, np.split(place, ends[:-1]), strict=True):
-                reader.run.write_places(places)
+            for run, places in zip(runs, np.split(place, np.cumsum(taken)[:-1]), strict=True):
+                run.write_places(places)
             key[order[first[kept]]].tofile(key_file)
             sums[kept].tofile(count_file)
-            size += int(kept.sum())
-            progress.step(f"merging order {level.order}", sum(reader.begin for reader in readers), total)
+            kept_before += int(kept.sum())
+            done = [begin + end for begin, end in zip(done, taken, strict=True)]
+            progress.step(f"merging order {level.order}", sum(done), sum(sizes))
     return level

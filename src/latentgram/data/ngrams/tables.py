@@ -4,9 +4,10 @@ Three kinds of line are told apart by their tabs: one count; or year, count and 
 years of an n-gram are summed). Entries with a part of speech (`run_VERB`, `_NOUN_`) repeat others and are dropped.
 `<S>`, `<s>` and `_START_` are boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end.
 
-A table without boundaries gets them by a local rule, as footnote 1 of 002 allows: a sentence ends after `.`, `!`
-or `?`. So cnt(… . #) = cnt(… .), cnt(# v …) = Σ_p cnt(p v …) over the three, and n-grams that go on behind one of
-them are dropped. Parts of n-grams that a table lacks are added with the largest count that needs them.
+A table without boundaries gets them by a local rule, as footnote 1 of Smith and Eisner (2012) allows: a sentence
+ends after `.`, `!` or `?`. So cnt(… . #) = cnt(… .), cnt(# v …) = Σ_p cnt(p v …) over the three, and n-grams that
+go on behind one of them are dropped. Parts of n-grams that a table lacks are added with the largest count that
+needs them.
 """
 
 from __future__ import annotations
@@ -104,23 +105,23 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
 
 def _with_boundaries(counts: Counter[Gram], repairs: Counter[str], path: PathLike) -> Counter[Gram]:
     """Boundaries after final punctuation, where the table has none."""
-    found: Counter[Gram] = Counter()
+    marked: Counter[Gram] = Counter()
     longest = max(map(len, counts))
     for gram, count in counts.items():
         if any(word in _FINAL for word in gram[1:-1]):
             repairs["n-grams across a found boundary dropped"] += 1
             continue
         if len(gram) > 1 and gram[0] in _FINAL:
-            found[(BEGIN, *gram[1:])] += count
+            marked[(BEGIN, *gram[1:])] += count
             continue
-        found[gram] += count
+        marked[gram] += count
         if gram[-1] in _FINAL and len(gram) < longest:
-            found[(*gram, END)] += count
-    found[END,] = sum(counts[mark,] for mark in _FINAL)
-    if not found[END,]:
+            marked[(*gram, END)] += count
+    marked[END,] = sum(counts[mark,] for mark in _FINAL)
+    if not marked[END,]:
         raise DataError("the table has neither boundary symbols nor the words . ! ? to find them by", path=path)
-    repairs["boundaries found by final punctuation"] = found[END,]
-    return found
+    repairs["boundaries found by final punctuation"] = marked[END,]
+    return marked
 
 
 def _assemble(counts: Counter[Gram], repairs: Counter[str]) -> NGramCounts:

@@ -26,8 +26,8 @@ class NGramTrie:
     """N-grams of word numbers.
 
     >>> trie, _ = NGramTrie.of([np.array([[0], [1], [2]]), np.array([[0, 1], [0, 2], [1, 2]])], words=3)
-    >>> trie.order, len(trie), trie.gram(4), trie.suffix[4]
-    (2, 6, (0, 2), np.int32(2))
+    >>> trie.order, len(trie), trie.grams(2)[1].tolist(), trie.suffix[4]
+    (2, 6, [0, 2], np.int32(2))
     >>> trie.find(np.array([[1, 2], [2, 1]]))
     array([ 5, -1], dtype=int32)
     """
@@ -89,21 +89,7 @@ class NGramTrie:
     def extension(self) -> NDArray[np.int64]:
         """[rows + 1] the extensions of row r by one word are the rows `extension[r] : extension[r + 1]`."""
         rows = np.arange(len(self) + 1)
-        found = self.words + np.searchsorted(self.prefix[self.words :], rows)
-        return np.asarray(found, np.int64)
-
-    @cached_property
-    def length(self) -> NDArray[np.int32]:
-        """[rows] the order of each row."""
-        return np.repeat(np.arange(1, self.order + 1, dtype=np.int32), np.diff(self.level))
-
-    def gram(self, row: int) -> tuple[int, ...]:
-        """The words of a row."""
-        words: list[int] = []
-        while row != NONE:
-            words.append(int(self.word[row]))
-            row = int(self.prefix[row])
-        return tuple(reversed(words))
+        return np.asarray(self.words + np.searchsorted(self.prefix[self.words :], rows), np.int64)
 
     def grams(self, order: int) -> Numbers:
         """[n, order] the words of all rows of an order."""
