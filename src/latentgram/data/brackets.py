@@ -1,6 +1,6 @@
 """Penn brackets: `(S (NP (NNS Cats)) (VP (VBP sleep)))`, read into a `Forest` and written again.
 
-**What is read.** Trees follow one another, one a line or each over many lines; blanks and line ends between
+**What is read.** Trees follow one another, one per line or each over many lines; blanks and line ends between
 brackets, labels and words mean nothing. The outermost label may be missing, as in Penn's `( (S …))`; it is then
 the empty string. Files may be gzip or xz by their names, folders are read in sorted order, `-` is standard input.
 Between two trees (never inside one, where `#` is a tag and a word) a line is a comment when it begins with `%`,
@@ -10,7 +10,7 @@ Between two trees (never inside one, where `#` is a tag and a word) a line is a 
 `unescape` gives `(` for it, `escape` the other way. On writing, a bare bracket in a word or label becomes
 `-LRB-`/`-RRB-` and a blank a no-break space: whatever is written can be read again.
 
-**Cost.** O(bytes) in one compiled pass; memory is 12 bytes a node and a block of the file at a time.
+**Cost.** O(bytes) in one compiled pass; memory is 12 bytes per node and a block of the file at a time.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class _Place:
 
 
 def format_forest(forest: Forest) -> bytes:
-    r"""Trees as UTF-8 text, one a line: `str(tree)` of each, at the speed of a copy.
+    r"""Trees as UTF-8 text, one per line: `str(tree)` of each, at the speed of a copy.
 
     >>> format_forest(parse_forest("(X (A a)\n  (B b)) ( (C c))"))
     b'(X (A a) (B b))\n( (C c))\n'
@@ -220,7 +220,7 @@ def _table(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def write_brackets(trees: Forest | Iterable[Tree], path: PathLike) -> None:
-    """Write trees, one a line; packed by its name (.gz, .xz, .bz2). The file appears whole or not at all."""
+    """Write trees, one per line; packed by its name (.gz, .xz, .bz2). The file appears whole or not at all."""
     with write_bytes(path) as stream:
         if isinstance(trees, Forest):
             stream.write(format_forest(trees))

@@ -1,4 +1,4 @@
-"""CoNLL-U: ten columns a word, a blank line after each sentence; what is read is written back byte for byte.
+"""CoNLL-U: ten columns per word, a blank line after each sentence; what is read is written back byte for byte.
 
 Comments, multiword ranges (`3-4`) and empty nodes (`8.1`) are kept in place, and so are line ends: a sentence is
 written with those of its first line. What is not kept: a byte-order mark, and blank lines beyond the one behind a

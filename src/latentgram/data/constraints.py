@@ -165,7 +165,7 @@ def partial_brackets(text: str) -> tuple[Sentence, Constraints]:
 
 
 def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> Iterator[Constraints | None]:
-    """The constraints of a file of JSON lines, one a sentence; an empty line has none.
+    """The constraints of a file of JSON lines, one per sentence; an empty line has none.
 
     A faulty line raises, unless `bad` is given: then it yields None and its error is appended there.
     """

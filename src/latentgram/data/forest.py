@@ -185,7 +185,7 @@ class Forest:
         return Forest(labels, self.words, np.asarray(label, np.int32), self.size, self.word, self.start).compact()
 
     def rename(self, name: Callable[[str], str]) -> Forest:
-        """Every label changed by a function, which is called once a symbol and not once a node."""
+        """Every label changed by a function, which is called once per symbol and not once per node."""
         labels = [name(symbol) for symbol in self.labels]
         alphabet = Alphabet.of(labels)
         return self.with_labels(alphabet, alphabet.encode(labels)[self.label] if labels else self.label)

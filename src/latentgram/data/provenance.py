@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 class Provenance:
     """The learner and its fields, the data's digest and size, the time it took, and what was seen on the way.
 
-    `trace` has one mapping of names to numbers an iteration or stage.
+    `trace` has one mapping of names to numbers per iteration or stage.
     """
 
     learner: str = ""

@@ -17,7 +17,7 @@ word that shows none of the kept ones takes the commonest of its case, or of all
 that has been seen in training, as long as training had a rare word. Before that, the first word of a sentence is
 tried in lower case, and a bracket by its Penn name.
 
-Cost: one dictionary look-up a word; the form of a word is looked at once.
+Cost: one dictionary look-up per word; the form of a word is looked at once.
 """
 
 from __future__ import annotations

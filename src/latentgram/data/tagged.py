@@ -1,4 +1,4 @@
-"""Sentences as plain text: one word a line with its tags, or one sentence a line.
+"""Sentences as plain text: one word per line with its tags, or one sentence per line.
 
 Both stream in constant memory, take compressed files and folders, and name the line of a fault.
 """
@@ -66,7 +66,7 @@ def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse
 def read_sentences(
     paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None
 ) -> Iterator[Sentence]:
-    """Stream one sentence a line, words parted by blanks; empty lines are passed over.
+    """Stream one sentence per line, words parted by blanks; empty lines are passed over.
 
     A line that is not UTF-8 raises, unless `bad` is given: then it is left out and its error appended there.
     """

@@ -46,7 +46,7 @@ class Text:
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:
-        """Files or folders with one sentence a line, words between blanks; empty lines are skipped."""
+        """Files or folders with one sentence per line, words between blanks; empty lines are skipped."""
         numbers = numbering()
         return cls._assemble(numbers, list(encoded_blocks(paths, numbers)))
 

@@ -1,6 +1,6 @@
 """`Treebank`: many trees or sentences of one kind, read from files, chosen from, divided and counted.
 
-A constituency treebank holds a `Forest` (12 bytes a node) and builds a `Tree` when asked for one; a dependency
+A constituency treebank holds a `Forest` (12 bytes per node) and builds a `Tree` when asked for one; a dependency
 treebank holds `DependencyTree`s and, on demand, their heads as flat arrays; a tagged one holds `Sentence`s.
 Choosing and dividing keep the order of the files, so that parts can be compared with them. A `TreebankStream` is a
 treebank that never is in memory as a whole.

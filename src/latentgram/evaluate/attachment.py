@@ -64,7 +64,7 @@ class AttachmentScore(Score):
         return self.fallbacks
 
     def table(self) -> str:
-        """The figures, one a line; of punctuation whether it is counted."""
+        """The figures, one per line; of punctuation whether it is counted."""
         rule = "counted" if self.punctuation == "none" else f"left out by {self.punctuation}"
         return table({**self.to_json(), "punctuation": rule})
 

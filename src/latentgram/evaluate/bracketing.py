@@ -158,7 +158,7 @@ class BracketingRows:
         }
 
     def table(self) -> str:
-        """One line a sentence, in EVALB's layout."""
+        """One line per sentence, in EVALB's layout."""
         lines = []
         for number, (length, row) in enumerate(zip(self.length, self.counts, strict=True), 1):
             status, matched, gold, output, crossing, words, tags = (int(count) for count in row)

@@ -24,7 +24,7 @@ from latentgram.errors import DataError
 from latentgram.evaluate.kernels import GOLD, MATCHED, OUTPUT
 
 Figure = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""From summed counts [draws, columns] to one figure a draw, in percent."""
+"""From summed counts [draws, columns] to one figure per draw, in percent."""
 
 _BLOCK = 256
 

@@ -5,7 +5,7 @@ order is the least count kept. An n-gram is kept only with all its parts, which 
 fall with the order; where they fall, the missing parts are kept beyond their cut-off and counted in `repairs`.
 Words below the cut-off of order 1 become `<unk>` before counting.
 
-Cost: a few hash probes a token (see kernels.py); memory about 20 bytes for each kept n-gram, and while counting
+Cost: a few hash probes per token (see kernels.py); memory about 20 bytes for each kept n-gram, and while counting
 24 for each n-gram whose parts reach the cut-off.
 """
 
@@ -68,7 +68,7 @@ class NGramCounts:
         temporary: PathLike | None = None,
         progress: Progress | None = None,
     ) -> NGramCounts:
-        """Count the text of files or folders: one sentence a line, words between blanks.
+        """Count the text of files or folders: one sentence per line, words between blanks.
 
         Tables of n-grams (`words<TAB>count`, as `write` makes them) are told by their first line and taken with
         the orders and counts that they have: all settings are for text.
@@ -143,7 +143,7 @@ class NGramCounts:
         """The counts of several texts, each counted with all cut-offs 1, from their cut-offs on.
 
         Order by order, an n-gram of a part gets the number of its prefix in the whole and its last word's number
-        there; equal pairs are one n-gram. One sort an order.
+        there; equal pairs are one n-gram. One sort per order.
         """
         words = Alphabet((END, *sorted({word for part in parts for word in part.words.symbols[1:]})))
         number = [_with_boundary(words.encode(part.words.symbols)).astype(np.int64) for part in parts]
@@ -255,7 +255,7 @@ def _minus(size: int) -> NDArray[np.int32]:
 
 
 def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
-    """One cut-off an order, checked."""
+    """One cut-off per order, checked."""
     if not isinstance(order, int | np.integer) or not 1 <= order <= MOST_ORDERS:
         raise SettingError(
             f"the order of n-gram counts must be a whole number from 1 to {MOST_ORDERS}, got {order!r}"

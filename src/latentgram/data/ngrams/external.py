@@ -7,8 +7,8 @@ the number of the n-gram that ends there, from which the next order is counted. 
 whole text: what is too rare in all of it is never looked up as part of something longer.
 
 Memory: `memory` for a piece, and the n-grams that are kept (20 bytes each, about 60 while they are put together).
-Disk: 8 bytes a token, 16 for each n-gram of each run of one order, 16 for each n-gram kept. The result is that of
-`NGramCounts.of`. Tables can be written straight from the disk: not even what is kept need fit into memory.
+Disk: 8 bytes per token, 16 for each n-gram of each run of one order, 16 for each n-gram kept. The result is that
+of `NGramCounts.of`. Tables can be written straight from the disk: not even what is kept need fit into memory.
 """
 
 from __future__ import annotations

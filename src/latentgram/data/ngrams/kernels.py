@@ -1,8 +1,9 @@
 """Counting n-grams of one order after another: hash tables in compiled code.
 
-An n-gram of order k is the pair (number of its first k-1 words, last word). One pass an order gives every position
-the number of the n-gram that ends there; by the a-priori rule only positions whose two parts of order k-1 were
-seen often enough are looked up. Cost: one probe a position and order; 16 bytes a slot, at most half filled.
+An n-gram of order k is the pair (number of its first k-1 words, last word). One pass per order gives every
+position the number of the n-gram that ends there; by the a-priori rule only positions whose two parts of order k-1
+were seen often enough are looked up. Cost: one probe per position and order; 16 bytes per slot, at most half
+filled.
 
 A probe is a cache miss, so positions are taken in small blocks: the first loop over a block touches the slots,
 which the processor fetches side by side, and the second does the work.

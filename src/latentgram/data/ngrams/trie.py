@@ -2,7 +2,7 @@
 
 Rows are sorted by order, then by words. Row r of order k is the row `prefix[r]` of order k-1 followed by
 `word[r]`, and `suffix[r]` is the row without its first word; the row of a unigram is the number of its word; -1 is
-the empty n-gram. The extensions of a row lie side by side. 12 bytes a row; finding an n-gram of order k costs
+the empty n-gram. The extensions of a row lie side by side. 12 bytes per row; finding an n-gram of order k costs
 k binary searches.
 """
 
@@ -53,10 +53,10 @@ class NGramTrie:
 
     @classmethod
     def of(cls, grams: Sequence[NDArray[np.integer]], words: int) -> tuple[NGramTrie, list[Numbers]]:
-        """The trie of distinct n-grams (one [n, k] array an order k) and of all their parts; and their rows.
+        """The trie of distinct n-grams (one [n, k] array per order k) and of all their parts; and their rows.
 
         Windows of length j are numbered as pairs (number of the window without its last word, last word), so one
-        sort of integers an order does everything.
+        sort of integers per order does everything.
         """
         level, word, prefix, suffix = [0, words], [_range(words)], [_fill(words)], [_fill(words)]
         rows: list[Numbers] = [grams[0][:, 0].astype(np.int32)] if grams else []
