@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypedDict, cast
 
 from latentgram.data.files import PACKED, PathLike, replacing
 from latentgram.errors import DataError
@@ -26,13 +26,24 @@ MARK_SECONDS = 1.0
 _CHUNK = 1 << 20
 
 
+State = dict[str, int | str]
+"""What a mark remembers of the work."""
+
+
+class _Mark(TypedDict):
+    identity: dict[str, object]
+    bytes: int
+    digest: str
+    state: State
+
+
 class PartialOutput:
     """Text that grows towards a file; use `partial_output`."""
 
-    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, object]) -> None:
         self.path, self.identity = path, dict(identity)
         self.part, self.mark_file = part_of(path), Path(f"{path}.progress")
-        self.state: dict[str, Any] = {}
+        self.state: State = {}
         """What the last mark remembers of the work; empty at the beginning."""
         self._file: BinaryIO
         self._digest, self._bytes, self._marked = hashlib.sha256(), 0, time.monotonic()
@@ -72,7 +83,7 @@ class PartialOutput:
         self._file.seek(self._bytes)
         self.state = mark["state"]
 
-    def append(self, text: str, state: Mapping[str, Any]) -> None:
+    def append(self, text: str, state: State) -> None:
         """Add text; `state` is what is needed to go on behind it."""
         raw = text.encode("utf-8", "replace")
         self._file.write(raw)
@@ -103,21 +114,16 @@ class PartialOutput:
     def _mark(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
-        mark = {
-            "identity": self.identity,
-            "bytes": self._bytes,
-            "digest": self._digest.hexdigest(),
-            "state": self.state,
-        }
+        mark = _Mark(identity=self.identity, bytes=self._bytes, digest=self._digest.hexdigest(), state=self.state)
         with replacing(self.mark_file) as file:
             file.write(json.dumps(mark, indent=1).encode())
         self._marked = time.monotonic()
 
-    def _read_mark(self) -> dict[str, Any]:
+    def _read_mark(self) -> _Mark:
         try:
-            mark: dict[str, Any] = json.loads(self.mark_file.read_bytes())
-            if set(mark) == {"identity", "bytes", "digest", "state"} and self.part.exists():
-                return mark
+            mark = json.loads(self.mark_file.read_bytes())
+            if set(mark) == _Mark.__required_keys__ and self.part.exists():
+                return cast(_Mark, mark)
         except (ValueError, TypeError):
             pass
         raise DataError(f"it does not go with {self.part.name}: nothing can be resumed", path=self.mark_file)
@@ -130,7 +136,7 @@ def part_of(path: PathLike) -> Path:
 
 @contextmanager
 def partial_output(
-    path: PathLike, identity: Mapping[str, Any], *, resume: bool = False
+    path: PathLike, identity: Mapping[str, object], *, resume: bool = False
 ) -> Iterator[PartialOutput]:
     """An output that is complete when the block ends, and can be taken up again where the block was left.
 
@@ -142,18 +148,18 @@ def partial_output(
     ...     output.append("1\\n", {"done": 1})
     ...     raise KeyboardInterrupt
     >>> with partial_output(name, {"first": 1}, resume=True) as output:
-    ...     output.append(f"{output.state['done'] + 1}\\n", {"done": 2})
+    ...     output.append(f"{int(output.state['done']) + 1}\\n", {"done": 2})
     >>> Path(name).read_text()
     '1\\n2\\n'
     """
-    given = Path(path)
-    if given.suffix.lower() in PACKED:
+    target = Path(path)
+    if target.suffix.lower() in PACKED:
         raise DataError(
             "an output that grows cannot be compressed: write it plain and compress it after", path=path
         )
-    if given.exists() and not given.is_file():
+    if target.exists() and not target.is_file():
         raise DataError("an output that grows must be a file", path=path)
-    output = PartialOutput(given, identity)
+    output = PartialOutput(target, identity)
     try:
         (output.resume if resume else output.begin)()
     except OSError as error:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from latentgram.data.files import PathLike
 from latentgram.data.partial_output import part_of, partial_output
@@ -45,7 +44,7 @@ def write_answers(
     parser: Parser,
     questions: Iterable[Question],
     path: PathLike,
-    identity: Mapping[str, Any],
+    identity: Mapping[str, object],
     request: Request | None = None,
     *,
     resume: bool = False,
@@ -69,7 +68,8 @@ def write_answers(
     with partial_output(path, identity, resume=resume) as output:
         state = dict(output.state)
         seen = state.pop("digest", digest.hexdigest())
-        tally = Tally(**state)
+        restored: Callable[..., Tally] = Tally  # the state is what `vars` said of one
+        tally = restored(**state)
         for question in islice(source, tally.sentences):
             digest.update(question.content)
         if digest.hexdigest() != seen:
