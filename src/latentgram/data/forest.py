@@ -48,29 +48,27 @@ class Forest:
         """Flatten trees."""
         labels: list[str] = []
         words: list[str | None] = []
-        sizes: list[int] = []
+        arities: list[int] = []
         start = [0]
         for tree in trees:
             nodes = list(tree.nodes())
-            pending: list[int] = []
-            reversed_sizes = []
-            for node in reversed(nodes):
-                below = len(pending) - len(node.children)
-                size = 1 + sum(pending[below:])
-                del pending[below:]
-                pending.append(size)
-                reversed_sizes.append(size)
             labels.extend(node.label for node in nodes)
             words.extend(node.word for node in nodes)
-            sizes.extend(reversed(reversed_sizes))
+            arities.extend(len(node.children) for node in nodes)
             start.append(len(labels))
+        sizes: list[int] = []
+        pending: list[int] = []
+        for arity in reversed(arities):
+            size = 1 + sum(pending[len(pending) - arity :])
+            pending[len(pending) - arity :] = [size]
+            sizes.append(size)
         label_alphabet = Alphabet.of(labels)
         word_alphabet = Alphabet.of(word for word in words if word is not None)
         return cls(
             label_alphabet,
             word_alphabet,
             label_alphabet.encode(labels),
-            np.array(sizes, np.int32),
+            np.array(sizes[::-1], np.int32),
             np.array([ABSENT if word is None else word_alphabet.index(word) for word in words], np.int32),
             np.array(start, np.int64),
         )

@@ -53,15 +53,15 @@ class AttachmentScore(Score):
     fallbacks: int = 0
     punctuation: Punctuation = field(default="none", metadata={"same": True})
 
-    uas = Rate("heads", "words", "Counted words with the right head")
-    las = Rate("labelled", "words", "Counted words with the right head and relation")
-    exact = Rate("complete", "sentences", "Sentences with every counted head right")
-    labelled_exact = Rate("labelled_complete", "sentences", "Sentences with every counted head and relation right")
-
     @property
     def no_parse(self) -> int:
         """Sentences for which the parser found nothing."""
         return self.fallbacks
+
+    uas = Rate("heads", "words", "Counted words with the right head")
+    las = Rate("labelled", "words", "Counted words with the right head and relation")
+    exact = Rate("complete", "sentences", "Sentences with every counted head right")
+    labelled_exact = Rate("labelled_complete", "sentences", "Sentences with every counted head and relation right")
 
     def table(self) -> str:
         """The figures, one per line; of punctuation whether it is counted."""

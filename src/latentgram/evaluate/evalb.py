@@ -114,10 +114,10 @@ def count_brackets(
     gold: Forest, output: Forest, rules: BracketingRules
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """[sentences] lengths, and [sentences, 7] counts with the columns that `kernels` names."""
-    kept = [_kept(forest, rules) for forest in (gold, output)]
-    if rules.quotes:
-        _mend_quotes(gold, output, kept[0], kept[1], rules)
     forests = (gold, output)
+    kept = [_kept(forest, rules) for forest in forests]
+    if rules.quotes:
+        _mend_quotes(forests, kept, rules)
     labels = [label for forest in forests for label in forest.labels]
     numbers = Alphabet.of((*labels, *map(cut_label, labels), *gold.words, *output.words))
     sides = [_brackets(forest, keep, rules, numbers) for forest, keep in zip(forests, kept, strict=True)]
@@ -195,24 +195,18 @@ def _repeats(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.bool_]:
     return repeats
 
 
-def _mend_quotes(
-    gold: Forest,
-    output: Forest,
-    gold_kept: NDArray[np.bool_],
-    output_kept: NDArray[np.bool_],
-    rules: BracketingRules,
-) -> None:
+def _mend_quotes(forests: tuple[Forest, Forest], kept: list[NDArray[np.bool_]], rules: BracketingRules) -> None:
     """Change what is kept, in place, in the sentences whose lengths differ."""
-    for s in range(len(gold)):
-        gold_part = slice(int(gold.start[s]), int(gold.start[s + 1]))
-        output_part = slice(int(output.start[s]), int(output.start[s + 1]))
-        lengths = int(gold_kept[gold_part].sum()), int(output_kept[output_part].sum())
+    gold_kept, output_kept = kept
+    for s in range(len(forests[0])):
+        gold, output = (slice(int(forest.start[s]), int(forest.start[s + 1])) for forest in forests)
+        lengths = int(gold_kept[gold].sum()), int(output_kept[output].sum())
         if lengths[0] == lengths[1] or 0 in lengths:
             continue
-        quotes = _quotes(gold, gold_part, rules)
-        for there in _quotes(output, output_part, rules):
+        quotes = _quotes(forests[0], gold, rules)
+        for there in _quotes(forests[1], output, rules):
             for here in quotes:
-                left, right = gold_kept[gold_part.start : here], output_kept[output_part.start : there]
+                left, right = gold_kept[gold.start : here], output_kept[output.start : there]
                 if left.sum() == right.sum() and gold_kept[here] != output_kept[there]:
                     gold_kept[here] = output_kept[there] = True
 

@@ -88,13 +88,13 @@ def short_names(symbols: list[str]) -> list[str]:
 
 def _arrows(dfa: Automaton, n_states: int) -> dict[tuple[int, int], list[tuple[float, int]]]:
     """The symbols that lead from one state to another, most probable first."""
-    found: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    leading: dict[tuple[int, int], list[tuple[float, int]]] = {}
     for source in range(n_states):
         for symbol in range(len(dfa.symbols)):
             if 0 <= dfa.target[source, symbol] < n_states:
                 key = (source, int(dfa.target[source, symbol]))
-                found.setdefault(key, []).append((float(dfa.step[source, symbol]), symbol))
-    kept = {key: sorted(symbols, reverse=True) for key, symbols in found.items()}
+                leading.setdefault(key, []).append((float(dfa.step[source, symbol]), symbol))
+    kept = {key: sorted(symbols, reverse=True) for key, symbols in leading.items()}
     share = {key: sum(part for part, _ in symbols) for key, symbols in kept.items()}
     main = {
         max(

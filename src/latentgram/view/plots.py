@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from xml.sax.saxutils import escape
 
 from latentgram.evaluate.calibration import Calibration
 from latentgram.view.svg import document, element, line, text
@@ -56,7 +57,7 @@ def line_plot(series: Mapping[str, Points], *, title: str, x_label: str, y_label
         row = TOP + 8 + 20 * number
         side = WIDTH - RIGHT + 14
         parts.append(line(side, row, side + 22, row, style=f"stroke:{shade};stroke-width:2{dashed}"))
-        parts.append(element("text", _escaped(name), x=side + 28, y=row + 4, class_="small"))
+        parts.append(element("text", escape(name), x=side + 28, y=row + 4, class_="small"))
     return document(WIDTH, HEIGHT, parts, title)
 
 
@@ -75,15 +76,11 @@ def round_numbers(low: float, high: float, about: int = 6) -> list[float]:
     return [round(k * step, 10) for k in range(first, last + 1)]
 
 
-def _escaped(name: str) -> str:
-    return name.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def reliability_plot(found: Calibration, title: str = "What was said, and what was right") -> str:
+def reliability_plot(calibration: Calibration, title: str = "What was said, and what was right") -> str:
     """How often what was said with each probability was right; on the diagonal, just as often as said."""
-    points = [(bin.probability / bin.count, bin.right / bin.count) for bin in found.bins if bin.count]
+    points = [(bin.probability / bin.count, bin.right / bin.count) for bin in calibration.bins if bin.count]
     return line_plot(
-        {f"right (error {found.error:.1f} %)": points, "as said": [(0.0, 0.0), (1.0, 1.0)]},
+        {f"right (error {calibration.error:.1f} %)": points, "as said": [(0.0, 0.0), (1.0, 1.0)]},
         title=title,
         x_label="probability said",
         y_label="share right",

@@ -146,7 +146,7 @@ class NGramCounts:
         there; equal pairs are one n-gram. One sort per order.
         """
         words = Alphabet((END, *sorted({word for part in parts for word in part.words.symbols[1:]})))
-        number = [_with_boundary(words.encode(part.words.symbols)).astype(np.int64) for part in parts]
+        number = [words.encode(part.words.symbols).astype(np.int64) for part in parts]
         row = [each.copy() for each in number]  # of the n-grams of the order before, in the order of that level
         single = np.zeros(len(words), np.int64)
         for part, place in zip(parts, number, strict=True):
@@ -237,17 +237,13 @@ class NGramCounts:
 
 @dataclass(frozen=True)
 class Level:
-    """The n-grams of one order in order of first sight; parts are numbers of the level below."""
+    """The n-grams of one order in order of first sight."""
 
     prefix: NDArray[np.int32]
+    """The numbers of the n-grams without their last words in the level below; `suffix`: without their first."""
     word: NDArray[np.int32]
     suffix: NDArray[np.int32]
     count: NDArray[np.int64]
-
-
-def _with_boundary(place: NDArray[np.int32]) -> NDArray[np.int32]:
-    place[BOUNDARY] = BOUNDARY
-    return place
 
 
 def _minus(size: int) -> NDArray[np.int32]:
@@ -315,7 +311,7 @@ def sorted_levels(
 ) -> tuple[NGramTrie, NDArray[np.int64]]:
     """The kept n-grams as a trie, and their counts."""
     rows = np.arange(words, dtype=np.int32)
-    bounds, columns = [0, words], [Level(_minus(words), rows, _minus(words), levels[0].count)]
+    bounds, columns = [0, words], [unigrams(levels[0].count)]
     for level, flags in zip(levels[1:], kept[1:], strict=True):
         chosen = np.flatnonzero(flags)
         prefix = rows[level.prefix[chosen]]
