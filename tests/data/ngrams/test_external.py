@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from latentgram.data.ngrams import external, runs
+from latentgram.data.ngrams import external
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.ngrams.external import memory_size, write_counts
 from latentgram.data.ngrams.tables import write_table
@@ -27,7 +27,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of a few sentences, buffers of a few rows, so that short texts go all ways."""
     monkeypatch.setattr(external, "TOKEN_BYTES", 1 << 30)
     monkeypatch.setattr(external, "LEAST_PIECE", 12)
-    monkeypatch.setattr(runs, "BUFFER", 3)
+    monkeypatch.setattr(external, "BUFFER", 3)
 
 
 def assert_same(found: NGramCounts, expected: NGramCounts) -> None:
@@ -81,7 +81,7 @@ def test_nothing_is_left_behind(
     def fail(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(external, "merge_runs", fail)
+    monkeypatch.setattr(external, "_merge_runs", fail)
     expected = DataError if isinstance(fault, OSError) else KeyboardInterrupt
     with pytest.raises(expected, match="No space left on device; .*G are free" if expected is DataError else None):
         write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work")

@@ -2,9 +2,9 @@
 
 The text is read once; its words are numbered and written to disk as numbers. Then, order by order, a piece of the
 text at a time, as long as the memory allows, is counted as kernels.py counts text; its n-grams are written as a
-sorted run; the runs are merged (see runs.py), n-grams below their cut-off dropped; and every position learns
-the number of the n-gram that ends there, from which the next order is counted. So the a-priori rule holds for the
-whole text: what is too rare in all of it is never looked up as part of something longer.
+sorted run; the runs are merged, n-grams below their cut-off dropped; and every position learns the number of the
+n-gram that ends there, from which the next order is counted. So the a-priori rule holds for the whole text: what
+is too rare in all of it is never looked up as part of something longer.
 
 Memory: `memory` for a piece, and the n-grams that are kept (20 bytes each, about 60 while they are put together).
 Disk: 8 bytes per token, 16 for each n-gram of each run of one order, 16 for each n-gram kept. The result is that
@@ -28,7 +28,6 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, metered, write_text
 from latentgram.data.ngrams.counts import Level, NGramCounts, cutoffs_of, frequent_words, unigrams
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
-from latentgram.data.ngrams.runs import MergedLevel, Run, merge_runs
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
@@ -41,6 +40,12 @@ LEAST_PIECE = 1 << 12
 LEAST_MEMORY = 1 << 24
 ROW_BYTES = 60
 """Memory for each n-gram kept, while all are put together."""
+BUFFER = 1 << 16
+LEAST_BUFFER = 1 << 10
+"""Rows of a run that are read at a time while it is merged, if the memory allows; and if not."""
+DROPPED = -1
+"""The number of an n-gram that no longer one has as a part."""
+LAST_KEY = np.iinfo(np.int64).max
 
 
 def memory_size(size: int | str) -> int:
@@ -122,7 +127,7 @@ class _Merged:
     words: Alphabet
     classes: WordClasses | None
     provenance: Provenance
-    levels: list[MergedLevel]
+    levels: list[_MergedLevel]
 
     def read_levels(self) -> list[Level]:
         """The same in memory, each n-gram with its suffix.
@@ -177,53 +182,166 @@ def _merged(
         (folder / "text").unlink()
         single = np.bincount(onward, sums, minlength=len(final)).astype(np.int64)
         single[BOUNDARY] -= 1  # the boundary before the first sentence ends none
-        levels = [MergedLevel.of_words(folder, single)]
+        levels = [_MergedLevel.of_words(folder, single)]
         for k in range(2, len(cutoffs) + 1):
-            runs = []
-            for piece in pieces:
-                least = min(cutoffs[k - 1 :])
-                runs.append(piece.count_pairs(single, least) if k == 2 else piece.count_longer())
-                progress.step(f"counting order {k}", len(runs), len(pieces))
-            extended = min(cutoffs[k:], default=0)
-            levels.append(merge_runs(runs, levels[-1], least, extended, memory, progress))
+            least, extended = min(cutoffs[k - 1 :]), min(cutoffs[k:], default=0)
+            for done, piece in enumerate(pieces, 1):
+                if k == 2:
+                    piece.count_pairs(single, least)
+                else:
+                    piece.count_longer()
+                progress.step(f"counting order {k}", done, len(pieces))
+            levels.append(_merge_runs(pieces, levels[-1], least, extended, memory, progress))
         provenance = Provenance(data_digest=seal.hexdigest(), data_size=size - int(count[BOUNDARY]))
         yield _Merged(final, classes, provenance, levels)
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A piece of text on disk: its tokens, and which n-gram of its last run ends at each."""
+    """A piece of text on disk, which n-gram ends at each token, and the run of these n-grams.
+
+    A run has the sorted keys of the n-grams and their counts. The key of an n-gram is (number of its prefix among
+    the merged n-grams one order lower, word): 64 bits whatever the order.
+    """
 
     folder: Path
-    run: Run
+    number: int
 
     @classmethod
     def of(cls, folder: Path, number: int, tokens: NDArray[np.int32]) -> _Piece:
-        tokens.tofile(folder / f"tokens-{number}")
-        return cls(folder, Run(folder, number))
+        piece = cls(folder, number)
+        tokens.tofile(piece._file("tokens"))
+        return piece
 
-    def _read(self, kind: str) -> NDArray[np.int32]:
-        return np.fromfile(self.folder / f"{kind}-{self.run.number}", np.int32)
+    def _file(self, kind: str) -> Path:
+        return self.folder / f"{kind}-{self.number}"
 
-    def count_pairs(self, single: NDArray[np.int64], least: int) -> Run:
-        """A run of bigrams whose words occur often enough."""
+    def _read(self, kind: str, begin: int = 0, size: int = -1) -> NDArray[np.int32]:
+        return np.fromfile(self._file(kind), np.int32, size, offset=4 * begin)
+
+    def count_pairs(self, single: NDArray[np.int64], least: int) -> None:
+        """Make the run of bigrams whose words occur often enough."""
         tokens = self._read("tokens")
-        return self._count(tokens, without_rare(tokens, single, least), bigrams=True)
+        self._count(tokens, without_rare(tokens, single, least), bigrams=True)
 
-    def count_longer(self) -> Run:
-        """A run of n-grams one longer than those of the last run, after its merger."""
-        at, place = self._read("at"), self.run.take_places()
-        return self._count(self._read("tokens"), _look_up(place, at), bigrams=False)
+    def count_longer(self) -> None:
+        """Make the run of n-grams one longer than those of the last run, after its merger."""
+        shorter = _look_up(self._read("place"), self._read("at"))
+        self._file("place").unlink()
+        self._count(self._read("tokens"), shorter, bigrams=False)
 
-    def _count(self, tokens: NDArray[np.int32], shorter: NDArray[np.int32], bigrams: bool) -> Run:
+    def _count(self, tokens: NDArray[np.int32], shorter: NDArray[np.int32], bigrams: bool) -> None:
         at, prefix, word, _, count = count_extensions(tokens, shorter, bigrams)
         key = (prefix.astype(np.int64) << 32) | word
         order = np.argsort(key)
-        self.run.write(key[order], count[order])
+        key[order].tofile(self._file("key"))
+        count[order].astype(np.int32).tofile(self._file("count"))
         row = np.empty(len(order), np.int32)
         row[order] = np.arange(len(order), dtype=np.int32)
-        _look_up(row, at).tofile(self.folder / f"at-{self.run.number}")
-        return self.run
+        _look_up(row, at).tofile(self._file("at"))
+
+    def __len__(self) -> int:
+        return self._file("key").stat().st_size // 8
+
+    def read_run(self, begin: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Some keys and counts."""
+        key = np.fromfile(self._file("key"), np.int64, size, offset=8 * begin)
+        return key, self._read("count", begin, size)
+
+    def write_places(self, place: NDArray[np.int32]) -> None:
+        """Add the numbers that the next keys got among the merged n-grams."""
+        with self._file("place").open("ab") as out:
+            place.tofile(out)
+
+
+@dataclass(frozen=True)
+class _MergedLevel:
+    """The merged n-grams of one order on disk: keys and counts, and the level below."""
+
+    folder: Path
+    order: int
+    below: _MergedLevel | None = None
+
+    @classmethod
+    def of_words(cls, folder: Path, count: NDArray[np.int64]) -> _MergedLevel:
+        """Order 1: every word, its key its number."""
+        level = cls(folder, 1)
+        np.arange(len(count), dtype=np.int64).tofile(level.key_file)
+        count.tofile(level.count_file)
+        return level
+
+    @property
+    def key_file(self) -> Path:
+        """int64: prefix << 32 | word."""
+        return self.folder / f"{self.order}.key"
+
+    @property
+    def count_file(self) -> Path:
+        """int64."""
+        return self.folder / f"{self.order}.total"
+
+    def __len__(self) -> int:
+        return self.key_file.stat().st_size // 8
+
+    def keys(self, begin: int = 0, size: int = -1) -> NDArray[np.int64]:
+        """The keys of some rows."""
+        return np.fromfile(self.key_file, np.int64, size, offset=8 * begin)
+
+    def counts(self, begin: int = 0, size: int = -1) -> NDArray[np.int64]:
+        """The counts of some rows."""
+        return np.fromfile(self.count_file, np.int64, size, offset=8 * begin)
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The words [rows, order] and counts of all rows, some at a time."""
+        for begin in range(0, len(self), BUFFER):
+            counts = self.counts(begin, BUFFER)
+            yield self.grams(begin, begin + len(counts)), counts
+
+    def grams(self, begin: int, end: int) -> NDArray[np.int64]:
+        """The words of the rows `begin : end`; their prefixes lie side by side one order lower."""
+        keys = self.keys(begin, end - begin)
+        if self.below is None or end == begin:
+            return keys[:, None]
+        prefix = keys >> 32
+        shorter = self.below.grams(int(prefix[0]), int(prefix[-1]) + 1)
+        return np.concatenate([shorter[prefix - prefix[0]], (keys & 0xFFFFFFFF)[:, None]], 1)
+
+
+def _merge_runs(
+    pieces: list[_Piece], below: _MergedLevel, least: int, extended: int, memory: int, progress: Progress
+) -> _MergedLevel:
+    """The next level: sums of at least `least`; those of at least `extended` can be part of longer n-grams.
+
+    Of each run some rows are read; those up to the least key that ends such a part are sorted and summed.
+    """
+    level = _MergedLevel(below.folder, below.order + 1, below)
+    rows = min(BUFFER, max(LEAST_BUFFER, memory // (64 * max(len(pieces), 1))))
+    done, sizes, kept_before, bound = [0] * len(pieces), [len(piece) for piece in pieces], 0, 0
+    with level.key_file.open("wb") as key_file, level.count_file.open("wb") as count_file:
+        while bound < LAST_KEY:
+            parts = [piece.read_run(begin, rows) for piece, begin in zip(pieces, done, strict=True)]
+            ends = zip(parts, done, sizes, strict=True)
+            bound = min(
+                (int(key[-1]) for (key, _), begin, size in ends if begin + len(key) < size), default=LAST_KEY
+            )
+            taken = [int(np.searchsorted(key, bound, "right")) for key, _ in parts]
+            key = np.concatenate([part[:end] for (part, _), end in zip(parts, taken, strict=True)])
+            count = np.concatenate([part[:end] for (_, part), end in zip(parts, taken, strict=True)])
+            order = np.argsort(key, kind="stable")  # which merges what is sorted in parts
+            first = np.flatnonzero(np.diff(key[order], prepend=-1))
+            sums = np.add.reduceat(count[order], first, dtype=np.int64) if len(key) else count
+            kept = sums >= least
+            number = np.where(kept & (sums >= extended), kept_before + np.cumsum(kept) - 1, DROPPED)
+            place = np.empty(len(key), np.int32)
+            place[order] = np.repeat(number, np.diff(first, append=len(key)))
+            for piece, places in zip(pieces, np.split(place, np.cumsum(taken)[:-1]), strict=True):
+                piece.write_places(places)
+            key[order[first[kept]]].tofile(key_file)
+            sums[kept].tofile(count_file)
+            kept_before += int(kept.sum())
+            done = [begin + end for begin, end in zip(done, taken, strict=True)]
+            progress.step(f"merging order {level.order}", sum(done), sum(sizes))
+    return level
 
 
 def _look_up(table: NDArray[np.int32], at: NDArray[np.int32]) -> NDArray[np.int32]:
