@@ -27,9 +27,7 @@ from latentgram.data.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees in preorder: `label[v]`, `size[v]` (nodes of the subtree at v), `word[v]` (-1 unless v is a tag).
-
-    Tree `t` holds the nodes `start[t]` to `start[t + 1]`.
+    """Trees in preorder.
 
     >>> forest = Forest.of([Tree("NP", (Tree("DT", word="the"), Tree("NN", word="cat")))])
     >>> forest.size, [forest.labels[i] for i in forest.label], str(forest[0])
@@ -39,9 +37,13 @@ class Forest:
     labels: Alphabet
     words: Alphabet
     label: NDArray[np.int32]
+    """[nodes] the label of each node."""
     size: NDArray[np.int32]
+    """[nodes] how many nodes the subtree at each node has, itself included."""
     word: NDArray[np.int32]
+    """[nodes] the word under each node, `ABSENT` unless it is a tag."""
     start: NDArray[np.int64]
+    """[trees + 1] tree t holds the nodes `start[t] : start[t + 1]`."""
 
     @classmethod
     def of(cls, trees: Iterable[Tree]) -> Forest:

@@ -124,38 +124,19 @@ class BracketingRows:
     length: NDArray[np.int64]
     counts: NDArray[np.int64]
     """[sentences, 7]; the columns are named in `kernels`."""
-    fallback: NDArray[np.bool_]
     cutoff: int
 
     def __len__(self) -> int:
         return len(self.length)
 
-    def score(self) -> BracketingScore:
-        """The sum."""
+    def score(self, fallback: Iterable[bool] | None = None) -> BracketingScore:
+        """The sum; `fallback` says which trees a parser made up."""
+        flags = np.zeros(len(self), np.bool_) if fallback is None else np.fromiter(fallback, np.bool_)
+        if len(flags) != len(self):
+            raise DataError(f"there are {len(self)} trees but {len(flags)} fallback flags")
         short = self.length <= self.cutoff
-        everything = self._sums(np.ones_like(short))
-        return BracketingScore(**everything, short=BracketCounts(**self._sums(short)), cutoff=self.cutoff)
-
-    def _sums(self, chosen: NDArray[np.bool_]) -> dict[str, int]:
-        rows, fallback = self.counts[chosen], self.fallback[chosen]
-        valid = rows[:, kernels.STATUS] == kernels.VALID
-        crossing = rows[valid, kernels.CROSSING]
-        matched, gold, output = (rows[valid, column] for column in (kernels.MATCHED, kernels.GOLD, kernels.OUTPUT))
-        return {
-            "sentences": len(rows),
-            "errors": int(np.sum(rows[:, kernels.STATUS] == kernels.ERROR)),
-            "skipped": int(np.sum(rows[:, kernels.STATUS] == kernels.SKIP)),
-            "fallbacks": int(np.sum(fallback & (rows[:, kernels.STATUS] != kernels.SKIP))),
-            "matched": int(matched.sum()),
-            "gold": int(gold.sum()),
-            "output": int(output.sum()),
-            "complete": int(np.sum((matched == gold) & (matched == output))),
-            "crossing": int(crossing.sum()),
-            "without_crossing": int(np.sum(crossing == 0)),
-            "few_crossing": int(np.sum(crossing <= 2)),
-            "words": int(rows[valid, kernels.WORDS].sum()),
-            "tags": int(rows[valid, kernels.TAGS].sum()),
-        }
+        everything, of_short = _sums(self.counts, flags), _sums(self.counts[short], flags[short])
+        return BracketingScore(**everything, short=BracketCounts(**of_short), cutoff=self.cutoff)
 
     def table(self) -> str:
         """One line per sentence, in EVALB's layout."""
@@ -184,25 +165,36 @@ def score_brackets(
     >>> score_brackets(gold, gold).f1
     100.0
     """
-    return bracket_rows(gold, output, rules, fallback=fallback).score()
+    return bracket_rows(gold, output, rules).score(fallback)
 
 
-def bracket_rows(
-    gold: Trees,
-    output: Trees,
-    rules: BracketingRules = COLLINS,
-    *,
-    fallback: Iterable[bool] | None = None,
-) -> BracketingRows:
+def bracket_rows(gold: Trees, output: Trees, rules: BracketingRules = COLLINS) -> BracketingRows:
     """The counts of every sentence."""
     right, guess = _forest(gold), _forest(output)
     if len(right) != len(guess):
         raise DataError(f"there are {len(right)} gold trees but {len(guess)} output trees")
-    flags = np.zeros(len(right), np.bool_) if fallback is None else np.fromiter(fallback, np.bool_)
-    if len(flags) != len(right):
-        raise DataError(f"there are {len(right)} trees but {len(flags)} fallback flags")
-    length, counts = count_brackets(right, guess, rules)
-    return BracketingRows(length, counts, flags, rules.cutoff)
+    return BracketingRows(*count_brackets(right, guess, rules), rules.cutoff)
+
+
+def _sums(rows: NDArray[np.int64], fallback: NDArray[np.bool_]) -> dict[str, int]:
+    valid = rows[:, kernels.STATUS] == kernels.VALID
+    crossing = rows[valid, kernels.CROSSING]
+    matched, gold, output = (rows[valid, column] for column in (kernels.MATCHED, kernels.GOLD, kernels.OUTPUT))
+    return {
+        "sentences": len(rows),
+        "errors": int(np.sum(rows[:, kernels.STATUS] == kernels.ERROR)),
+        "skipped": int(np.sum(rows[:, kernels.STATUS] == kernels.SKIP)),
+        "fallbacks": int(np.sum(fallback & (rows[:, kernels.STATUS] != kernels.SKIP))),
+        "matched": int(matched.sum()),
+        "gold": int(gold.sum()),
+        "output": int(output.sum()),
+        "complete": int(np.sum((matched == gold) & (matched == output))),
+        "crossing": int(crossing.sum()),
+        "without_crossing": int(np.sum(crossing == 0)),
+        "few_crossing": int(np.sum(crossing <= 2)),
+        "words": int(rows[valid, kernels.WORDS].sum()),
+        "tags": int(rows[valid, kernels.TAGS].sum()),
+    }
 
 
 def _forest(trees: Trees) -> Forest:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,15 +236,13 @@ class NGramCounts:
         return f"n-gram counts of {self.tokens:,} tokens: {len(self):,} n-grams kept ({orders} of orders 1 on)"
 
 
-@dataclass(frozen=True)
-class Level:
-    """The n-grams of one order in order of first sight."""
+class Level(NamedTuple):
+    """The n-grams of one order in order of first sight; parts are numbers of the level below."""
 
     prefix: NDArray[np.int32]
-    """The numbers of the n-grams without their last words in the level below; `suffix`: without their first."""
     word: NDArray[np.int32]
     suffix: NDArray[np.int32]
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 def _minus(size: int) -> NDArray[np.int32]:
@@ -273,7 +272,7 @@ def count_levels(tokens: NDArray[np.int32], words: int, cutoffs: Sequence[int]) 
     levels = [unigrams(np.bincount(tokens[1:], minlength=words).astype(np.int64))]
     at = tokens
     for k in range(2, len(cutoffs) + 1):
-        often = without_rare(at, levels[-1].count, min(cutoffs[k - 1 :]))
+        often = without_rare(at, levels[-1].counts, min(cutoffs[k - 1 :]))
         at, *columns = count_extensions(tokens, often, k == 2)
         levels.append(Level(*columns))
     return levels
@@ -297,8 +296,8 @@ def frequent_words(words: Alphabet, count: NDArray[np.integer], least: int) -> t
 
 def kept_rows(levels: Sequence[Level], cutoffs: Sequence[int]) -> tuple[list[NDArray[np.bool_]], int]:
     """Which n-grams reach their cut-off or are part of one that is kept; and how many are kept only as parts."""
-    kept = [np.ones(len(levels[0].count), np.bool_)]
-    kept += [level.count >= least for level, least in zip(levels[1:], cutoffs[1:], strict=True)]
+    kept = [np.ones(len(levels[0].counts), np.bool_)]
+    kept += [level.counts >= least for level, least in zip(levels[1:], cutoffs[1:], strict=True)]
     before = sum(int(flags.sum()) for flags in kept)
     for level, flags, parts in zip(levels[:0:-1], kept[:0:-1], kept[-2::-1], strict=True):
         parts[level.prefix[flags]] = True
@@ -311,13 +310,13 @@ def sorted_levels(
 ) -> tuple[NGramTrie, NDArray[np.int64]]:
     """The kept n-grams as a trie, and their counts."""
     rows = np.arange(words, dtype=np.int32)
-    bounds, columns = [0, words], [unigrams(levels[0].count)]
+    bounds, columns = [0, words], [unigrams(levels[0].counts)]
     for level, flags in zip(levels[1:], kept[1:], strict=True):
         chosen = np.flatnonzero(flags)
         prefix = rows[level.prefix[chosen]]
         order = np.argsort(prefix.astype(np.int64) * words + level.word[chosen])
         chosen, prefix = chosen[order], prefix[order]
-        columns.append(Level(prefix, level.word[chosen], rows[level.suffix[chosen]], level.count[chosen]))
+        columns.append(Level(prefix, level.word[chosen], rows[level.suffix[chosen]], level.counts[chosen]))
         rows = _minus(len(flags))
         rows[chosen] = np.arange(bounds[-1], bounds[-1] + len(chosen), dtype=np.int32)
         bounds.append(bounds[-1] + len(chosen))
@@ -327,4 +326,4 @@ def sorted_levels(
         np.concatenate([level.prefix for level in columns]),
         np.concatenate([level.suffix for level in columns]),
     )
-    return trie, np.concatenate([level.count for level in columns])
+    return trie, np.concatenate([level.counts for level in columns])

@@ -135,7 +135,7 @@ class _Merged:
         The suffix of (prefix p, word w) is the n-gram (suffix of p, w), found among the keys one order lower.
         """
         levels = [unigrams(self.levels[0].counts())]
-        keys = np.arange(len(levels[0].count), dtype=np.int64)
+        keys = np.arange(len(levels[0].counts), dtype=np.int64)
         for level in self.levels[1:]:
             own, count = level.keys(), level.counts()
             prefix, word = (own >> 32).astype(np.int32), (own & 0xFFFFFFFF).astype(np.int32)
