@@ -50,10 +50,11 @@ from distributed import Client, LocalCluster
 
 import latentgram as lg
 from harness import explain, write_rows
-from latentgram.lpcfg import expected_states as tree_states
-from latentgram.lpcfg.em import states_by_count
+from latentgram.lpcfg import em_steps
+from latentgram.lpcfg.clustering import states_by_count
+from latentgram.lpcfg.em import random_counts
 from latentgram.lpcfg.settings import EMLPCFG
-from latentgram.lpcfg.statistics.data import GrammarData
+from latentgram.lpcfg.statistics import GrammarData
 from latentgram.parallel import Cluster, InProcess, shards
 from latentgram.parallel.wire import pack, unpack
 from latentgram.parser.answers import Question, Request, _Job, answers
@@ -121,7 +122,7 @@ class Machine:
 
 def seconds(costs: Costs, machine: Machine, sentences: float, states: int, *, em: bool) -> tuple[float, str]:
     """The time of a pass, and what sets it."""
-    parts = sentences / tree_states.SHARD
+    parts = sentences / em_steps.SHARD
     sums = max(1.0, sqrt(parts)) if em else 0.0
     tasks = sums if em else max(1.0, sentences / BATCH)
     workers = min(machine.workers, tasks)
@@ -140,7 +141,7 @@ def seconds(costs: Costs, machine: Machine, sentences: float, states: int, *, em
 
 def processor(costs: Costs, machine: Machine, sentences: float, states: int, *, em: bool) -> float:
     """The processor time of a pass, summed over all machines."""
-    sums = max(1.0, sqrt(sentences / tree_states.SHARD)) if em else 0.0
+    sums = max(1.0, sqrt(sentences / em_steps.SHARD)) if em else 0.0
     tasks = sums if em else max(1.0, sentences / BATCH)
     size = costs.model(states)
     return (
@@ -166,20 +167,20 @@ class Em:
 
     def __init__(self, treebank: Any, states: int) -> None:
         learner = EMLPCFG(states=states)
-        data = GrammarData.of(treebank, learner)
+        data = GrammarData.of(treebank, learner, InProcess())
         self.derivations = data.derivations
         self.states = states_by_count(data, states)
-        self.shards = tree_states.shards_of(self.derivations)
+        self.shards = em_steps.shards_of(self.derivations)
         random = np.random.default_rng(0)
-        self.grammar = self.maximised(tree_states.random_counts(self.derivations, self.states, random))
+        self.grammar = self.maximised(random_counts(self.derivations, self.states, random))
 
     def maximised(self, counts: Any) -> Any:
         """The grammar of counts."""
-        return tree_states.maximise(self.derivations, self.states, counts, 10.0, 5.0)
+        return em_steps.maximise(self.derivations, self.states, counts, 10.0, 5.0, InProcess())
 
     def expected(self, engine: Any) -> Any:
         """The counts of the grammar."""
-        return tree_states.expect(self.derivations, self.shards, self.grammar, engine)[0]
+        return em_steps.expect(self.shards, self.grammar, engine)[0]
 
 
 def em_costs(treebank: Any) -> Costs:

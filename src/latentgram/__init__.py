@@ -62,7 +62,7 @@ _PUBLIC = {
     "register": "latentgram.kinds.registry",
     "Cluster": "latentgram.parallel",
     "ClusterError": "latentgram.errors",
-    "Ensemble": "latentgram.lpcfg.ensemble",
+    "Ensemble": "latentgram.lpcfg.model",
     "LPCFG": "latentgram.lpcfg.model",
     "Parse": "latentgram.kinds.result",
     "Parser": "latentgram.parser.parser",

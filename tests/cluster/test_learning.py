@@ -15,7 +15,7 @@ import latentgram as lg
 from latentgram.data.provenance import Provenance
 from latentgram.latent_tree import learning as latent_tree
 from latentgram.lpcfg import counting as counting_lpcfg
-from latentgram.lpcfg import expected_states as tree_states
+from latentgram.lpcfg import em_steps
 from latentgram.parallel import Cluster
 from latentgram.sequences import hmm_learning as hmm
 from laws.cases import Case
@@ -41,7 +41,7 @@ def bare(model: Any) -> Any:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several shards of a few sentences, so that there is something to add."""
-    for module in (counting_lpcfg, tree_states, latent_tree):
+    for module in (counting_lpcfg, em_steps, latent_tree):
         monkeypatch.setattr(module, "SHARD", 20)
     monkeypatch.setattr(hmm, "SHARD", 100)
 

@@ -15,23 +15,19 @@ from latentgram.kinds.learners import EM, Clustering, Combining, Counting, Spect
 from latentgram.kinds.registry import recipe_of
 from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
+from latentgram.lpcfg.clustering import labelled_counts
 from latentgram.lpcfg.draw import draw_trees
-from latentgram.lpcfg.ensemble import Ensemble
-from latentgram.lpcfg.expected_states import (
-    expect,
-    labelled_counts,
-    maximise,
-    random_counts,
-    shards_of,
-    shared_counts,
-)
-from latentgram.lpcfg.layout import truncated
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.em import random_counts, shared_counts
+from latentgram.lpcfg.em_steps import expect, maximise, shards_of
+from latentgram.lpcfg.lexicon import LexiconPlan
+from latentgram.lpcfg.model import LPCFG, Ensemble, truncated
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
-from latentgram.lpcfg.statistics.data import GrammarData
+from latentgram.lpcfg.statistics import GrammarData
+from latentgram.parallel import InProcess
 
+HERE = InProcess()
 RAW = {"rare": 0, "backoff": 0.0, "pull": 0.0}
-"""No smoothing: the estimators as 003 has them."""
+"""No smoothing: the estimators as Cohen et al. (2012) have them."""
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +118,7 @@ def test_em_from_spectral_coordinates_finds_the_truth(
 
 
 def test_shares_of_one_state_are_labels(bank: Treebank) -> None:
-    data = GrammarData.of(bank[:200], resolved(Spectral()))
+    data = GrammarData.of(bank[:200], resolved(Spectral()), HERE)
     states = np.array([3, 2, 1, 2], np.int32)[: data.derivations.symbols]
     label = np.random.default_rng(0).integers(0, states[data.derivations.symbol])
     known, shared = (
@@ -155,14 +151,14 @@ def test_grammars_of_probabilities_are_proper(bank: Treebank, learner: object) -
 
 
 def test_counts_of_shards_add_up_to_those_of_the_whole(bank: Treebank, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = GrammarData.of(bank[:500], resolved(EM(rare=0)))
+    data = GrammarData.of(bank[:500], resolved(EM(rare=0)), HERE)
     d = data.derivations
     states = np.full(d.symbols, 3, np.int32)
-    grammar = maximise(d, states, random_counts(d, states, np.random.default_rng(0)), 10.0, 5.0)
-    whole, bound = expect(d, shards_of(d), grammar, Context().engine)
-    monkeypatch.setattr("latentgram.lpcfg.expected_states.SHARD", 64)
+    grammar = maximise(d, states, random_counts(d, states, np.random.default_rng(0)), 10.0, 5.0, HERE)
+    whole, bound = expect(shards_of(d), grammar, HERE)
+    monkeypatch.setattr("latentgram.lpcfg.em_steps.SHARD", 64)
     assert len(shards_of(d)) == 8
-    parts, same_bound = expect(d, shards_of(d), grammar, Context().engine)
+    parts, same_bound = expect(shards_of(d), grammar, HERE)
     assert bound == pytest.approx(same_bound)
     for name in ("rule", "entry", "root"):
         assert getattr(whole, name) == pytest.approx(getattr(parts, name), abs=1e-9), name
@@ -171,10 +167,10 @@ def test_counts_of_shards_add_up_to_those_of_the_whole(bank: Treebank, monkeypat
 
 def test_expected_counts_are_those_of_all_states(bank: Treebank) -> None:
     """Against the sum over every assignment of states to the nodes of one tree."""
-    data = GrammarData.of(bank[:200], resolved(EM(rare=0)))
+    data = GrammarData.of(bank[:200], resolved(EM(rare=0)), HERE)
     d = data.derivations
     states = np.array([2, 3, 2, 1], np.int32)[: d.symbols]
-    grammar = maximise(d, states, random_counts(d, states, np.random.default_rng(5)), 0.0, 0.0)
+    grammar = maximise(d, states, random_counts(d, states, np.random.default_rng(5)), 0.0, 0.0, HERE)
     rule_offset = np.concatenate(([0], np.cumsum(np.prod(states[d.rules], axis=1))))
     entry_offset = np.concatenate(([0], np.cumsum(states[d.lexicon[:, 0]])))
     nodes = range(d.start[1])
@@ -194,8 +190,8 @@ def test_expected_counts_are_those_of_all_states(bank: Treebank) -> None:
         np.add.at(rule, used_rules, weight)
         np.add.at(entry, used_entries, weight)
         total += weight
-    one = dataclasses.replace(d, start=d.start[:2])
-    counts, bound = expect(one, shards_of(one), grammar, Context().engine)
+    tree = dataclasses.replace(d, start=d.start[:2])
+    counts, bound = expect(shards_of(tree), grammar, HERE)
     assert bound == pytest.approx(np.log(total))
     assert counts.rule == pytest.approx(rule / total, abs=1e-12)
     assert counts.entry == pytest.approx(entry / total, abs=1e-12)
@@ -217,10 +213,10 @@ def test_same_seed_same_grammar_and_number_of_workers_does_not_matter(bank: Tree
 
 
 def test_back_off_shrinks_rare_rules_towards_independence(bank: Treebank) -> None:
-    data = GrammarData.of(bank[:300], resolved(Spectral(rare=0)))
+    data = GrammarData.of(bank[:300], resolved(Spectral(rare=0)), HERE)
     views = project(data, ViewSettings(states=3), Context())
-    raw = spectral_grammar(data, views, 0.0, 0.0)
-    far = spectral_grammar(data, views, 1e9, 0.0)
+    lexicon = LexiconPlan.of(data, 0.0)
+    raw, far = (spectral_grammar(data, views, backoff, lexicon, HERE) for backoff in (0.0, 1e9))
     for number, (a, b, c) in enumerate(raw.rules):
         tensor = far.rule_tensor[far.rule_offset[number] : far.rule_offset[number + 1]]
         shaped = tensor.reshape(far.states[[a, b, c]])

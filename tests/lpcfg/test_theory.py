@@ -1,4 +1,4 @@
-"""003 made visible: conventional and tensor form agree, and an HMM is an L-PCFG of right-branching trees."""
+"""Cohen et al. 2012: conventional and tensor form agree, and an HMM is an L-PCFG of right-branching trees."""
 
 import dataclasses
 import itertools
@@ -19,7 +19,7 @@ from latentgram.lpcfg.parse.pruning import Pruning
 
 
 def conventional(grammar: LPCFG, tree: Tree) -> float:
-    """Σ over all states of all nodes of the product of the rules' probabilities (003 Eq. 2)."""
+    """Σ over all states of all nodes of the product of the rules' probabilities (Cohen et al. 2012, Eq. 2)."""
     nodes = list(tree.nodes())
     names = (*grammar.interminals, *grammar.preterminals)
     total = 0.0
@@ -61,7 +61,7 @@ def test_tensor_form_in_any_coordinates_gives_the_sum_over_states(small_trees: l
 
 
 def test_marginals_do_not_depend_on_the_coordinates(small_trees: list[Tree]) -> None:
-    """003 figs. 3 and 5 on whole charts."""
+    """Cohen et al. 2012, figs. 3 and 5, on whole charts."""
     random = np.random.default_rng(7)
     exact = dataclasses.replace(Pruning().none(), precision="float64")
     other = rotated(truth(), [random.standard_normal((2, 2)) for _ in range(4)])
@@ -77,7 +77,7 @@ def test_marginals_do_not_depend_on_the_coordinates(small_trees: list[Tree]) -> 
 
 
 def test_an_hmm_is_a_grammar_of_right_branching_trees() -> None:
-    """003 §9: tagged sequences become trees [S tag [S tag [S …]]]; the learned grammar gives the HMM's p(x)."""
+    """Cohen et al. 2012, §9: tagged sequences are trees [S tag [S tag …]]; the grammar gives the HMM's p(x)."""
     random = np.random.default_rng(3)
     start, stop = np.array([0.8, 0.2]), 0.25
     step, emit = np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([[0.7, 0.25, 0.05], [0.05, 0.25, 0.7]])

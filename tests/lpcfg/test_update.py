@@ -9,8 +9,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.lpcfg.counting import pcfg_of
-from latentgram.lpcfg.statistics.counts import GrammarCounts
-from latentgram.lpcfg.statistics.derivations import Derivations
+from latentgram.lpcfg.statistics import Derivations, GrammarCounts
 from latentgram.lpcfg.update import update
 
 NEW = lg.parse_tree(

@@ -2,7 +2,7 @@
 
 Let C[x, z] count how often symbol x was seen with neighbour z. The singular vectors of C (Hsu et al. 2008) see
 the frequent symbols only. Canonical correlation analysis whitens both sides first; the covariance of indicators
-being nearly diagonal, that is a scaling by counts (scaling.py):
+being nearly diagonal, that is a scaling by counts (Cohen et al. 2013, §3.1, do the same):
 
     W_x C W_z ≈ A Σ Bᵀ,   vector of x = row x of W_x A,   so that the mean of (vector)(vector)ᵀ is about 1.
 
@@ -17,7 +17,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latentgram.numeric.scaling import whitening
 from latentgram.numeric.svd import truncated_svd
 
 Floats = NDArray[np.float64]
@@ -45,7 +44,9 @@ def canonical_vectors(counts: Any, rank: int, smoothing: float = 5.0) -> Vectors
     (array([1., 1.]), array([[1.118, 0. ], [0. , 2.236]]))
     """
     total = float(counts.sum())
-    rows, columns = (whitening(np.asarray(counts.sum(axis)).ravel(), 1, smoothing) for axis in (1, 0))
+    rows, columns = (
+        np.sqrt(1.0 / (np.asarray(counts.sum(axis), np.float64).ravel() + smoothing)) for axis in (1, 0)
+    )
     seen = [np.where(np.isfinite(weights), weights, 0.0) for weights in (rows, columns)]
     scaled = scipy.sparse.diags_array(seen[0]) @ counts @ scipy.sparse.diags_array(seen[1])
     found = truncated_svd(scaled, rank)

@@ -3,7 +3,7 @@
 Trees are prepared once and the views of their nodes are computed once for each set of features, at the most
 dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the
 features, the number of states, the dimensions that are clustered, the seed of the clusters and, in large
-ensembles, the learner. They share symbols, rules and lexicon, so one chart serves them all (ensemble.py).
+ensembles, the learner. They share symbols, rules and lexicon, so one chart serves them all (model.py).
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
-from latentgram.lpcfg.em import climb, cluster
-from latentgram.lpcfg.ensemble import Ensemble
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.clustering import cluster
+from latentgram.lpcfg.em_steps import climb
+from latentgram.lpcfg.lexicon import LexiconPlan
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.settings import CombiningEnsemble, SpectralLPCFG
 from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectral_grammar
-from latentgram.lpcfg.statistics.data import GrammarData
+from latentgram.lpcfg.statistics import GrammarData
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def _learn(
     states = learner.states
     seen = views[member.features].truncated(_dimensions(states, member.dimensions))
     if member.states is None:
-        backoff = SpectralLPCFG.backoff
-        grammar = spectral_grammar(data, seen, backoff, learner.pull, context.engine)
+        lexicon = LexiconPlan.of(data, learner.pull)
+        grammar = spectral_grammar(data, seen, SpectralLPCFG.backoff, lexicon, context.engine)
         return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
     used, counts = cluster(data, seen, _part(states, member.states), seed, context.engine)
     quiet = dataclasses.replace(context, dev_score=None)

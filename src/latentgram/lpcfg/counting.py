@@ -1,4 +1,4 @@
-"""A PCFG by counting: an `LPCFG` with one hidden state a symbol.
+"""A PCFG by counting: an `LPCFG` with one hidden state per symbol.
 
     t(a→b c) = count(a→b c) / count(a),   q(a→x) = count(a→x) / count(a),   π(a) = count of a at the root / trees
 
@@ -19,16 +19,15 @@ from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.settings import CountingLPCFG
-from latentgram.lpcfg.statistics.counts import GrammarCounts
-from latentgram.lpcfg.statistics.derivations import Derivations
-from latentgram.parallel import map_reduce
+from latentgram.lpcfg.statistics import Derivations, GrammarCounts
+from latentgram.parallel.local import map_reduce
 
 SHARD = 4096
 """Trees counted at a time."""
 
 
 def count_pcfg(treebank: Treebank[Tree], learner: CountingLPCFG, context: Context) -> LPCFG:
-    """Read the rules off a treebank and divide their counts."""
+    """The recipe: read the rules off a treebank and divide their counts."""
     forest = treebank.forest
     if not len(forest):
         raise DataError("there are no trees to learn a grammar from")
@@ -49,8 +48,7 @@ def _count(forest: Forest) -> GrammarCounts:
 
 def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisation) -> LPCFG:
     """The grammar of relative frequencies."""
-    total = counts.symbol_count
-    symbols, rules, entries = len(total), len(counts.rules), len(counts.lexicon)
+    symbols, rules, entries = len(counts.root_count), len(counts.rules), len(counts.lexicon)
     return LPCFG(
         counts.interminals,
         counts.preterminals,
@@ -58,10 +56,10 @@ def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisa
         states=np.ones(symbols, np.int32),
         rules=counts.rules,
         rule_offset=np.arange(rules + 1),
-        rule_tensor=counts.rule_count / total[counts.rules[:, 0]],
+        rule_tensor=counts.rule_share,
         lexicon=counts.lexicon,
         lexicon_offset=np.arange(entries + 1),
-        lexicon_vector=counts.lexicon_count / total[counts.lexicon[:, 0]],
+        lexicon_vector=counts.lexicon_share,
         root_offset=np.arange(symbols + 1),
         root_vector=counts.root_count / counts.root_count.sum(),
         mean_inside=np.ones(symbols),

@@ -1,7 +1,7 @@
 """Draw trees from a grammar of probabilities: data whose truth is known.
 
 From the root down, each node (symbol a, state h) draws one of its rewritings: a rule with the states of both
-children, or a word (003 §4.1). Cost: one look-up in a table of cumulated probabilities a node.
+children, or a word (Cohen et al. 2012, §4.1). Cost: one look-up in a table of cumulated probabilities per node.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
@@ -34,9 +35,8 @@ def draw_trees(grammar: LPCFG, number: int, seed: int = 0, longest: int = 1000) 
     roots: list[Node] = []
     weights: list[float] = []
     for symbol in range(len(grammar.states)):
-        begin, end = grammar.root_offset[symbol : symbol + 2]
-        roots.extend((symbol, state) for state in range(end - begin))
-        weights.extend(grammar.root_vector[begin:end].tolist())
+        roots.extend((symbol, state) for state in range(int(grammar.states[symbol])))
+        weights.extend(grammar.of_symbol(grammar.root_vector, symbol).tolist())
     cumulated_roots = list(accumulate(weights))
     source = random.Random(seed)
     inner = len(grammar.interminals)
@@ -71,20 +71,18 @@ def _choices(grammar: LPCFG) -> dict[Node, Choice]:
     }
     outcomes: dict[Node, list[tuple[Node, Node] | int]] = {node: [] for node in weights}
     for number, (a, b, c) in enumerate(grammar.rules.tolist()):
-        begin, end = grammar.rule_offset[number : number + 2]
-        tensor = grammar.rule_tensor[begin:end].reshape(grammar.states[[a, b, c]])
+        tensor = grammar.tensor(number)
         for i, j, k in np.argwhere(tensor > 0).tolist():
             weights[a, i].append(float(tensor[i, j, k]))
             outcomes[a, i].append(((b, j), (c, k)))
     for number, (a, x) in enumerate(grammar.lexicon.tolist()):
-        begin, end = grammar.lexicon_offset[number : number + 2]
-        for state, weight in enumerate(grammar.lexicon_vector[begin:end].tolist()):
+        for state, weight in enumerate(grammar.vector(number).tolist()):
             weights[a, state].append(weight)
             outcomes[a, state].append(x)
     return {node: (list(accumulate(weights[node])), outcomes[node]) for node in weights}
 
 
-def _sizes(is_inner: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def _sizes(is_inner: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Subtree sizes of binary trees in preorder."""
     size = np.ones(len(is_inner), np.int32)
     for v in np.flatnonzero(is_inner)[::-1]:

@@ -1,49 +1,46 @@
-"""The rows of latent-variable PCFGs and their ensembles."""
+"""The rows of latent-variable PCFGs and their ensembles: what one can do, several can do."""
 
 from __future__ import annotations
+
+import dataclasses
 
 from latentgram.kinds.kind import PHRASES, Kind, Recipe
 
 _SETTINGS = "latentgram.lpcfg.settings"
 
-KINDS = [
-    Kind(
-        "latentgram.lpcfg.model:LPCFG",
-        PHRASES,
-        {
-            "Counting": Recipe("latentgram.lpcfg.counting:count_pcfg", f"{_SETTINGS}:CountingLPCFG"),
-            "Spectral": Recipe(
-                "latentgram.lpcfg.spectral:learn_spectral", f"{_SETTINGS}:SpectralLPCFG", chooses="search"
-            ),
-            "EM": Recipe("latentgram.lpcfg.em:learn_em", f"{_SETTINGS}:EMLPCFG", chooses=True),
-            "Clustering": Recipe(
-                "latentgram.lpcfg.em:learn_clusters", f"{_SETTINGS}:ClusteringLPCFG", chooses=True
-            ),
-        },
-        parts=(
-            "latentgram.lpcfg.decoders:Brackets",
-            "latentgram.lpcfg.decoders:Goodman",
-            "latentgram.lpcfg.decoders:MaxRule",
-            "latentgram.lpcfg.parse.pruning:Pruning",
+_GRAMMAR = Kind(
+    "latentgram.lpcfg.model:LPCFG",
+    PHRASES,
+    {
+        "Counting": Recipe("latentgram.lpcfg.counting:count_pcfg", f"{_SETTINGS}:CountingLPCFG"),
+        "Spectral": Recipe(
+            "latentgram.lpcfg.spectral:learn_spectral", f"{_SETTINGS}:SpectralLPCFG", chooses="search"
         ),
-        command="lpcfg",
-        help="A (latent-variable) PCFG from a constituency treebank.",
-        parser="latentgram.lpcfg.parse.plain:constituency_backend",
-        prunes=True,
-        surprisal="latentgram.lpcfg.surprisal:Surprisal",
-        update="latentgram.lpcfg.update:update",
-        inspect="latentgram.lpcfg.inspect.inspection:GrammarInspection",
+        "EM": Recipe("latentgram.lpcfg.em:learn_em", f"{_SETTINGS}:EMLPCFG", chooses=True),
+        "Clustering": Recipe(
+            "latentgram.lpcfg.clustering:learn_clusters", f"{_SETTINGS}:ClusteringLPCFG", chooses=True
+        ),
+    },
+    parts=(
+        "latentgram.lpcfg.decoders:Brackets",
+        "latentgram.lpcfg.decoders:Goodman",
+        "latentgram.lpcfg.decoders:MaxRule",
+        "latentgram.lpcfg.parse.pruning:Pruning",
     ),
-    Kind(
-        "latentgram.lpcfg.ensemble:Ensemble",
-        PHRASES,
-        {"Combining": Recipe("latentgram.lpcfg.combining:learn_ensemble", f"{_SETTINGS}:CombiningEnsemble")},
-        command="ensemble",
-        help="Several latent-variable PCFGs that parse together.",
-        parser="latentgram.lpcfg.parse.plain:constituency_backend",
-        prunes=True,
-        surprisal="latentgram.lpcfg.surprisal:Surprisal",
-        update="latentgram.lpcfg.update:update",
-        inspect="latentgram.lpcfg.inspect.inspection:GrammarInspection",
-    ),
-]
+    command="lpcfg",
+    help="A (latent-variable) PCFG from a constituency treebank.",
+    parser="latentgram.lpcfg.parse.plain:constituency_backend",
+    prunes=True,
+    surprisal="latentgram.lpcfg.surprisal:Surprisal",
+    update="latentgram.lpcfg.update:update",
+    inspect="latentgram.lpcfg.inspect.inspection:GrammarInspection",
+)
+_ENSEMBLE = dataclasses.replace(
+    _GRAMMAR,
+    model="latentgram.lpcfg.model:Ensemble",
+    recipes={"Combining": Recipe("latentgram.lpcfg.combining:learn_ensemble", f"{_SETTINGS}:CombiningEnsemble")},
+    parts=(),
+    command="ensemble",
+    help="Several latent-variable PCFGs that parse together.",
+)
+KINDS = [_GRAMMAR, _ENSEMBLE]

@@ -1,10 +1,10 @@
 """The lexicon of a latent-variable grammar: what stands over a word, from frequent words to unknown ones.
 
-004 §3.2 smooths a lexical entry by forgetting the word. Here it is smoothed step by step, each step pulling the
-means of n observations towards a coarser one as K/(n + K), because most words are seen a few times and most
-unary chains (NP+NN) are never seen over most words. Let a be a preterminal, t(a) its tag, Z the outside view of
-a leaf, and D(a | ·) the sum of Z over leaves of a among the leaves of tag t(a) that satisfy a condition,
-divided by their number:
+Cohen et al. (2013, §3.2) smooth a lexical entry by forgetting the word. Here it is smoothed step by step, each
+step pulling the means of n observations towards a coarser one as K/(n + K), because most words are seen a few
+times and most unary chains (NP+NN) are never seen over most words. Let a be a preterminal, t(a) its tag, Z the
+outside view of a leaf, and D(a | ·) the sum of Z over leaves of a among the leaves of tag t(a) that satisfy a
+condition, divided by their number:
 
     D(a | all)                        over all words
     D(a | rare)   pulled to it,       over words seen at most `rare` times
@@ -27,6 +27,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from itertools import filterfalse
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +35,14 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
-from latentgram.lpcfg.kernels.pulled_means import pulled_means, scaled_rows
-from latentgram.lpcfg.statistics.data import GrammarData
-from latentgram.parallel import Engine, InProcess, run_pieces, within
+from latentgram.lpcfg.kernels.moments import Level, leading_parts, pulled_means, scaled_rows
+from latentgram.lpcfg.model import LPCFG, Layout
+from latentgram.lpcfg.statistics import GrammarData, by_group, sums_by
+from latentgram.parallel.local import Engine, InProcess
+from latentgram.parallel.threads import run_pieces, within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-NEGLIGIBLE = 1e-3
-"""Entries never seen are left out when they are less likely than this given the word."""
 
 
 @dataclass(frozen=True)
@@ -79,58 +79,32 @@ def _places(sorted_keys: Ints, key: Ints) -> Ints:
     return np.where(sorted_keys[place] == key, place, -1)
 
 
-@dataclass(frozen=True)
-class _Level:
-    """Means that depend on coarser levels only: their leaves, the coarser row of the table, and n.
-
-    Mean r is over `leaf[begin[r] : end[r]]` and has n = `seen[r]`.
-    """
-
-    leaf: Ints
-    begin: Ints
-    end: Ints
-    coarse: Ints
-    seen: Floats
-
-    @classmethod
-    def of(cls, groups: _Groups, key: Ints, coarse: Ints, seen: Floats) -> _Level:
-        """The means of the leaves that have these keys."""
-        group = groups.find(key)
-        begin, end = (np.where(group < 0, 0, groups.begin[group + step]) for step in (0, 1))
-        return cls(groups.leaf, begin, end, coarse, seen)
-
-    def select(self, kept: NDArray[np.bool_]) -> _Level:
-        """Some of the means."""
-        return _Level(self.leaf, self.begin[kept], self.end[kept], self.coarse[kept], self.seen[kept])
-
-    def __len__(self) -> int:
-        return len(self.begin)
+def _level(groups: _Groups, key: Ints, coarse: Ints, seen: Floats) -> Level:
+    """The means of the leaves that have these keys."""
+    group = groups.find(key)
+    begin, end = (np.where(group < 0, 0, groups.begin[group + step]) for step in (0, 1))
+    return Level(groups.leaf, begin, end, coarse, seen)
 
 
-def _means(levels: tuple[_Level, ...], place: Ints, rows: Floats, pull: float, threads: Engine) -> Floats:
+def _means(levels: tuple[Level, ...], place: Ints, rows: Floats, pull: float, threads: Engine) -> Floats:
     """The table of the means of all levels, one after the other, where leaf l has the row place[l]."""
-    table = np.empty((sum(map(len, levels)), rows.shape[1]))
+    table = np.empty((sum(len(level.begin) for level in levels), rows.shape[1]))
     above = 0
     for level in levels:
 
-        def work(first: int, last: int, level: _Level = level, above: int = above) -> None:
-            pulled_means(
-                first, last, level.leaf, level.begin, level.end, level.coarse, level.seen, pull, place, rows,
-                table, above,
-            )  # fmt: skip
+        def work(first: int, last: int, level: Level = level, above: int = above) -> None:
+            pulled_means(first, last, level, pull, place, rows, table, above)
 
         run_pieces(threads, work, 1 + level.end - level.begin)
-        above += len(level)
+        above += len(level.begin)
     return table
 
 
-@dataclass(frozen=True)
-class _Tags:
-    """The tags in which preterminals end, and the preterminals of each tag."""
+class _Tags(NamedTuple):
+    """The tags in which preterminals end, and the tag of each preterminal."""
 
     names: Alphabet
     of: Ints
-    """[P] the tag of each preterminal."""
 
     @classmethod
     def read(cls, preterminals: Alphabet) -> _Tags:
@@ -139,8 +113,7 @@ class _Tags:
 
     def spread(self, tags: Ints) -> tuple[Ints, Ints]:
         """For a list of tags, all pairs (place in the list, preterminal of that tag)."""
-        by_tag = np.argsort(self.of, kind="stable")
-        begin = np.searchsorted(self.of[by_tag], np.arange(len(self.names) + 1))
+        by_tag, begin = by_group(self.of, len(self.names))
         place, within_tag = _within(np.diff(begin)[tags])
         return place, by_tag[begin[tags[place]] + within_tag]
 
@@ -162,7 +135,7 @@ class LexiconPlan:
     rare_words: RareWords
     entries: NDArray[np.int32]
     count: Floats
-    levels: tuple[_Level, ...]
+    levels: tuple[Level, ...]
     row: Ints
     factor: Floats
     pull: float
@@ -172,9 +145,9 @@ class LexiconPlan:
         """The plan for these trees; `pull` is K."""
         return _Planner(data, pull).plan()
 
-    def vectors(self, rows: Floats, place: Ints, engine: Engine | None = None) -> Floats:
+    def vectors(self, rows: Floats, place: Ints, engine: Engine) -> Floats:
         """The vectors [L, m] of the entries, where the outside view of leaf l is row place[l] of `rows`."""
-        threads = within(engine or InProcess())
+        threads = within(engine)
         table = _means(self.levels, place, rows, self.pull, threads)
         result = np.empty((len(self.row), rows.shape[1]))
 
@@ -191,8 +164,12 @@ class _Kinds:
 
     kind: Ints
     preterminal: Ints
-    level: _Level
+    level: Level
     weight: Floats
+
+
+NEGLIGIBLE = 1e-3
+"""Entries never seen are left out when they are less likely than this given the word."""
 
 
 class _Planner:
@@ -202,7 +179,7 @@ class _Planner:
         d = data.derivations
         self.data, self.pull = data, pull
         self.tags = _Tags.read(d.preterminals)
-        self.pre = d.symbol[data.leaf].astype(np.int64) - len(d.interminals)
+        self.pre = d.symbol[d.leaf].astype(np.int64) - len(d.interminals)
         self.tag = self.tags.of[self.pre]
         self.rare = np.flatnonzero(data.form >= 0)
         self.number, self.many = len(d.preterminals), len(self.tags.names)
@@ -214,9 +191,9 @@ class _Planner:
             np.bincount(tag, minlength=self.many).astype(np.float64) for tag in (self.tag, self.tag[self.rare])
         )
         rare_leaves = _Groups.of(self.pre[self.rare], self.rare)
-        levels: tuple[_Level, ...] = (
-            _Level.of(_Groups.of(self.pre), everyone, np.full(number, -1), tag_total[tags.of]),
-            _Level.of(rare_leaves, everyone, everyone, rare_total[tags.of]),
+        levels: tuple[Level, ...] = (
+            _level(_Groups.of(self.pre), everyone, np.full(number, -1), tag_total[tags.of]),
+            _level(rare_leaves, everyone, everyone, rare_total[tags.of]),
         )
         forms, form_tags = self._forms()
         levels = (*levels, forms.level)
@@ -257,7 +234,7 @@ class _Planner:
             self.pull,
         )
 
-    def _counted(self, levels: tuple[_Level, ...]) -> Floats:
+    def _counted(self, levels: tuple[Level, ...]) -> Floats:
         """The means of ones: with Z = 1 they are shares of counts."""
         nowhere = np.zeros(len(self.pre), np.int64)
         return _means(levels, nowhere, np.ones((1, 1)), self.pull, InProcess())[:, 0]
@@ -269,7 +246,7 @@ class _Planner:
         place, preterminal = self.tags.spread(by_tag.key % self.many)
         kind, count = (by_tag.key // self.many)[place], by_tag.count[place]
         groups = _Groups.of(form * self.number + pre, self.rare)
-        level = _Level.of(groups, kind * self.number + preterminal, self.number + preterminal, count)
+        level = _level(groups, kind * self.number + preterminal, self.number + preterminal, count)
         return _Kinds(kind, preterminal, level, count), by_tag
 
     def _words(self, forms: _Kinds, form_tags: _Groups, counted: Floats) -> _Kinds:
@@ -302,7 +279,7 @@ class _Planner:
         row = np.where(_at(counted, row) == 0.0, number + preterminal, row)
         row = np.where(its_form < 0, preterminal, row)
         groups = _Groups.of(data.word * number + self.pre)
-        level = _Level.of(groups, its_word * number + preterminal, row, seen[place])
+        level = _level(groups, its_word * number + preterminal, row, seen[place])
         own = (level.end - level.begin).astype(np.float64)
         mean = own + pull * counted[row]
         mean = np.divide(mean, level.seen + pull, out=counted[row].copy(), where=level.seen + pull > 0)
@@ -310,10 +287,58 @@ class _Planner:
         plain = np.array([not is_symbol(name) for name in data.vocabulary], bool)
         kept = plain[its_word] & ((own > 0) | (mean * chance[place] >= NEGLIGIBLE))
         return _Kinds(
-            its_word[kept], preterminal[kept], level.select(kept), (chance[place] * total[its_word])[kept]
+            its_word[kept],
+            preterminal[kept],
+            Level(level.leaf, *(part[kept] for part in level[1:])),
+            (chance[place] * total[its_word])[kept],
         )
 
 
 def _at(values: Floats, place: Ints) -> Floats:
     """Values at places, zero at -1."""
     return np.append(values, 0.0)[place]
+
+
+def assemble(
+    data: GrammarData,
+    states: NDArray[np.int32],
+    rule_tensor: Floats,
+    root: Floats,
+    mean_inside: Floats,
+    mean_outside: Floats,
+    lexicon: LexiconPlan,
+    vector: Floats,
+    *,
+    nonnegative: bool,
+) -> LPCFG:
+    """The grammar of rules learned and a lexicon with the vectors [entries, m].
+
+    `root`, `mean_inside`, `mean_outside` are [symbols, m].
+    """
+    d = data.derivations
+    symbol, offset = lexicon.entries[:, 0], Layout.of(d.rules, lexicon.entries, states)
+    if nonnegative:
+        total = sums_by(symbol, vector, d.symbols)
+        vector = vector / np.where(total > 0, total, 1.0)[symbol]
+    return LPCFG(
+        interminals=d.interminals,
+        preterminals=d.preterminals,
+        words=lexicon.words,
+        states=states,
+        rules=d.rules,
+        rule_offset=offset.rules,
+        rule_tensor=rule_tensor,
+        lexicon=lexicon.entries,
+        lexicon_offset=offset.lexicon,
+        lexicon_vector=leading_parts(vector, offset.lexicon),
+        root_offset=offset.symbols,
+        root_vector=leading_parts(root, offset.symbols),
+        mean_inside=leading_parts(mean_inside, offset.symbols),
+        mean_outside=leading_parts(mean_outside, offset.symbols),
+        rule_count=d.rule_count.astype(np.float64),
+        lexicon_count=lexicon.count,
+        root_count=d.root_count.astype(np.float64),
+        rare_words=lexicon.rare_words,
+        binarisation=data.binarisation,
+        nonnegative=nonnegative,
+    )

@@ -1,18 +1,25 @@
-"""`LPCFG`: a latent-variable PCFG in tensor form (003 §4–5). A plain PCFG is one with a single state a symbol.
+"""`LPCFG`: a latent-variable PCFG in tensor form (Cohen et al. 2012, §4–5), and `Ensemble`: several of them.
 
-A grammar over binarised trees: interminals a (numbered 0 … I-1) rewrite to pairs of symbols, preterminals
-(numbered I … I+P-1) to words. Symbol s has `states[s]` hidden states. With t(a→b c) an m_a × m_b × m_c tensor,
-q(a→x) a vector of m_a and π(a) a vector of m_a,
+A plain PCFG is an `LPCFG` with a single state per symbol. It is a grammar over binarised trees: interminals a
+(numbered 0 … I-1) rewrite to pairs of symbols, preterminals (numbered I … I+P-1) to words. Symbol s has
+`states[s]` hidden states. With t(a→b c) an m_a × m_b × m_c tensor, q(a→x) and π(a) vectors of m_a numbers,
 
     p(tree) = π(root)ᵀ v(root),   v(a→b c) = t(a→b c)(·, v(b), v(c)),   v(a→x) = q(a→x).
 
 The vectors of a spectral grammar live in a rotated space and may be negative; only whole contractions mean
 something. All arrays are flat and sorted, so that equal grammars are equal files.
+
+Grammars learned from the same trees with other numbers of states, other features, another learner or another
+seed make different mistakes. They share symbols, rules and lexicon, so they can look at the same chart; a parser
+combines the marginals of edges by their geometric mean, μ(e) = ∏_g |μ_g(e)|^(1/G), and decodes once.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +28,10 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords
+from latentgram.errors import SettingError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,37 +51,38 @@ class LPCFG(Summarised):
     """[I+P] hidden states of each symbol."""
     rules: NDArray[np.int32]
     """[R, 3] parent, left child, right child; sorted."""
-    rule_offset: NDArray[np.int64]
+    rule_offset: Ints
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
-    rule_tensor: NDArray[np.float64]
+    rule_tensor: Floats
     lexicon: NDArray[np.int32]
     """[L, 2] preterminal symbol, word; sorted by (word, symbol)."""
-    lexicon_offset: NDArray[np.int64]
+    lexicon_offset: Ints
     """[L+1] where the vector of each entry begins in `lexicon_vector`."""
-    lexicon_vector: NDArray[np.float64]
-    root_offset: NDArray[np.int64]
+    lexicon_vector: Floats
+    root_offset: Ints
     """[I+P+1] where the root vector of each symbol begins in `root_vector`."""
-    root_vector: NDArray[np.float64]
-    mean_inside: NDArray[np.float64]
+    root_vector: Floats
+    mean_inside: Floats
     """[Σ states] laid out as `root_vector`: the inside vector averaged over all trees below a symbol. A vector of
-    ones where all numbers are probabilities; the mean of Z (004 §3.2: H) where they are coordinates."""
-    mean_outside: NDArray[np.float64]
+    ones where all numbers are probabilities; the mean of Z (Cohen et al. 2013, §3.2: H) where they are
+    coordinates."""
+    mean_outside: Floats
     """[Σ states] the outside vector averaged over all nodes of a symbol: the distribution of its states where all
-    numbers are probabilities; the mean of Y (004 §3.2: F) where they are coordinates."""
-    rule_count: NDArray[np.float64]
+    numbers are probabilities; the mean of Y (Cohen et al. 2013, §3.2: F) where they are coordinates."""
+    rule_count: Floats
     """[R] how often each rule was counted in the treebank; with the next two, the grammar's one-state projection,
     by which parsers prune and from which unseen rules are smoothed."""
-    lexicon_count: NDArray[np.float64]
+    lexicon_count: Floats
     """[L] how often each word was counted below each preterminal."""
-    root_count: NDArray[np.float64]
+    root_count: Floats
     """[I+P] how often each symbol was counted at the root."""
     rare_words: RareWords
     binarisation: Binarisation
     nonnegative: bool = True
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
     spectra: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    """The singular values that were found for each symbol in learning, the largest first: of Ω = E[φ ψᵀ] for a
-    spectral grammar, or for the views that were clustered; empty where nothing was decomposed."""
+    """The singular values that learning found for each symbol, the largest first: of Ω = E[φ ψᵀ] for a spectral
+    grammar, or for the views that were clustered; empty where nothing was decomposed."""
     provenance: Provenance = field(default_factory=Provenance)
 
     def summary(self) -> str:
@@ -78,5 +90,129 @@ class LPCFG(Summarised):
         return (
             f"LPCFG with {len(self.interminals)} phrase and {len(self.preterminals)} tag symbols, "
             f"{len(self.rules):,} rules, {len(self.lexicon):,} lexical entries, "
-            f"up to {int(self.states.max(initial=0))} states a symbol"
+            f"up to {int(self.states.max(initial=0))} states per symbol"
         )
+
+    @cached_property
+    def symbol_count(self) -> Floats:
+        """[I+P] how often each symbol was counted."""
+        over_words = np.bincount(self.lexicon[:, 0], self.lexicon_count, len(self.states))
+        over_phrases = np.bincount(self.rules[:, 0], self.rule_count, len(self.states))
+        return np.asarray(over_words + over_phrases, np.float64)
+
+    def symbol_name(self, symbol: int) -> str:
+        """The label of a symbol."""
+        inner = len(self.interminals)
+        return self.interminals[symbol] if symbol < inner else self.preterminals[symbol - inner]
+
+    def of_symbol(self, values: Floats, symbol: int) -> Floats:
+        """The part of a symbol in numbers that are laid out as `root_vector`."""
+        return values[self.root_offset[symbol] : self.root_offset[symbol + 1]]
+
+    def tensor(self, rule: int) -> Floats:
+        """t of a rule, [states of the parent, of the left child, of the right child]."""
+        flat = self.rule_tensor[self.rule_offset[rule] : self.rule_offset[rule + 1]]
+        return flat.reshape(self.states[self.rules[rule]])
+
+    def vector(self, entry: int) -> Floats:
+        """q of a lexical entry."""
+        return self.lexicon_vector[self.lexicon_offset[entry] : self.lexicon_offset[entry + 1]]
+
+
+def layout(sizes: NDArray[np.integer]) -> Ints:
+    """Where each of some consecutive pieces begins: [pieces + 1].
+
+    >>> layout(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes.astype(np.int64))))
+
+
+def rule_layout(rules: NDArray[np.int32], states: NDArray[np.integer]) -> Ints:
+    """Where the tensor of each rule begins: [R+1]."""
+    return layout(np.prod(states[rules].astype(np.int64), axis=1))
+
+
+class Layout(NamedTuple):
+    """Where the numbers of each rule, each lexical entry and each symbol begin in flat arrays."""
+
+    rules: Ints
+    lexicon: Ints
+    symbols: Ints
+
+    @classmethod
+    def of(cls, rules: NDArray[np.int32], lexicon: NDArray[np.int32], states: NDArray[np.int32]) -> Layout:
+        """That of a grammar with so many states for each symbol."""
+        return cls(rule_layout(rules, states), layout(states[lexicon[:, 0]]), layout(states))
+
+
+def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
+    """The spectral grammar that keeps only the leading `states[s]` coordinates of each symbol s.
+
+    Moments are taken coordinate by coordinate, so this is the grammar that would have been learned with fewer
+    states.
+    """
+    fewer = np.minimum(grammar.states, states).astype(np.int32)
+
+    def cut(values: Floats, offset: Ints, symbols: NDArray[np.int32]) -> Floats:
+        """The leading coordinates of pieces that belong to tuples of symbols [pieces, axes]."""
+        within = np.arange(offset[-1]) - np.repeat(offset[:-1], np.diff(offset))
+        piece = np.repeat(np.arange(len(symbols)), np.diff(offset))
+        kept = np.ones(len(values), bool)
+        for axis in range(symbols.shape[1] - 1, -1, -1):
+            owner = symbols[piece, axis]
+            within, coordinate = np.divmod(within, grammar.states[owner])
+            kept &= coordinate < fewer[owner]
+        return values[kept]
+
+    everyone = np.arange(len(fewer), dtype=np.int32)[:, None]
+    offset = Layout.of(grammar.rules, grammar.lexicon, fewer)
+    return dataclasses.replace(
+        grammar,
+        states=fewer,
+        rule_offset=offset.rules,
+        rule_tensor=cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
+        lexicon_offset=offset.lexicon,
+        lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, grammar.lexicon[:, :1]),
+        root_offset=offset.symbols,
+        root_vector=cut(grammar.root_vector, grammar.root_offset, everyone),
+        mean_inside=cut(grammar.mean_inside, grammar.root_offset, everyone),
+        mean_outside=cut(grammar.mean_outside, grammar.root_offset, everyone),
+    )
+
+
+_SHARED = ("interminals", "preterminals", "words", "rare_words", "binarisation")
+_SHARED_ARRAYS = ("rules", "lexicon")
+
+
+@dataclass(frozen=True, repr=False)
+class Ensemble(Summarised):
+    """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words.
+
+    >>> Ensemble(())
+    Traceback (most recent call last):
+    latentgram.errors.SettingError: an ensemble needs at least one grammar
+    """
+
+    grammars: tuple[LPCFG, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if not self.grammars:
+            raise SettingError("an ensemble needs at least one grammar")
+        first = self.grammars[0]
+        for number, other in enumerate(self.grammars[1:], 2):
+            differing = [name for name in _SHARED if getattr(first, name) != getattr(other, name)]
+            differing += [
+                name for name in _SHARED_ARRAYS if not np.array_equal(getattr(first, name), getattr(other, name))
+            ]
+            if differing:
+                raise SettingError(
+                    f"grammar {number} of the ensemble has other {' and '.join(differing)} than the first;"
+                    " learn all of them from the same trees, binarised alike, with the same rare words"
+                )
+
+    def summary(self) -> str:
+        """What the ensemble is made of, in one line: learners, each with the most states of a symbol."""
+        members = (f"{g.provenance.learner or 'unknown'} {int(g.states.max())}" for g in self.grammars)
+        return f"ensemble of {len(self.grammars)} grammars ({', '.join(members)})"

@@ -1,7 +1,7 @@
-"""Words that a grammar never saw, in trees that it absorbs: each gets entries of its own, as in learning.
+"""Words that a grammar never saw, in trees that it is updated with: each gets entries of its own, as in learning.
 
-A lexicon that was smoothed in learning (grammar_lexicon.py) knows every word of its treebank by name, and others
-by their forms. A new word x of form f, seen n(x, a) times below the preterminals a in the absorbed trees, is
+A lexicon that was smoothed in learning (lexicon.py) knows every word of its treebank by name, and others
+by their forms. A new word x of form f, seen n(x, a) times below the preterminals a in the new trees, is
 written into it by the formulas of learning,
 
     p(t | x) = (n(x, t) + K p(t | f)) / (n(x) + K),
@@ -21,7 +21,7 @@ of the forms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from latentgram.data.binarisation import tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.rarewords import is_symbol, tag_symbol
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.statistics.counts import GrammarCounts
+from latentgram.lpcfg.statistics import GrammarCounts
 
 Floats = NDArray[np.float64]
 
@@ -50,16 +50,15 @@ def forms_of_new_words(grammar: LPCFG, binary: Forest) -> dict[str, str]:
         return {}
     leaf = binary.is_tag
     seen = zip(binary.word[leaf].tolist(), (binary.begin[leaf] == 0).tolist(), strict=True)
-    found = {(binary.words[word], first) for word, first in seen}
-    forms = {word: rule.symbol(word, first=first) for word, first in sorted(found) if not is_symbol(word)}
+    words = {(binary.words[word], first) for word, first in seen}
+    forms = {word: rule.symbol(word, first=first) for word, first in sorted(words) if not is_symbol(word)}
     return {word: form for word, form in forms.items() if is_symbol(form)}
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """An entry of the old lexicon: how often it counts and the mean of the inside vectors that it stands for."""
+class _Entry(NamedTuple):
+    """An entry of a lexicon: how often it counts and the mean of the inside vectors that it stands for."""
 
-    count: float
+    times: float
     mean: Floats
 
 
@@ -74,82 +73,68 @@ class LentEntries:
     @classmethod
     def of(cls, grammar: LPCFG, counted: GrammarCounts, forms: dict[str, str]) -> LentEntries:
         """`counted` are the counts of the new trees, with new words by name; `forms` are the forms of these."""
-        old = _OldEntries(grammar)
         added: dict[tuple[str, str], float] = {}
         mean: dict[tuple[str, str], Floats] = {}
+        share = _share_of_rare(grammar) if forms else 0.0
         for word, form in forms.items():
             seen = _seen(counted, word)
             for a, number in seen.items():
-                added[a, form] = added.get((a, form), 0.0) + old.share_of_rare * number
-            for a, (count, vector) in old.pulled(seen, form).items():
-                added[a, word] = count - seen.get(a, 0.0)
-                mean[a, word] = vector
+                added[a, form] = added.get((a, form), 0.0) + share * number
+            for a, entry in _pulled(grammar, seen, form).items():
+                added[a, word] = entry.times - seen.get(a, 0.0)
+                mean[a, word] = entry.mean
         return cls(_counts_of(added), mean)
 
 
-@dataclass(frozen=True)
-class _OldEntries:
-    grammar: LPCFG
+def _entries(grammar: LPCFG, word: str) -> dict[str, _Entry]:
+    """The entries of a word or form by preterminal."""
+    number = grammar.words.index(word)
+    if number == ABSENT:
+        return {}
+    entries = {}
+    for row in range(*np.searchsorted(grammar.lexicon[:, 1], np.array([number, number + 1], np.int32)).tolist()):
+        symbol, count = int(grammar.lexicon[row, 0]), float(grammar.lexicon_count[row])
+        if count > 0:
+            mean = grammar.vector(row) * (grammar.symbol_count[symbol] / count)
+            entries[grammar.symbol_name(symbol)] = _Entry(count, mean)
+    return entries
 
-    @cached_property
-    def _first_row(self) -> NDArray[np.int64]:
-        return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
 
-    @cached_property
-    def _symbol_count(self) -> Floats:
-        grammar = self.grammar
-        return np.asarray(np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, len(grammar.states)), float)
+def _mean_inside(grammar: LPCFG, a: str) -> Floats:
+    number = grammar.preterminals.index(a)
+    if number == ABSENT:
+        return np.ones(1)
+    return grammar.of_symbol(grammar.mean_inside, number + len(grammar.interminals))
 
-    def of(self, word: str) -> dict[str, _Entry]:
-        """The entries of a word or form by preterminal."""
-        grammar, number = self.grammar, self.grammar.words.index(word)
-        if number == ABSENT:
-            return {}
-        found = {}
-        for row in range(*self._first_row[number : number + 2].tolist()):
-            symbol, count = int(grammar.lexicon[row, 0]), float(grammar.lexicon_count[row])
-            vector = grammar.lexicon_vector[slice(*grammar.lexicon_offset[row : row + 2])]
-            if count > 0:
-                mean = vector * (self._symbol_count[symbol] / count)
-                found[grammar.preterminals[symbol - len(grammar.interminals)]] = _Entry(count, mean)
-        return found
 
-    def _mean_inside(self, a: str) -> Floats:
-        number = self.grammar.preterminals.index(a)
-        if number == ABSENT:
-            return np.ones(1)
-        symbol = number + len(self.grammar.interminals)
-        return self.grammar.mean_inside[slice(*self.grammar.root_offset[symbol : symbol + 2])]
+def _pulled(grammar: LPCFG, seen: dict[str, float], form: str) -> dict[str, _Entry]:
+    """The entries of a word that was seen below some preterminals."""
+    of_form, total = _entries(grammar, form), sum(seen.values())
+    form_total = sum(entry.times for entry in of_form.values())
+    entries = {}
+    for tag in sorted({tag_of(a) for a in (*seen, *of_form)}):
+        own = {a: number for a, number in seen.items() if tag_of(a) == tag}
+        lent = {a: entry for a, entry in of_form.items() if tag_of(a) == tag}
+        share = sum(entry.times for entry in lent.values()) / form_total if lent else 0.0
+        chance = (sum(own.values()) + PULL * share) / (total + PULL * bool(of_form))
+        lent = lent or _entries(grammar, tag_symbol(tag))
+        # Observations of each preterminal of the tag: those of the word, and K that are lent.
+        each = PULL / sum(entry.times for entry in lent.values()) if lent else 0.0
+        weight = {a: own.get(a, 0.0) + (each * lent[a].times if a in lent else 0.0) for a in {**own, **lent}}
+        for a, number in weight.items():
+            vector = own.get(a, 0.0) * _mean_inside(grammar, a)
+            if a in lent:
+                vector = vector + each * lent[a].times * lent[a].mean
+            entries[a] = _Entry(total * chance * number / sum(weight.values()), vector / number)
+    return entries
 
-    def pulled(self, seen: dict[str, float], form: str) -> dict[str, tuple[float, Floats]]:
-        """The counts of a word that was seen below some preterminals, and its inside vectors there."""
-        of_form, total = self.of(form), sum(seen.values())
-        form_total = sum(entry.count for entry in of_form.values())
-        found = {}
-        for tag in sorted({tag_of(a) for a in (*seen, *of_form)}):
-            own = {a: number for a, number in seen.items() if tag_of(a) == tag}
-            lent = {a: entry for a, entry in of_form.items() if tag_of(a) == tag}
-            share = sum(entry.count for entry in lent.values()) / form_total if lent else 0.0
-            chance = (sum(own.values()) + PULL * share) / (total + PULL * bool(of_form))
-            lent = lent or self.of(tag_symbol(tag))
-            # Observations of each preterminal of the tag: those of the word, and K that are lent.
-            each = PULL / sum(entry.count for entry in lent.values()) if lent else 0.0
-            weight = {a: own.get(a, 0.0) + (each * lent[a].count if a in lent else 0.0) for a in {**own, **lent}}
-            for a, number in weight.items():
-                vector = own.get(a, 0.0) * self._mean_inside(a)
-                if a in lent:
-                    vector = vector + each * lent[a].count * lent[a].mean
-                found[a] = (total * chance * number / sum(weight.values()), vector / number)
-        return found
 
-    @cached_property
-    def share_of_rare(self) -> float:
-        """What an occurrence of a rare word counts for its form: words seen once / occurrences of rare words."""
-        grammar = self.grammar
-        plain = np.array([not is_symbol(word) for word in grammar.words], bool)
-        number = np.rint(np.bincount(grammar.lexicon[:, 1], grammar.lexicon_count, len(plain)))[plain]
-        rare = number[(number >= 1) & (number <= grammar.rare_words.threshold)].sum()
-        return max(float(np.sum(number == 1)), 1.0) / max(float(rare), 1.0)
+def _share_of_rare(grammar: LPCFG) -> float:
+    """What an occurrence of a rare word counts for its form: words seen once / occurrences of rare words."""
+    plain = np.array([not is_symbol(word) for word in grammar.words], bool)
+    number = np.rint(np.bincount(grammar.lexicon[:, 1], grammar.lexicon_count, len(plain)))[plain]
+    rare = number[(number >= 1) & (number <= grammar.rare_words.threshold)].sum()
+    return max(float(np.sum(number == 1)), 1.0) / max(float(rare), 1.0)
 
 
 def _seen(counted: GrammarCounts, word: str) -> dict[str, float]:

@@ -18,11 +18,12 @@ from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Counting, Spectral
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
+from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
-from latentgram.lpcfg.statistics.data import GrammarData
+from latentgram.lpcfg.statistics import GrammarData
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Experiment, Results, Row, best, curves, read_phrases, table, timed
 from latentgram.view.plots import line_plot
@@ -78,9 +79,14 @@ class Cohen2013(Experiment[LPCFG, Tree]):
     def table_3(self, states: int) -> dict[str, float]:
         """Seconds of each stage of spectral learning."""
         learner = SpectralLPCFG(states=states, horizontal=SIBLINGS)
-        data, counting = timed(lambda: GrammarData.of(self.train, learner))
-        views, projecting = timed(lambda: project(data, ViewSettings.of(learner), Context()))
-        _, solving = timed(lambda: spectral_grammar(data, views, learner.backoff, learner.pull))
+        context = Context()
+        data, counting = timed(lambda: GrammarData.of(self.train, learner, context.engine))
+        views, projecting = timed(lambda: project(data, ViewSettings.of(learner), context))
+        _, solving = timed(
+            lambda: spectral_grammar(
+                data, views, learner.backoff, LexiconPlan.of(data, learner.pull), context.engine
+            )
+        )
         return {
             "binarise and count": counting,
             "features, scaling, SVD": projecting,

@@ -15,8 +15,7 @@ from latentgram.errors import SettingError
 from latentgram.kinds.learners import Clustering, Counting, Spectral
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
-from latentgram.lpcfg.ensemble import Ensemble
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.backend import LatentBackend
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning

@@ -17,13 +17,16 @@ from latentgram.kinds.looks import (
     TypicalTree,
     refuse,
 )
-from latentgram.lpcfg.ensemble import Ensemble
-from latentgram.lpcfg.inspect.coordinates import Pulling, coordinates
-from latentgram.lpcfg.inspect.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
-from latentgram.lpcfg.inspect.likely_subtrees import LikelySubtrees
-from latentgram.lpcfg.inspect.typical_subtrees import Subtree, TypicalSubtrees
-from latentgram.lpcfg.leaves import LeafTable
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.inspect.states import (
+    Pulling,
+    coordinates,
+    hidden_states,
+    hierarchy,
+    state_strength,
+    symbol_number,
+)
+from latentgram.lpcfg.inspect.subtrees import LikelySubtrees, Subtree, TypicalSubtrees
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.view.plots import line_plot
 from latentgram.view.trees import draw
 
@@ -52,7 +55,7 @@ class GrammarInspection:
         """Phrases and tags, the most frequent first."""
         grammar = self.grammar
         names = (*grammar.interminals, *grammar.preterminals)
-        counts, inner = LeafTable(grammar).symbol_count.tolist(), len(grammar.interminals)
+        counts, inner = grammar.symbol_count.tolist(), len(grammar.interminals)
         facts = [
             SymbolFacts(name, "phrase" if number < inner else "tag", int(grammar.states[number]), counts[number])
             for number, name in enumerate(names)
@@ -88,8 +91,8 @@ class GrammarInspection:
             StateLook(
                 f"state {state.number + 1}",
                 state.share,
-                tuple(Event(each.event, each.probability, each.lift) for each in state.below),
-                tuple(Event(each.event, each.probability, each.lift) for each in state.above),
+                state.below,
+                state.above,
                 _drawn(subtrees[state.number]),
             )
             for state in hidden_states(self.grammar, symbol, top=6)

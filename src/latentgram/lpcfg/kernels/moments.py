@@ -1,6 +1,10 @@
-"""Moments of hidden states around rules, and their back-off (004 §2.3 and §3.2, superscripts restored).
+"""Moments of features and of hidden states, their back-off, and means of words (Cohen et al. 2013, §2.2–3.2).
 
-For a rule a → b c with n instances, Z the outside view of the parent and Y, W the inside views of the children,
+Features: examples are rows of F numbers of the features that are 1, the others being 0 (features.py), and
+Ω = E[φ ψᵀ] is the mean of their products. O(N·F·G) for N examples of F and G features.
+
+Rules: for a rule a → b c with n instances, Z the outside view of the parent and Y, W the inside views of the
+children (superscripts restored),
 
     E_ijk = mean Z_i Y_j W_k,  E_ij· = mean Z_i Y_j,  …,  E_i·· = mean Z_i,  …
     E²_ijk = (E_ij· E_··k + E_i·k E_·j· + E_·jk E_i··) / 3
@@ -10,29 +14,188 @@ For a rule a → b c with n instances, Z the outside view of the parent and Y, W
     smoothed = λE + (1-λ)(λE² + (1-λ)(λE³ + (1-λ)E⁴)),   λ = √n / (C + √n).
 
 The same formulas smooth expected counts of a grammar of probabilities, where E is the distribution of state
-triples given the rule and the lower moments are its sums. Cost: m³ a node for the moments, m³ a rule after that.
+triples given the rule and the lower moments are its sums. Cost: m³ per node for the moments, m³ per rule after
+that.
+
+Words: means over groups of leaves, each pulled to a coarser mean,
+
+    mean(r) = (Σ_{i in group r} x_i + K · mean(coarse(r))) / (n(r) + K),    or mean(coarse(r)) where n(r) + K = 0.
+
+All kernels let go of the interpreter's lock; those that are given a range write to rows of their own, so that
+threads can share the arrays.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from latentgram.lpcfg.kernels.tree_states import CHUNK, gather_rows, row_products
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+LongInts = NDArray[np.int64]
+
+CHUNK = 256
+"""Nodes taken into one matrix product: bounds the memory of the outer products."""
+
+
+class Rules(NamedTuple):
+    """Rules [R, 3], the states of the symbols [S], and where the numbers of each rule begin [R+1], flat."""
+
+    symbols: Ints
+    states: Ints
+    offset: LongInts
+
+
+class RuleNodes(NamedTuple):
+    """The inner nodes by rule, where each rule begins among them [R+1], and the children of all nodes."""
+
+    order: LongInts
+    group: LongInts
+    left: Ints
+    right: Ints
+
+
+class Views(NamedTuple):
+    """The outside and inside views [nodes, m], and the means of both over the nodes of each symbol [S, m]."""
+
+    outside: Floats
+    inside: Floats
+    mean_outside: Floats
+    mean_inside: Floats
+
+
+class Level(NamedTuple):
+    """Means that depend on coarser levels only: mean r is over `leaf[begin[r] : end[r]]`.
+
+    `coarse[r]` is the row of the coarser mean in the table of all means (-1: none), `seen[r]` is n.
+    """
+
+    leaf: LongInts
+    begin: LongInts
+    end: LongInts
+    coarse: LongInts
+    seen: Floats
 
 
 @njit(cache=True, nogil=True)
-def _back_off(third, first_second, first_third, second_third, one, two, three, top, left, right, weight, result):
-    """Blend the moments of one rule into `result` [a, b, c]."""
+def dense_cross(inside, outside, inside_weight, outside_weight):
+    """Ω = mean of φ ψᵀ over examples `inside` [N, F] and `outside` [N, G], as an array."""
+    cross = np.zeros((inside_weight.size, outside_weight.size))
+    for n in range(inside.shape[0]):
+        for f in range(inside.shape[1]):
+            for g in range(outside.shape[1]):
+                cross[inside[n, f], outside[n, g]] += 1.0
+    for i in range(inside_weight.size):
+        for j in range(outside_weight.size):
+            cross[i, j] *= inside_weight[i] * outside_weight[j] / inside.shape[0]
+    return cross
+
+
+@njit(cache=True, nogil=True)
+def sparse_cross(inside, outside, inside_weight, outside_weight):
+    """The same as a sparse matrix; the columns of a row stand as the examples bring them. O(N·F·G)."""
+    rows, features = inside_weight.size, inside.shape[1]
+    begin = np.zeros(rows + 2, np.int64)  # the examples of feature i, listed from begin[i]
+    for n in range(inside.shape[0]):
+        for f in range(features):
+            begin[inside[n, f] + 2] += 1
+    for i in range(rows):
+        begin[i + 2] += begin[i + 1]
+    example = np.empty(inside.size, np.int32)
+    for n in range(inside.shape[0]):
+        for f in range(features):
+            example[begin[inside[n, f] + 1]] = n
+            begin[inside[n, f] + 1] += 1
+    pointers, cell = np.zeros(rows + 1, np.int64), np.full(outside_weight.size, -1, np.int64)
+    columns, values = np.empty(4 * inside.size, np.int32), np.empty(4 * inside.size)
+    filled = 0
+    for i in range(rows):
+        most = filled + min((begin[i + 1] - begin[i]) * outside.shape[1], outside_weight.size)
+        if most > columns.size:
+            columns, values = _longer(columns, filled, 2 * most), _longer(values, filled, 2 * most)
+        for e in range(begin[i], begin[i + 1]):
+            for g in range(outside.shape[1]):
+                j = outside[example[e], g]
+                if cell[j] < pointers[i]:  # where this column stood in another row, if anywhere
+                    cell[j], columns[filled], values[filled] = filled, j, 0.0
+                    filled += 1
+                values[cell[j]] += 1.0
+        for p in range(pointers[i], filled):
+            values[p] *= inside_weight[i] * outside_weight[columns[p]] / inside.shape[0]
+        pointers[i + 1] = filled
+    return pointers, columns[:filled], values[:filled]
+
+
+@njit(cache=True, nogil=True)
+def _longer(array, filled, size):
+    """The filled part of an array in a longer one."""
+    longer = np.empty(size, array.dtype)
+    for i in range(filled):
+        longer[i] = array[i]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def project_rows(features, nodes, image, result):
+    """For each of the nodes, the sum of the images [features, r] of its features, into its row of `result`."""
+    for v in nodes:
+        for h in range(image.shape[1]):
+            result[v, h] = image[features[v, 0], h]
+        for f in range(1, features.shape[1]):
+            for h in range(image.shape[1]):
+                result[v, h] += image[features[v, f], h]
+
+
+@njit(cache=True, nogil=True)
+def gather_rows(rows, nodes, width):
+    """The first `width` columns of the rows of some nodes, contiguous."""
+    gathered = np.empty((nodes.size, width))
+    for n in range(nodes.size):
+        for h in range(width):
+            gathered[n, h] = rows[nodes[n], h]
+    return gathered
+
+
+@njit(cache=True, nogil=True)
+def row_products(first, second):
+    """The outer product of every pair of rows, flattened."""
+    number, width = first.shape
+    breadth = second.shape[1]
+    products = np.empty((number, width * breadth))
+    for n in range(number):
+        for j in range(width):
+            for k in range(breadth):
+                products[n, j * breadth + k] = first[n, j] * second[n, k]
+    return products
+
+
+@njit(cache=True, nogil=True)
+def sizes_of(rules, r):
+    """The states of the parent, the left and the right child of a rule."""
+    symbols, states = rules.symbols[r], rules.states
+    return states[symbols[0]], states[symbols[1]], states[symbols[2]]
+
+
+def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Floats:
+    """λ of rules that have been seen so often; C = 0 means no smoothing."""
+    root = np.sqrt(np.asarray(counts, np.float64))
+    return root / (constant + root)
+
+
+@njit(cache=True, nogil=True)
+def _back_off(third, pairs, singles, means, weight, result):
+    """Blend E, the three E_ij·, the three E_i·· and the three means of one rule into `result` [a, b, c]."""
+    (zy, zw, yw), (z, y, w), (top, left, right) = pairs, singles, means
     rest = 1.0 - weight
-    for i in range(one.size):
-        for j in range(two.size):
-            for k in range(three.size):
-                pairs = (
-                    first_second[i, j] * three[k] + first_third[i, k] * two[j] + second_third[j, k] * one[i]
-                ) / 3.0
-                singles = one[i] * two[j] * three[k]
+    for i in range(z.size):
+        for j in range(y.size):
+            for k in range(w.size):
+                by_pairs = (zy[i, j] * w[k] + zw[i, k] * y[j] + yw[j, k] * z[i]) / 3.0
+                by_singles = z[i] * y[j] * w[k]
                 prior = top[i] * left[j] * right[k]
                 result[i, j, k] = weight * third[i, j, k] + rest * (
-                    weight * pairs + rest * (weight * singles + rest * prior)
+                    weight * by_pairs + rest * (weight * by_singles + rest * prior)
                 )
 
 
@@ -45,59 +208,48 @@ def _mean(rows):
 
 
 @njit(cache=True, nogil=True)
-def view_moments(
-    first, last, order, group, left, right, rules, states, offset, weight,
-    outside_view, inside_view, top, bottom, result,
-):  # fmt: skip
-    """Write the smoothed moments of the rules first to last, flat at `offset`, from the views [nodes, m].
-
-    `order` holds the inner nodes by rule, `group` where each rule begins; `top` [symbols, m] are the means of the
-    outside view, `bottom` those of the inside view; `weight` is λ of each rule.
-    """
+def view_moments(first, last, rules, nodes, views, weight, result):
+    """Write the smoothed moments of the rules first to last, flat at their offsets; `weight` is λ of each rule."""
     for r in range(first, last):
-        a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
-        number = group[r + 1] - group[r]
+        a, b, c = sizes_of(rules, r)
+        number = nodes.group[r + 1] - nodes.group[r]
         third = np.zeros((a, b * c))
         pair_left, pair_right, pair_below = np.zeros((a, b)), np.zeros((a, c)), np.zeros((b, c))
-        one, two, three = np.zeros(a), np.zeros(b), np.zeros(c)
-        for begin in range(group[r], group[r + 1], CHUNK):
-            nodes = order[begin : min(begin + CHUNK, group[r + 1])]
-            z = gather_rows(outside_view, nodes, 0, nodes.size, a)
-            y = gather_rows(inside_view, left[nodes], 0, nodes.size, b)
-            w = gather_rows(inside_view, right[nodes], 0, nodes.size, c)
+        top, left, right = np.zeros(a), np.zeros(b), np.zeros(c)
+        for begin in range(nodes.group[r], nodes.group[r + 1], CHUNK):
+            chunk = nodes.order[begin : min(begin + CHUNK, nodes.group[r + 1])]
+            z = gather_rows(views.outside, chunk, a)
+            y = gather_rows(views.inside, nodes.left[chunk], b)
+            w = gather_rows(views.inside, nodes.right[chunk], c)
             third += np.dot(z.T, row_products(y, w)) / number
             pair_left += np.dot(z.T, y) / number
             pair_right += np.dot(z.T, w) / number
             pair_below += np.dot(y.T, w) / number
-            share = nodes.size / number
-            one += _mean(z) * share
-            two += _mean(y) * share
-            three += _mean(w) * share
+            share = chunk.size / number
+            top += _mean(z) * share
+            left += _mean(y) * share
+            right += _mean(w) * share
+        symbols = rules.symbols[r]
         _back_off(
             third.reshape(a, b, c),
-            pair_left,
-            pair_right,
-            pair_below,
-            one,
-            two,
-            three,
-            top[rules[r, 0]],
-            bottom[rules[r, 1]],
-            bottom[rules[r, 2]],
+            (pair_left, pair_right, pair_below),
+            (top, left, right),
+            (views.mean_outside[symbols[0]], views.mean_inside[symbols[1]], views.mean_inside[symbols[2]]),
             weight[r],
-            result[offset[r] : offset[r + 1]].reshape(a, b, c),
+            result[rules.offset[r] : rules.offset[r + 1]].reshape(a, b, c),
         )
 
 
 @njit(cache=True, nogil=True)
-def smooth_counts(first, last, counts, number, rules, states, offset, weight, distribution, result):
+def smooth_counts(first, last, rules, counts, number, weight, distribution, result):
     """Expected counts of the states of the rules first to last, blended with what their own sums foretell.
 
     `number` is n of each rule, `distribution` [symbols, m] that of each symbol's states; written into `result`.
     """
     for r in range(first, last):
-        a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
-        third = counts[offset[r] : offset[r + 1]].reshape(a, b, c) / number[r]
+        a, b, c = sizes_of(rules, r)
+        flat = slice(rules.offset[r], rules.offset[r + 1])
+        third = counts[flat].reshape(a, b, c) / number[r]
         pair_left, pair_right, pair_below = np.zeros((a, b)), np.zeros((a, c)), np.zeros((b, c))
         for i in range(a):
             for j in range(b):
@@ -105,18 +257,13 @@ def smooth_counts(first, last, counts, number, rules, states, offset, weight, di
                     pair_left[i, j] += third[i, j, k]
                     pair_right[i, k] += third[i, j, k]
                     pair_below[j, k] += third[i, j, k]
-        blended = result[offset[r] : offset[r + 1]].reshape(a, b, c)
+        symbols = rules.symbols[r]
+        blended = result[flat].reshape(a, b, c)
         _back_off(
             third,
-            pair_left,
-            pair_right,
-            pair_below,
-            pair_left.sum(1),
-            pair_left.sum(0),
-            pair_right.sum(0),
-            distribution[rules[r, 0]],
-            distribution[rules[r, 1]],
-            distribution[rules[r, 2]],
+            (pair_left, pair_right, pair_below),
+            (pair_left.sum(1), pair_left.sum(0), pair_right.sum(0)),
+            (distribution[symbols[0]], distribution[symbols[1]], distribution[symbols[2]]),
             weight[r],
             blended,
         )
@@ -124,23 +271,70 @@ def smooth_counts(first, last, counts, number, rules, states, offset, weight, di
 
 
 @njit(cache=True)
-def state_totals(counts, rules, states, offset, symbols, roof):
+def state_totals(rules, counts, symbols, roof):
     """The counts of the states of the parents [symbols, m]."""
     totals = np.zeros((symbols, roof))
-    for r in range(rules.shape[0]):
-        a = states[rules[r, 0]]
-        rows = counts[offset[r] : offset[r + 1]].reshape(a, (offset[r + 1] - offset[r]) // a)
-        for i in range(a):
-            totals[rules[r, 0], i] += rows[i].sum()
+    for r in range(rules.symbols.shape[0]):
+        rows = _rows(rules, counts, r)
+        for i in range(rows.shape[0]):
+            totals[rules.symbols[r, 0], i] += rows[i].sum()
     return totals
 
 
 @njit(cache=True)
-def divide_by_parent(counts, rules, states, offset, totals):
+def divide_by_parent(rules, counts, totals):
     """Counts divided, in place, by the total of their parent's state; states never seen stay at zero."""
-    for r in range(rules.shape[0]):
-        a = states[rules[r, 0]]
-        rows = counts[offset[r] : offset[r + 1]].reshape(a, (offset[r + 1] - offset[r]) // a)
-        for i in range(a):
-            if totals[rules[r, 0], i] > 0.0:
-                rows[i] /= totals[rules[r, 0], i]
+    for r in range(rules.symbols.shape[0]):
+        rows = _rows(rules, counts, r)
+        for i in range(rows.shape[0]):
+            if totals[rules.symbols[r, 0], i] > 0.0:
+                rows[i] /= totals[rules.symbols[r, 0], i]
+
+
+@njit(cache=True)
+def _rows(rules, values, r):
+    """The numbers of a rule, a row for each state of its parent."""
+    begin, end = rules.offset[r], rules.offset[r + 1]
+    a = rules.states[rules.symbols[r, 0]]
+    return values[begin:end].reshape(a, (end - begin) // a)
+
+
+@njit(cache=True, nogil=True)
+def pulled_means(first, last, level, pull, place, rows, table, above):
+    """Write the means of a level numbered first to last into the rows of `table` that follow the first `above`.
+
+    Leaf l has its row at `place[l]`. Coarser means come before finer ones in the table.
+    """
+    for r in range(first, last):
+        mean = table[above + r]
+        mean[:] = 0.0
+        for i in range(level.begin[r], level.end[r]):
+            row = place[level.leaf[i]]
+            for h in range(rows.shape[1]):
+                mean[h] += rows[row, h]
+        coarse, seen = level.coarse[r], level.seen[r]
+        if coarse < 0:
+            mean /= seen
+        elif seen + pull > 0.0:
+            for h in range(rows.shape[1]):
+                mean[h] = (mean[h] + pull * table[coarse, h]) / (seen + pull)
+        else:
+            mean[:] = table[coarse]
+
+
+@njit(cache=True, nogil=True)
+def scaled_rows(first, last, table, chosen, factor, result):
+    """Write the chosen rows of a table, each multiplied by a factor."""
+    for r in range(first, last):
+        for h in range(table.shape[1]):
+            result[r, h] = table[chosen[r], h] * factor[r]
+
+
+@njit(cache=True, nogil=True)
+def leading_parts(rows, offset):
+    """The leading offset[r + 1] - offset[r] numbers of each row, one after the other."""
+    result = np.empty(offset[-1])
+    for r in range(rows.shape[0]):
+        for p in range(offset[r], offset[r + 1]):
+            result[p] = rows[r, p - offset[r]]
+    return result

@@ -1,4 +1,4 @@
-"""Inside–outside over observed binary trees with hidden states at the nodes (003 figs. 2 and 4).
+"""Inside–outside over observed binary trees with hidden states at the nodes (Cohen et al. 2012, figs. 2 and 4).
 
 The tree is known, only the states are not. With t(a→b c) as an m_a × (m_b·m_c) matrix, the inside vectors of all
 nodes of one height that use one rule are one matrix product,
@@ -10,16 +10,71 @@ the outside vectors of the children of all nodes of one depth and rule come from
     G(v) = O(v)ᵀ t / s(v),   O(left) = G(v) · I(right),   O(right) = G(v)ᵀ · I(left),
 
 and the expected counts of a rule from a third, t ∘ Σ_v O(v)/s(v) ⊗ I(left) ⊗ I(right). Cost: 6·m³ multiplications
-a node at the speed of matrix products; 16·m bytes a node.
+per node at the speed of matrix products; 16·m bytes per node.
 
 The kernels work on a range of trees or rules and write to rows of their own, so that threads can share the arrays.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-CHUNK = 256
-"""Nodes taken into one matrix product: bounds the memory of the outer products."""
+from latentgram.lpcfg.kernels.moments import (
+    CHUNK,
+    Floats,
+    Ints,
+    LongInts,
+    Rules,
+    gather_rows,
+    row_products,
+    sizes_of,
+)
+
+
+class StateGrammar(NamedTuple):
+    """Probabilities: of rules, flat; of entries, flat, with the place where each begins; of roots [S, m]."""
+
+    rules: Rules
+    rule: Floats
+    entry_offset: LongInts
+    entry: Floats
+    root: Floats
+
+
+class TreeNodes(NamedTuple):
+    """Of all nodes: symbol, rule (-1 at leaves), entry (-1 elsewhere), left and right child (-1 at leaves)."""
+
+    symbol: Ints
+    rule: Ints
+    entry: Ints
+    left: Ints
+    right: Ints
+
+
+class Runs(NamedTuple):
+    """Inner nodes in an order, and where the runs begin that one matrix product serves: one level, one rule."""
+
+    order: LongInts
+    begin: LongInts
+
+
+class Part(NamedTuple):
+    """Consecutive trees: their nodes first to last, their roots, and their inner nodes by height and by depth."""
+
+    first: int
+    last: int
+    root: LongInts
+    by_height: Runs
+    by_depth: Runs
+
+
+class Vectors(NamedTuple):
+    """Inside vectors, each summing to one, the logarithms of their scales, and outside ones with O(v)·I(v) = 1."""
+
+    inside: Floats
+    log_scale: Floats
+    outside: Floats
 
 
 @njit(cache=True)
@@ -65,135 +120,105 @@ def depths(parent):
 
 
 @njit(cache=True, nogil=True)
-def gather_rows(rows, nodes, begin, end, width):
-    """The first `width` columns of the rows of nodes[begin:end], contiguous."""
-    found = np.empty((end - begin, width))
-    for n in range(begin, end):
-        for h in range(width):
-            found[n - begin, h] = rows[nodes[n], h]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def row_products(first, second):
-    """The outer product of every pair of rows, flattened."""
-    number, width = first.shape
-    breadth = second.shape[1]
-    found = np.empty((number, width * breadth))
-    for n in range(number):
-        for j in range(width):
-            for k in range(breadth):
-                found[n, j * breadth + k] = first[n, j] * second[n, k]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def inside(
-    first, last, order, group, rule, left, right, entry,
-    rules, states, offset, tensor, entry_offset, vectors, vector, log_scale,
-):  # fmt: skip
-    """Write the inside vectors of the nodes first to last into `vector` [nodes, m], each summing to one.
-
-    `log_scale` [nodes] gets the logarithms of their scales. `order` holds the inner ones of these nodes by
-    (height, rule), `group` where each run of equal pairs begins.
-    """
-    for v in range(first, last):
-        if left[v] < 0:
-            begin = entry_offset[entry[v]]
-            width = entry_offset[entry[v] + 1] - begin
+def inside(part, nodes, grammar, vectors):
+    """Write the inside vectors of the nodes of a part of the trees, and the logarithms of their scales."""
+    vector, log_scale = vectors.inside, vectors.log_scale
+    for v in range(part.first, part.last):
+        if nodes.left[v] < 0:
+            begin, end = grammar.entry_offset[nodes.entry[v]], grammar.entry_offset[nodes.entry[v] + 1]
             total = 0.0
-            for h in range(width):
-                total += vectors[begin + h]
-            for h in range(width):
-                vector[v, h] = vectors[begin + h] / total
+            for h in range(begin, end):
+                total += grammar.entry[h]
+            for h in range(begin, end):
+                vector[v, h - begin] = grammar.entry[h] / total
             log_scale[v] = np.log(total)
-    for g in range(group.size - 1):
-        r = rule[order[group[g]]]
-        a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
-        weights = tensor[offset[r] : offset[r + 1]].reshape(a, b * c)
-        for begin in range(group[g], group[g + 1], CHUNK):
-            end = min(begin + CHUNK, group[g + 1])
-            lefts = gather_rows(vector, left[order[begin:end]], 0, end - begin, b)
-            rights = gather_rows(vector, right[order[begin:end]], 0, end - begin, c)
-            found = np.dot(row_products(lefts, rights), weights.T)
-            for n in range(end - begin):
-                v = order[begin + n]
-                total = 0.0
-                for i in range(a):
-                    total += found[n, i]
-                for i in range(a):
-                    vector[v, i] = found[n, i] / total
-                log_scale[v] = np.log(total)
+    order, begin = part.by_height
+    for run in range(begin.size - 1):
+        chunk = order[begin[run] : begin[run + 1]]
+        a, b, c, weights = _matrix(grammar, nodes.rule[chunk[0]])
+        lefts, rights = gather_rows(vector, nodes.left[chunk], b), gather_rows(vector, nodes.right[chunk], c)
+        unscaled = np.dot(row_products(lefts, rights), weights.T)
+        for n in range(chunk.size):
+            total = 0.0
+            for i in range(a):
+                total += unscaled[n, i]
+            for i in range(a):
+                vector[chunk[n], i] = unscaled[n, i] / total
+            log_scale[chunk[n]] = np.log(total)
 
 
 @njit(cache=True, nogil=True)
-def outside(
-    first, last, order, group, rule, left, right, root, symbol,
-    rules, states, offset, tensor, start, vector, log_scale, found,
-):  # fmt: skip
-    """Add the outside vectors, with O(v)·I(v) = 1, to `found` [nodes, m]; the log-probability of these trees.
+def _matrix(grammar, r):
+    """The states of the symbols of a rule, and t as a matrix [m_a, m_b·m_c]."""
+    a, b, c = sizes_of(grammar.rules, r)
+    begin, end = grammar.rules.offset[r], grammar.rules.offset[r + 1]
+    return a, b, c, grammar.rule[begin:end].reshape(a, b * c)
 
-    `order` and `group` as for `inside`, by (depth, rule); `root` are the roots among these nodes; `start` holds a
-    root vector in each symbol's row.
+
+@njit(cache=True, nogil=True)
+def outside(part, nodes, grammar, vectors):
+    """Add to the outside vectors of the nodes of a part of the trees, whose inside vectors are there.
+
+    Returns the log-probability of these trees.
     """
-    bound = log_scale[first:last].sum()
-    for v in root:
+    states, start = grammar.rules.states, grammar.root
+    below, above = vectors.inside, vectors.outside
+    bound = vectors.log_scale[part.first : part.last].sum()
+    for v in part.root:
         total = 0.0
-        for h in range(states[symbol[v]]):
-            total += start[symbol[v], h] * vector[v, h]
-        for h in range(states[symbol[v]]):
-            found[v, h] = start[symbol[v], h] / total
+        for h in range(states[nodes.symbol[v]]):
+            total += start[nodes.symbol[v], h] * below[v, h]
+        for h in range(states[nodes.symbol[v]]):
+            above[v, h] = start[nodes.symbol[v], h] / total
         bound += np.log(total)
-    for g in range(group.size - 1):
-        r = rule[order[group[g]]]
-        a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
-        weights = tensor[offset[r] : offset[r + 1]].reshape(a, b * c)
-        for begin in range(group[g], group[g + 1], CHUNK):
-            end = min(begin + CHUNK, group[g + 1])
-            above = np.dot(gather_rows(found, order, begin, end, a), weights)
-            for n in range(end - begin):
-                v = order[begin + n]
-                scale = np.exp(-log_scale[v])
-                for j in range(b):
-                    total = 0.0
-                    for k in range(c):
-                        part = above[n, j * c + k] * scale
-                        total += part * vector[right[v], k]
-                        found[right[v], k] += part * vector[left[v], j]
-                    found[left[v], j] += total
+    order, begin = part.by_depth
+    for run in range(begin.size - 1):
+        chunk = order[begin[run] : begin[run + 1]]
+        a, b, c, weights = _matrix(grammar, nodes.rule[chunk[0]])
+        joint = np.dot(gather_rows(above, chunk, a), weights)
+        for n in range(chunk.size):
+            v = chunk[n]
+            left, right = nodes.left[v], nodes.right[v]
+            scale = np.exp(-vectors.log_scale[v])
+            for j in range(b):
+                total = 0.0
+                for k in range(c):
+                    share = joint[n, j * c + k] * scale
+                    total += share * below[right, k]
+                    above[right, k] += share * below[left, j]
+                above[left, j] += total
     return bound
 
 
 @njit(cache=True, nogil=True)
-def rule_counts(
-    first, last, order, group, left, right, rules, states, offset, tensor, vector, above, log_scale, counts
-):
+def rule_counts(first, last, nodes, grammar, vectors, counts):
     """Write into `counts` how often the rules first to last are used with each triple of states.
 
-    `order` is by rule.
+    `nodes` are the nodes by rule.
     """
+    rules = grammar.rules
     for r in range(first, last):
-        a, b, c = states[rules[r, 0]], states[rules[r, 1]], states[rules[r, 2]]
+        a, b, c = sizes_of(rules, r)
         total = np.zeros((a, b * c))
-        for begin in range(group[r], group[r + 1], CHUNK):
-            end = min(begin + CHUNK, group[r + 1])
-            nodes = order[begin:end]
-            tops = gather_rows(above, nodes, 0, end - begin, a)
-            for n in range(end - begin):
-                tops[n] *= np.exp(-log_scale[nodes[n]])
-            lefts = gather_rows(vector, left[nodes], 0, end - begin, b)
-            rights = gather_rows(vector, right[nodes], 0, end - begin, c)
+        for begin in range(nodes.group[r], nodes.group[r + 1], CHUNK):
+            chunk = nodes.order[begin : min(begin + CHUNK, nodes.group[r + 1])]
+            tops = gather_rows(vectors.outside, chunk, a)
+            for n in range(chunk.size):
+                tops[n] *= np.exp(-vectors.log_scale[chunk[n]])
+            lefts = gather_rows(vectors.inside, nodes.left[chunk], b)
+            rights = gather_rows(vectors.inside, nodes.right[chunk], c)
             total += np.dot(tops.T, row_products(lefts, rights))
-        counts[offset[r] : offset[r + 1]] = tensor[offset[r] : offset[r + 1]] * total.reshape(a * b * c)
+        flat = slice(rules.offset[r], rules.offset[r + 1])
+        counts[flat] = grammar.rule[flat] * total.reshape(a * b * c)
 
 
 @njit(cache=True)
-def leaf_counts(left, entry, entry_offset, vector, above):
+def leaf_counts(nodes, entry_offset, vectors):
     """The expected number of times each lexical entry is used with each state."""
     counts = np.zeros(entry_offset[-1])
-    for v in range(left.size):
-        if left[v] < 0:
-            begin = entry_offset[entry[v]]
-            for h in range(entry_offset[entry[v] + 1] - begin):
-                counts[begin + h] += vector[v, h] * above[v, h]
+    for v in range(nodes.left.size):
+        if nodes.left[v] < 0:
+            begin = entry_offset[nodes.entry[v]]
+            for h in range(entry_offset[nodes.entry[v] + 1] - begin):
+                counts[begin + h] += vectors.inside[v, h] * vectors.outside[v, h]
     return counts

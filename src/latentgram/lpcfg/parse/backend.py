@@ -29,13 +29,12 @@ from latentgram.kinds.decoders import MBR
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Brackets, expected_f1
-from latentgram.lpcfg.ensemble import Ensemble
 from latentgram.lpcfg.kernels.chart import best_tree
 from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
 from latentgram.lpcfg.kernels.draws import draw_exactly
 from latentgram.lpcfg.kernels.span_masks import SpanMasks
 from latentgram.lpcfg.leaves import LeafTable, Leaves
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.assemble import Nodes, assemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior
 from latentgram.lpcfg.parse.constrained import choose_leaves, span_masks

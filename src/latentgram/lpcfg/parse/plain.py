@@ -17,10 +17,9 @@ from latentgram.errors import SettingError
 from latentgram.kinds.decoders import Viterbi
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Goodman
-from latentgram.lpcfg.ensemble import Ensemble
 from latentgram.lpcfg.kernels.span_masks import SpanMasks
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.assemble import Nodes
 from latentgram.lpcfg.parse.backend import Found, LatentBackend
 from latentgram.lpcfg.parse.cascade import Posterior

@@ -1,9 +1,9 @@
-"""Features of inside and outside trees: what a node looks like from below and from above (004 §3.1).
+"""Features of inside and outside trees: how a node looks from below and above (Cohen et al. 2013, §3.1).
 
-A feature is a function from all nodes at once to one number a node, equal numbers meaning equal looks. Within
+A feature is a function from all nodes at once to one number per node, equal numbers meaning equal looks. Within
 one symbol a feature with K distinct numbers is K indicators, so a node's view of F features is a sparse vector
 with F ones. A number below zero says that the feature does not apply; that too is an indicator, so that every
-node has as many. Cost: one pass over the nodes a feature, 4·F bytes a node.
+node has as many. Cost: one pass over the nodes per feature, 4·F bytes per node.
 
 To add one's own, put a function into `INSIDE` or `OUTSIDE` under a new name, name a set in `FEATURE_SETS` that has
 it, and ask for that set (`Spectral(features="mine")`):
@@ -15,7 +15,7 @@ it, and ask for that set (`Spectral(features="mine")`):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,14 +24,12 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT
 from latentgram.errors import SettingError
-from latentgram.lpcfg.statistics.derivations import Derivations
-from latentgram.lpcfg.statistics.preorder import nearest_other
+from latentgram.lpcfg.statistics import Derivations
 from latentgram.numeric.numbering import number_values
+from latentgram.parallel.local import Engine
+from latentgram.parallel.threads import run_pieces
 
 Values = NDArray[np.int64]
-
-WIDTHS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40])
-"""Span widths are told apart up to these bounds (a real-valued width drowns the indicators)."""
 
 
 @dataclass(frozen=True)
@@ -64,29 +62,11 @@ class Nodes:
         return np.asarray(d.left[d.parent] != np.arange(len(d.symbol)), np.int64)
 
     @cached_property
-    def first(self) -> Values:
-        """The number of words before each node in its sentence."""
-        d = self.derivations
-        before: Values = np.cumsum(d.rule < 0) - (d.rule < 0)
-        return np.asarray(before - np.repeat(before[d.root], np.diff(d.start)), np.int64)
-
-    @cached_property
     def after(self) -> Values:
         """The number of words after each node in its sentence."""
         d = self.derivations
         length = np.repeat(d.width[d.root], np.diff(d.start))
-        return np.asarray(length - self.first - d.width, np.int64)
-
-    @cached_property
-    def leaf(self) -> Values:
-        """The leaf nodes from left to right over all trees."""
-        return np.flatnonzero(self.derivations.rule < 0)
-
-    @cached_property
-    def leaf_number(self) -> Values:
-        """The number of each node's first leaf in `leaf`."""
-        leaf = self.derivations.rule < 0
-        return np.asarray(np.cumsum(leaf) - leaf, np.int64)
+        return np.asarray(length - d.first - d.width, np.int64)
 
     def at(self, values: Values, nodes: Values) -> Values:
         """`values` at other nodes, -1 where the node is missing."""
@@ -100,10 +80,15 @@ class Nodes:
             above = self.at(parent, above)
         return above
 
-    def tag(self, leaf_number: Values, inside: NDArray[np.bool_]) -> Values:
-        """The symbol of leaves given by number, -1 where `inside` is false."""
-        number = np.clip(leaf_number, 0, len(self.leaf) - 1)
-        return np.where(inside, self.symbol[self.leaf[number]], ABSENT)
+    def tag(self, place: NDArray[np.integer] | int, inside: NDArray[np.bool_]) -> Values:
+        """The symbol of the leaf so many places behind each node's first, -1 where `inside` is false."""
+        leaf = self.derivations.leaf
+        number = np.clip(self.derivations.leaf_number + place, 0, len(leaf) - 1)
+        return np.where(inside, self.symbol[leaf[number]], ABSENT)
+
+
+WIDTHS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40])
+"""Span widths are told apart up to these bounds (a real-valued width drowns the indicators)."""
 
 
 def pair(first: Values, second: Values) -> Values:
@@ -117,7 +102,6 @@ def pair(first: Values, second: Values) -> Values:
 
 
 Feature = Callable[[Nodes], Values]
-Each = Callable[[Callable[[int], Values], Iterable[int]], Iterable[Values]]
 
 
 def _child(nodes: Nodes, left: bool) -> Values:
@@ -129,11 +113,10 @@ def _rule_above(nodes: Nodes) -> Values:
 
 
 def _rules_above(nodes: Nodes, levels: int) -> Values:
-    one = _rule_above(nodes)
-    fragment = one
+    rule = fragment = _rule_above(nodes)
     for level in range(1, levels):
         # A fragment that ends at the root is a look of its own, not a missing one.
-        above = nodes.at(one, nodes.up(level)) + 1
+        above = nodes.at(rule, nodes.up(level)) + 1
         known = number_values(np.zeros_like(fragment), fragment + 1, 1)[0].astype(np.int64)
         fragment = np.where(fragment >= 0, pair(known, above), ABSENT)
     return fragment
@@ -141,7 +124,13 @@ def _rules_above(nodes: Nodes, levels: int) -> Values:
 
 def _head_above(nodes: Nodes) -> Values:
     """The tag of the first head on the way up that is not the node's own head."""
-    return np.asarray(nearest_other(nodes.derivations.parent, nodes.head, nodes.symbol))
+    parent, head = nodes.derivations.parent, nodes.head
+    above = parent.astype(np.int64)
+    climbing = np.flatnonzero(above >= 0)
+    while len(climbing := climbing[head[above[climbing]] == head[climbing]]):
+        above[climbing] = parent[above[climbing]]
+        climbing = climbing[above[climbing] >= 0]
+    return nodes.at(nodes.symbol[head], above)
 
 
 INSIDE: dict[str, Feature] = {
@@ -152,8 +141,8 @@ INSIDE: dict[str, Feature] = {
     "right-rule": lambda n: pair(n.production, n.at(n.production, _child(n, left=False))),
     "head": lambda n: n.symbol[n.head],
     "width": lambda n: n.width,
-    "first-tag": lambda n: n.tag(n.leaf_number, n.derivations.width > 1),
-    "last-tag": lambda n: n.tag(n.leaf_number + n.derivations.width - 1, n.derivations.width > 1),
+    "first-tag": lambda n: n.tag(0, n.derivations.width > 1),
+    "last-tag": lambda n: n.tag(n.derivations.width - 1, n.derivations.width > 1),
 }
 """The features of inside trees by name."""
 
@@ -164,10 +153,10 @@ OUTSIDE: dict[str, Feature] = {
     "parent": lambda n: n.at(n.symbol, n.up(1)),
     "grandparent": lambda n: pair(n.at(n.symbol, n.up(1)), n.at(n.symbol, n.up(2)) + 1),
     "head-above": _head_above,
-    "left-width": lambda n: np.searchsorted(WIDTHS, n.first).astype(np.int64),
+    "left-width": lambda n: np.searchsorted(WIDTHS, n.derivations.first).astype(np.int64),
     "right-width": lambda n: np.searchsorted(WIDTHS, n.after).astype(np.int64),
-    "previous-tag": lambda n: n.tag(n.leaf_number - 1, n.first > 0),
-    "next-tag": lambda n: n.tag(n.leaf_number + n.derivations.width, n.after > 0),
+    "previous-tag": lambda n: n.tag(-1, n.derivations.first > 0),
+    "next-tag": lambda n: n.tag(n.derivations.width, n.after > 0),
 }
 """The features of outside trees by name."""
 
@@ -181,19 +170,20 @@ FEATURE_SETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paper": _PAPER,
     "full": (tuple(INSIDE), tuple(OUTSIDE)),
 }
-"""Named sets: 004 §4.3's simple one, 004 §3.1's, and all with the tags at the edges of the span."""
+"""Named sets: Cohen et al. 2013's simple one (§4.3) and full one (§3.1), and that with the tags at the edges of
+the span."""
 
 
 @dataclass(frozen=True)
 class View:
-    """F indicators a node: `column[v]` are the features of node v among the `width[s]` of its symbol s."""
+    """F indicators per node: `column[v]` are the features of node v among the `width[s]` of its symbol s."""
 
     column: NDArray[np.int32]
     width: NDArray[np.int64]
 
 
-def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], each: Each = map) -> View:
-    """Compute features by their names in a table (`INSIDE` or `OUTSIDE`); `each` maps over them."""
+def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], engine: Engine) -> View:
+    """Compute features by their names in a table (`INSIDE` or `OUTSIDE`)."""
     unknown = sorted(set(names) - set(table))
     if unknown or not names:
         raise SettingError(
@@ -201,13 +191,14 @@ def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], each: Ea
         )
     symbols = nodes.derivations.symbols
     column = np.empty((len(nodes.symbol), len(names)), np.int32)
+    widths = np.empty((symbols, len(names)), np.int64)
 
-    def compute(place: int) -> Values:
-        values = np.maximum(np.asarray(table[names[place]](nodes), np.int64), ABSENT) + 1
-        column[:, place], distinct = number_values(nodes.symbol, values, symbols)
-        return np.asarray(distinct, np.int64)
+    def compute(first: int, last: int) -> None:
+        for place in range(first, last):
+            values = np.maximum(np.asarray(table[names[place]](nodes), np.int64), ABSENT) + 1
+            column[:, place], widths[:, place] = number_values(nodes.symbol, values, symbols)
 
-    widths = np.stack(list(each(compute, range(len(names)))), axis=1)
+    run_pieces(engine, compute, np.ones(len(names)))
     ends = np.cumsum(widths, axis=1)
     column += np.take((ends - widths).astype(np.int32), nodes.symbol, axis=0)
     return View(column, ends[:, -1])

@@ -1,4 +1,4 @@
-"""Looking inside a latent-variable grammar: what the hidden states of a symbol prefer, and how they are related.
+"""What the hidden states of a symbol prefer and how they are related, and what coordinates tell apart.
 
 In a grammar of probabilities a state h of symbol a has a share p(h | a), rewrites to rules and words with its own
 probabilities, and is reached from its own contexts. A preference is told by lift,
@@ -6,39 +6,41 @@ probabilities, and is reached from its own contexts. A preference is told by lif
     lift(event | h) = p(event | a, h) / p(event | a),
 
 among events that are not too rare in h. Contexts are the rules above: p(b → ã c, h) with the foot ã marked by *.
-The states of a spectral grammar are coordinates without a meaning each; for them see coordinates.py.
 The hierarchy joins the states of a symbol by the likeness of what they rewrite to (Ward on square roots of
 probabilities, whose distance is Hellinger's).
+
+A coordinate of a spectral grammar has no meaning as a state has one, but it orders what a symbol may do. With Ī
+the mean inside vectors (`mean_inside`), the trees below symbol a that begin with an event e, a rule or a word,
+add up to
+
+    v(a→b c) = t(a→b c)(·, Ī(b), Ī(c)),   v(a→x) = q(a→x),
+
+and Ō(a) · v(e) = p(e | a) for the mean outside vector Ō. Events pull coordinate h from its mean by
+
+    v_h(e) − p(e | a) Ī_h(a),
+
+some to one end and some to the other: those that pull most are told. The sign of a coordinate is arbitrary.
+Cost: one pass over the tensors of the symbol.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
 from latentgram.data.binarisation import Symbol, tag_of
-from latentgram.data.rarewords import tag_symbol
+from latentgram.data.rarewords import is_symbol, tag_symbol
 from latentgram.errors import SettingError
+from latentgram.kinds.looks import Event
 from latentgram.lpcfg.model import LPCFG
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Preference:
-    """An event, its probability in the state, and how many times likelier it is there than in the symbol at
-    large."""
-
-    event: str
-    probability: float
-    lift: float
-
-    def __str__(self) -> str:
-        return f"{self.event} ({self.probability:.1%}, ×{self.lift:.1f})"
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,16 @@ class HiddenState:
 
     number: int
     share: float
-    below: tuple[Preference, ...]
-    above: tuple[Preference, ...]
+    below: tuple[Event, ...]
+    above: tuple[Event, ...]
 
     def __str__(self) -> str:
-        below, above = "; ".join(map(str, self.below)), "; ".join(map(str, self.above))
+        below, above = _listed(self.below), _listed(self.above)
         return f"state {self.number} ({self.share:.1%})\n  below: {below}\n  above: {above}"
+
+
+def _listed(events: Iterable[Event]) -> str:
+    return "; ".join(f"{each.event} ({each.probability:.1%}, ×{each.lift:.1f})" for each in events)
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ def hidden_states(grammar: LPCFG, symbol: str, top: int = 5, least: float = 0.00
     """
     require_probabilities(grammar)
     number = symbol_number(grammar, symbol)
-    share = piece(grammar.mean_outside, grammar, number)
+    share = grammar.of_symbol(grammar.mean_outside, number)
     below, above = _below(grammar, number), _above(grammar, number)
     return [
         HiddenState(
@@ -112,7 +118,7 @@ def preferred_rules(grammar: LPCFG, symbol: int, state: int, top: int, least: fl
     """The numbers of the rules that a state prefers; those it uses most where it prefers none."""
     rules = np.flatnonzero(grammar.rules[:, 0] == symbol)
     events = _below(grammar, symbol)
-    order = _by_gain(events, piece(grammar.mean_outside, grammar, symbol), state, top, least)
+    order = _by_gain(events, grammar.of_symbol(grammar.mean_outside, symbol), state, top, least)
     return [int(rules[i]) for i in order or np.argsort(-events.probability[state], kind="stable")[:top]]
 
 
@@ -131,23 +137,9 @@ def state_strength(grammar: LPCFG) -> dict[str, Floats]:
 
     The strength of a coordinate is |E[Z] · E[Y]|, what it adds to the probability of the symbol.
     """
+    size = np.abs(grammar.mean_inside * grammar.mean_outside)
     names = (*grammar.interminals, *grammar.preterminals)
-    found = {}
-    for number, name in enumerate(names):
-        inside, outside = (piece(part, grammar, number) for part in (grammar.mean_inside, grammar.mean_outside))
-        found[name] = np.sort(np.abs(inside * outside))[::-1]
-    return found
-
-
-def piece(values: Floats, grammar: LPCFG, symbol: int) -> Floats:
-    """The part of a symbol in numbers that are laid out by symbols."""
-    return values[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]]
-
-
-def symbol_name(grammar: LPCFG, symbol: int) -> str:
-    """The name of a symbol by its number."""
-    inner = len(grammar.interminals)
-    return grammar.interminals[symbol] if symbol < inner else grammar.preterminals[symbol - inner]
+    return {name: np.sort(grammar.of_symbol(size, number))[::-1] for number, name in enumerate(names)}
 
 
 def _below(grammar: LPCFG, symbol: int) -> _Events:
@@ -155,40 +147,33 @@ def _below(grammar: LPCFG, symbol: int) -> _Events:
     names, columns = [], []
     for number in np.flatnonzero(grammar.rules[:, 0] == symbol):
         _, b, c = grammar.rules[number].tolist()
-        names.append(f"{symbol_name(grammar, b)} {symbol_name(grammar, c)}")
-        columns.append(rule_tensor(grammar, int(number)).sum((1, 2)))
+        names.append(f"{grammar.symbol_name(b)} {grammar.symbol_name(c)}")
+        columns.append(grammar.tensor(int(number)).sum((1, 2)))
     entries = np.flatnonzero(grammar.lexicon[:, 0] == symbol)
-    unknown = grammar.words.index(tag_symbol(tag_of(symbol_name(grammar, symbol))))
+    unknown = grammar.words.index(tag_symbol(tag_of(grammar.symbol_name(symbol))))
     for number in entries:
         if len(entries) > 1 and grammar.lexicon[number, 1] == unknown:
             continue  # any word at all of this tag: that tells nothing
         names.append(grammar.words[grammar.lexicon[number, 1]])
-        begin, end = grammar.lexicon_offset[number : number + 2]
-        columns.append(grammar.lexicon_vector[begin:end])
+        columns.append(grammar.vector(int(number)))
     return _Events(tuple(names), np.column_stack(columns))
 
 
 def _above(grammar: LPCFG, symbol: int) -> _Events:
     """Where the symbol stands: the rules above it, with the symbol marked, and the root."""
-    names, columns = ["(root)"], [piece(grammar.root_vector, grammar, symbol) * grammar.root_count.sum()]
+    names, columns = ["(root)"], [grammar.of_symbol(grammar.root_vector, symbol) * grammar.root_count.sum()]
     total = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.states))
     for place, axes in ((1, (0, 2)), (2, (0, 1))):
         for number in np.flatnonzero(grammar.rules[:, place] == symbol):
             a, b, c = grammar.rules[number].tolist()
             mark = ("*", "") if place == 1 else ("", "*")
-            parent, left, right = (symbol_name(grammar, part) for part in (a, b, c))
+            parent, left, right = (grammar.symbol_name(part) for part in (a, b, c))
             names.append(f"{parent} → {left}{mark[0]} {right}{mark[1]}")
-            weight = total[a] * piece(grammar.mean_outside, grammar, a)
-            joint = rule_tensor(grammar, int(number)) * weight[:, None, None]
+            weight = total[a] * grammar.of_symbol(grammar.mean_outside, a)
+            joint = grammar.tensor(int(number)) * weight[:, None, None]
             columns.append(joint.sum(axes))
     counts = np.column_stack(columns)
     return _Events(tuple(names), counts / np.maximum(counts.sum(1, keepdims=True), 1e-300))
-
-
-def rule_tensor(grammar: LPCFG, number: int) -> Floats:
-    """The tensor of a rule, [states of the parent, of the left, of the right child]."""
-    begin, end = grammar.rule_offset[number : number + 2]
-    return grammar.rule_tensor[begin:end].reshape(grammar.states[grammar.rules[number]])
 
 
 def _lift(events: _Events, share: Floats, state: int) -> Floats:
@@ -204,9 +189,68 @@ def _by_gain(events: _Events, share: Floats, state: int, top: int, least: float)
     return [int(i) for i in np.argsort(-gain, kind="stable")[:top] if gain[i] > 0]
 
 
-def _preferred(events: _Events, share: Floats, state: int, top: int, least: float) -> tuple[Preference, ...]:
+def _preferred(events: _Events, share: Floats, state: int, top: int, least: float) -> tuple[Event, ...]:
     lift = _lift(events, share, state)
     return tuple(
-        Preference(events.names[i], float(events.probability[state, i]), float(lift[i]))
+        Event(events.names[i], float(events.probability[state, i]), float(lift[i]))
         for i in _by_gain(events, share, state, top, least)
     )
+
+
+class Pulling(NamedTuple):
+    """A rule (by its number) or a word that pulls a coordinate to one end, and its share of the symbol."""
+
+    name: str
+    probability: float
+    rule: int | None = None
+
+
+class Coordinate(NamedTuple):
+    """A coordinate by its number from 0, and what is at its two ends, the strongest first."""
+
+    number: int
+    ends: tuple[tuple[Pulling, ...], tuple[Pulling, ...]]
+
+
+def coordinates(grammar: LPCFG, symbol: str, top: int = 6) -> list[Coordinate]:
+    """What the coordinates of a symbol tell apart.
+
+    >>> import latentgram as lg
+    >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(80, seed=0), by=lg.Spectral(states=3))
+    >>> of_np = coordinates(grammar, "NP")
+    >>> len(of_np), all(of_np[1].ends)
+    (3, True)
+    """
+    number = symbol_number(grammar, symbol)
+    events, vectors = events_below(grammar, number)
+    probability = vectors @ grammar.of_symbol(grammar.mean_outside, number)
+    pulls = vectors - probability[:, None] * grammar.of_symbol(grammar.mean_inside, number)
+
+    def end(pull: Floats) -> tuple[Pulling, ...]:
+        order = np.argsort(-pull, kind="stable")[:top]
+        kept = [i for i in order.tolist() if pull[i] > 0 and probability[i] > 0]
+        return tuple(Pulling(events[i][0], float(probability[i]), events[i][1]) for i in kept)
+
+    return [Coordinate(h, (end(pull), end(-pull))) for h, pull in enumerate(pulls.T)]
+
+
+def events_below(grammar: LPCFG, number: int) -> tuple[list[tuple[str, int | None]], Floats]:
+    """The rules and words of a symbol, named, and what their trees add up to [events, states]."""
+    events: list[tuple[str, int | None]] = []
+    vectors = []
+    for rule in np.flatnonzero(grammar.rules[:, 0] == number).tolist():
+        _, b, c = grammar.rules[rule].tolist()
+        left, right = (grammar.of_symbol(grammar.mean_inside, child) for child in (b, c))
+        events.append((f"{grammar.symbol_name(b)} {grammar.symbol_name(c)}", rule))
+        vectors.append(grammar.tensor(rule) @ right @ left)
+    for entry in entries_of(grammar, number):
+        events.append((grammar.words[int(grammar.lexicon[entry, 1])], None))
+        vectors.append(grammar.vector(entry))
+    return events, np.array(vectors)
+
+
+def entries_of(grammar: LPCFG, number: int) -> list[int]:
+    """The entries of a symbol; those of what stands for unknown words only if it has no others."""
+    entries: list[int] = np.flatnonzero(grammar.lexicon[:, 0] == number).tolist()
+    named = [entry for entry in entries if not is_symbol(grammar.words[int(grammar.lexicon[entry, 1])])]
+    return named or entries

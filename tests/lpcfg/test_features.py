@@ -1,19 +1,20 @@
-"""Features against their definitions (004 §3.1), written here as plain walks over one tree at a time."""
+"""Features against their definitions (Cohen et al. 2013, §3.1), as plain walks over one tree at a time."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from latentgram.data.binarisation import Binarisation
+from latentgram.data.binarisation import Binarisation, strip_root
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
+from latentgram.data.kernels.heads import head_words
 from latentgram.errors import SettingError
-from latentgram.lpcfg.statistics.derivations import Derivations
-from latentgram.lpcfg.statistics.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view
-from latentgram.lpcfg.statistics.head_leaves import head_leaves
+from latentgram.lpcfg.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view
+from latentgram.lpcfg.statistics import Derivations, head_leaves
 from latentgram.numeric.numbering import number_values
+from latentgram.parallel import InProcess
 
 TEXT = """
 (TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBZ sees) (NP (NP (DT the) (NN dog)) (PP (IN of) (NP (PRP it)))))))
@@ -138,7 +139,10 @@ def trees() -> tuple[Forest, Nodes]:
     binarisation = Binarisation.of(forest)
     binary = binarisation.binarise(forest)
     derivations = Derivations.of(binary)
-    return binary, Nodes(derivations, head_leaves(forest, binary, derivations, ENGLISH, binarisation))
+    added = np.array([name.startswith("@") for name in binary.labels])[binary.label]
+    plain = strip_root(forest, "TOP")
+    words = head_words(plain.size, plain.arity, ENGLISH.head_children(plain), plain.begin)[~plain.is_unary]
+    return binary, Nodes(derivations, head_leaves(derivations, added, words))
 
 
 def walkers(forest: Forest) -> list[Walker]:
@@ -182,7 +186,7 @@ def test_heads_of_binary_nodes(trees: tuple[Forest, Nodes]) -> None:
 def test_a_view_has_one_indicator_a_feature_and_counts_add_up(trees: tuple[Forest, Nodes]) -> None:
     _, nodes = trees
     names = FEATURE_SETS["paper"][0]
-    inside = view(nodes, names, INSIDE)
+    inside = view(nodes, names, INSIDE, InProcess())
     for symbol in range(nodes.derivations.symbols):
         chosen = np.flatnonzero(nodes.symbol == symbol)
         column = inside.column[chosen]
@@ -194,12 +198,12 @@ def test_a_view_has_one_indicator_a_feature_and_counts_add_up(trees: tuple[Fores
 
 def test_unknown_features_are_named(trees: tuple[Forest, Nodes]) -> None:
     with pytest.raises(SettingError, match="no feature is named colour; known: left-child"):
-        view(trees[1], ["rule", "colour"], INSIDE)
+        view(trees[1], ["rule", "colour"], INSIDE, InProcess())
 
 
 def test_a_feature_of_ones_own(trees: tuple[Forest, Nodes]) -> None:
     own = {"depth": lambda nodes: (nodes.up(2) >= 0).astype(np.int64)}
-    found = view(trees[1], ["depth"], own)
+    found = view(trees[1], ["depth"], own, InProcess())
     assert set(found.width) <= {1, 2}
 
 

@@ -1,15 +1,21 @@
-"""Derivations against a walk over the trees."""
+"""Derivations against a walk over the trees; counts of a sum are sums of counts, however a treebank is divided."""
 
+import itertools
 from collections import Counter
+from functools import reduce
+from operator import add
 
+import numpy as np
 import pytest
 
+import latentgram as lg
 from latentgram.data.binarisation import Binarisation
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
-from latentgram.lpcfg.statistics.derivations import Derivations
+from latentgram.lpcfg.statistics import Derivations, GrammarCounts
+from oracles.equality import same
 
 TEXT = """
 (TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))) (. .)))
@@ -39,9 +45,10 @@ def role(node: Tree) -> str:
 
 def test_rules_and_entries_are_those_of_the_trees(binary: Forest) -> None:
     d = Derivations.of(binary)
+    names = (*d.interminals, *d.preterminals)
 
     def name(symbol: int) -> str:
-        return d.name(symbol) + (" over words" if symbol >= len(d.interminals) else "")
+        return names[symbol] + (" over words" if symbol >= len(d.interminals) else "")
 
     found: Counter[tuple[str, ...]] = Counter()
     for (a, b, c), count in zip(d.rules, d.rule_count, strict=True):
@@ -66,7 +73,8 @@ def test_neighbours_agree_with_each_other(binary: Forest) -> None:
         assert d.parent[left] == d.parent[right] == v
         assert d.rules[d.rule[v]].tolist() == [d.symbol[v], d.symbol[left], d.symbol[right]]
         assert d.width[v] == d.width[left] + d.width[right]
-    assert [d.name(d.symbol[v]) for v in d.root] == [tree.label for tree in binary]
+    names = (*d.interminals, *d.preterminals)
+    assert [names[d.symbol[v]] for v in d.root] == [tree.label for tree in binary]
     assert d.root_count.sum() == len(binary)
 
 
@@ -74,3 +82,25 @@ def test_other_trees_are_refused() -> None:
     for text in ("(S (A a) (B b) (C c))", "(S (A (B b)) (C c))"):
         with pytest.raises(DataError, match="not binary"):
             Derivations.of(parse_forest(text))
+
+
+@pytest.mark.parametrize("cuts", [[0, 40, 60], [0, 1, 2, 3, 60], [0, 10, 11, 35, 59, 60]])
+def test_counts_add(cuts: list[int]) -> None:
+    binary = Binarisation().binarise(lg.demo_treebank(60).forest)
+    whole = GrammarCounts.of(Derivations.of(binary))
+    parts = [
+        GrammarCounts.of(Derivations.of(binary.select(np.arange(first, last)).compact()))
+        for first, last in itertools.pairwise(cuts)
+    ]
+    assert same(reduce(add, parts), whole)
+    assert same(reduce(add, reversed(parts)), whole)
+
+
+def test_every_node_is_counted_once() -> None:
+    binary = Binarisation().binarise(lg.demo_treebank(30).forest)
+    counts = GrammarCounts.of(Derivations.of(binary))
+    assert counts.symbol_count.sum() == len(binary.label)
+    assert counts.lexicon_count.sum() == binary.lengths.sum()
+    assert counts.root_count.sum() == len(binary)
+    children = np.bincount(counts.rules[:, 1:].ravel(), np.repeat(counts.rule_count, 2), len(counts.symbol_count))
+    np.testing.assert_array_equal(children + counts.root_count, counts.symbol_count)

@@ -1,17 +1,20 @@
-"""Typical subtrees against the best derivations by recursion over everything."""
+"""Typical subtrees against recursion over everything, likely ones against the grammar before its rotation."""
 
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
 
 import numpy as np
 import pytest
 
 import latentgram as lg
 from latentgram.errors import SettingError
-from latentgram.lpcfg.inspect.hidden_states import preferred_rules, rule_tensor
-from latentgram.lpcfg.inspect.typical_subtrees import TypicalSubtrees
-from oracles.latent_truth import truth
+from latentgram.lpcfg.inspect.states import preferred_rules, symbol_number
+from latentgram.lpcfg.inspect.subtrees import LikelySubtrees, TypicalSubtrees
+from oracles.latent_truth import rotated, truth
+
+ROTATION = np.array([[1.0, 2.0], [0.5, -1.0]])
 
 
 def best(grammar: lg.LPCFG, symbol: int, state: int, levels: int) -> float:
@@ -22,7 +25,7 @@ def best(grammar: lg.LPCFG, symbol: int, state: int, levels: int) -> float:
             found.append(float(grammar.lexicon_vector[grammar.lexicon_offset[entry] + state]))
     for rule, (parent, left, right) in enumerate(grammar.rules.tolist() if levels > 1 else []):
         if parent == symbol:
-            tensor = rule_tensor(grammar, rule)[state]
+            tensor = grammar.tensor(rule)[state]
             for i, j in np.ndindex(*tensor.shape):
                 below = best(grammar, left, i, levels - 1) * best(grammar, right, j, levels - 1)
                 found.append(float(tensor[i, j]) * below)
@@ -48,7 +51,7 @@ def test_a_subtree_begins_with_a_preferred_rule_and_goes_on_with_the_best() -> N
             for rule, subtree in zip(rules, subtrees, strict=True):
                 _, left, right = grammar.rules[rule].tolist()
                 assert [child.label for child in subtree.tree.children] == [names[left], names[right]]
-                tensor = rule_tensor(grammar, rule)[state]
+                tensor = grammar.tensor(rule)[state]
                 below = [
                     tensor[i, j] * best(grammar, left, i, 4) * best(grammar, right, j, 4)
                     for i, j in np.ndindex(*tensor.shape)
@@ -76,3 +79,41 @@ def test_trees_are_those_of_the_treebank() -> None:
 def test_coordinates_have_no_subtrees() -> None:
     with pytest.raises(SettingError, match="coordinates"):
         TypicalSubtrees(dataclasses.replace(truth(), nonnegative=False))
+
+
+def inside(grammar: lg.LPCFG, tree: lg.Tree) -> np.ndarray:
+    """The inside vector of a binary tree by recursion over its nodes."""
+    symbol = symbol_number(grammar, tree.label)
+    if tree.word is not None:
+        row = [symbol, grammar.words.index(tree.word)]
+        entry = int(np.flatnonzero((grammar.lexicon == row).all(1))[0])
+        return grammar.vector(entry)
+    numbers = [symbol, *(symbol_number(grammar, child.label) for child in tree.children)]
+    rule = int(np.flatnonzero((grammar.rules == numbers).all(1))[0])
+    left, right = (inside(grammar, child) for child in tree.children)
+    return np.einsum("hjk,j,k->h", grammar.tensor(rule), left, right)
+
+
+def test_probabilities_are_those_of_the_grammar_without_the_rotation() -> None:
+    known = truth()
+    hidden = rotated(known, [ROTATION] * 4)
+    for rule, side in product(range(len(known.rules)), (1, -1)):
+        found = LikelySubtrees(hidden).pulling(rule, 1, side)
+        assert found is not None
+        symbol = symbol_number(known, found.tree.label)
+        expected = known.of_symbol(known.mean_outside, symbol) @ inside(known, found.tree)
+        assert found.probability == pytest.approx(float(expected))
+
+
+def test_the_likeliest_words_come_first() -> None:
+    known = truth()
+    beams = LikelySubtrees(rotated(known, [ROTATION] * 4), width=100)._beams
+    for symbol in (symbol_number(known, "A"), symbol_number(known, "B")):
+        name = known.symbol_name(symbol)
+        entries = np.flatnonzero(known.lexicon[:, 0] == symbol)
+        share = {
+            known.words[w]: inside(known, lg.Tree(name, word=known.words[w])).mean()
+            for w in known.lexicon[entries, 1]
+        }
+        shown = [share[tree.word] for tree in beams[symbol].trees]
+        assert shown == pytest.approx(sorted(share.values(), reverse=True))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latentgram.lpcfg.views import TwoViews, join_views
-from latentgram.numeric import sparse as kernels
-from latentgram.numeric.scaling import whitening
+from latentgram.lpcfg.kernels import moments as kernels
+from latentgram.lpcfg.spectral import TwoViews, join_views, whitening
 
 
 def examples(number: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,6 +21,10 @@ def examples(number: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nda
 
 def joined(inside: np.ndarray, outside: np.ndarray, rank: int) -> TwoViews:
     return join_views(inside, outside, np.ones(20), np.ones(30), rank)
+
+
+def test_rare_features_weigh_more() -> None:
+    assert whitening(np.array([0, 5, 95]), 400, 5.0) == pytest.approx([80**0.5, 40**0.5, 2.0])
 
 
 def test_the_spectrum_shows_the_number_of_states() -> None:
@@ -40,10 +43,6 @@ def test_both_views_are_biorthogonal_and_agree_on_the_state() -> None:
     assert np.einsum("sh,th,s->st", means[0], means[1], np.ones(3)).round(1) == pytest.approx(
         3 * np.eye(3), abs=0.4
     )
-
-
-def test_rare_features_weigh_more() -> None:
-    assert whitening(np.array([0, 5, 95]), 400, 5.0) == pytest.approx([80**0.5, 40**0.5, 2.0])
 
 
 @pytest.mark.parametrize("sizes", [(700, 90), (90, 700), (12, 15)], ids=["long", "wide", "small"])

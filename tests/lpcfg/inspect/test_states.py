@@ -1,4 +1,4 @@
-"""What states prefer, on a grammar whose states are known."""
+"""What states prefer and coordinates tell apart, on a grammar whose states are known and then rotated."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,16 @@ from tests.oracles.latent_truth import rotated, truth
 import latentgram as lg
 from latentgram.data.brackets import parse_tree
 from latentgram.errors import SettingError
-from latentgram.lpcfg.inspect.hidden_states import hidden_states, hierarchy, state_strength, symbol_number
+from latentgram.lpcfg.inspect.states import (
+    coordinates,
+    events_below,
+    hidden_states,
+    hierarchy,
+    state_strength,
+    symbol_number,
+)
+
+SUM_AND_DIFFERENCE = np.array([[1.0, 1.0], [1.0, -1.0]])
 
 
 def test_states_tell_their_words_and_their_contexts() -> None:
@@ -65,3 +74,31 @@ def test_labels_with_marks_are_found_as_the_treebank_has_them() -> None:
     assert symbol_number(grammar, "D~") == symbol_number(grammar, r"D\~")
     with pytest.raises(SettingError, match=r"no symbol 'VP1'; the nearest are VP"):
         symbol_number(grammar, "VP1")
+
+
+def test_the_difference_of_two_states_has_their_words_at_its_ends() -> None:
+    grammar = rotated(truth(), [SUM_AND_DIFFERENCE] * 4)
+    together, apart = coordinates(grammar, "A", top=2)
+    ends = {tuple(each.name for each in end) for end in apart.ends}
+    assert ends == {("a0", "a1"), ("a3", "a2")}
+    assert together.number == 0
+    # The share of a word is that of both states together, whatever the coordinates.
+    shares = {each.name: each.probability for end in apart.ends for each in end}
+    assert shares["a0"] == pytest.approx(0.4)
+    rules = coordinates(grammar, "X")[1].ends
+    assert all(grammar.rules[each.rule, 0] == symbol_number(grammar, "X") for end in rules for each in end)
+
+
+def test_events_add_up_to_the_symbol() -> None:
+    grammar = truth()
+    for name in (*grammar.interminals, *grammar.preterminals):
+        symbol = symbol_number(grammar, name)
+        _, vectors = events_below(grammar, symbol)
+        np.testing.assert_allclose(vectors.sum(0), grammar.of_symbol(grammar.mean_inside, symbol))
+
+
+def test_words_are_shown_and_not_what_stands_for_unknown_ones() -> None:
+    grammar = lg.fit(lg.LPCFG, lg.demo_treebank(80, seed=0), by=lg.Spectral(states=2))
+    names = {each.name for found in coordinates(grammar, "NN") for end in found.ends for each in end}
+    assert names
+    assert not [name for name in names if name.startswith("‹")]

@@ -4,7 +4,7 @@ import pytest
 from tests.oracles.latent_grammar import random_lpcfg
 
 from latentgram.errors import SettingError
-from latentgram.lpcfg.ensemble import Ensemble
+from latentgram.lpcfg.model import Ensemble
 
 
 def test_grammars_must_share_their_rules():

@@ -1,1 +1,0 @@
-"""What latent-variable PCFGs are learned from: derivations, counts, features. Statistics add."""
