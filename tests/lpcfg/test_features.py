@@ -9,11 +9,10 @@ from latentgram.data.binarisation import Binarisation, strip_root
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
-from latentgram.data.kernels.heads import head_words
+from latentgram.data.kernels.numbering import number_values
 from latentgram.errors import SettingError
 from latentgram.lpcfg.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view
 from latentgram.lpcfg.statistics import Derivations, head_leaves
-from latentgram.numeric.numbering import number_values
 from latentgram.parallel import InProcess
 
 TEXT = """
@@ -141,7 +140,7 @@ def trees() -> tuple[Forest, Nodes]:
     derivations = Derivations.of(binary)
     added = np.array([name.startswith("@") for name in binary.labels])[binary.label]
     plain = strip_root(forest, "TOP")
-    words = head_words(plain.size, plain.arity, ENGLISH.head_children(plain), plain.begin)[~plain.is_unary]
+    words = ENGLISH.head_words(plain)[~plain.is_unary]
     return binary, Nodes(derivations, head_leaves(derivations, added, words))
 
 

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependencies import ROOT, DependencyTree
 from latentgram.data.forest import Forest
-from latentgram.data.kernels import heads as kernel
+from latentgram.data.kernels import forest as kernel
 from latentgram.errors import SettingError
 
 _SIDES = {"left": False, "leftmost": False, "right": True, "rightmost": True}
@@ -109,6 +109,10 @@ class HeadRules:
             )
         )
 
+    def head_words(self, forest: Forest) -> NDArray[np.int32]:
+        """The head word of each node, counted from 0 in its sentence."""
+        return np.asarray(kernel.head_words(forest.size, forest.arity, self.head_children(forest), forest.begin))
+
     def _passes(self, labels: Alphabet) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
         """The passes of every label in turn: where they begin, their side, and the labels they want."""
         first_pass, from_right, wanted = [0], [], []
@@ -150,7 +154,7 @@ def _punctuation_labels(forest: Forest) -> tuple[str, ...]:
 
 def dependency_heads(forest: Forest, rules: HeadRules) -> NDArray[np.int32]:
     """The head of every word of the forest, from 1 in its sentence, 0 for the root; sentence after sentence."""
-    word = kernel.head_words(forest.size, forest.arity, rules.head_children(forest), forest.begin)
+    word = rules.head_words(forest)
     offset = np.concatenate((np.zeros(1, np.int64), np.cumsum(forest.lengths)))[:-1]
     heads = np.full(int(forest.lengths.sum()), ROOT, np.int32)
     parent = forest.parent

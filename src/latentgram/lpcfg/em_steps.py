@@ -23,6 +23,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.kernels.forest import depths
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.kernels import moments, tree_states
 from latentgram.lpcfg.kernels.moments import RuleNodes, Rules
@@ -78,7 +79,7 @@ class TreeShard:
         rule, entry = np.where(used >= 0, used, -1), np.where(used < 0, -1 - used, -1)
         left, right, parent = tree_states.links(used >= 0)
         inner = np.flatnonzero(rule >= 0)
-        height, depth = tree_states.heights(left, right), tree_states.depths(parent)
+        height, depth = tree_states.heights(left, right), depths(parent)
         parts = []
         for low, high in pairwise([*range(0, len(start) - 1, PART), len(start) - 1]):
             nodes = inner[slice(*np.searchsorted(inner, start[[low, high]]))]

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT
+from latentgram.data.kernels.numbering import number_values
 from latentgram.errors import SettingError
 from latentgram.lpcfg.statistics import Derivations
-from latentgram.numeric.numbering import number_values
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import run_pieces
 

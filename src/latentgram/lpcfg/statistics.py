@@ -23,16 +23,15 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.binarisation import Binarisation, Symbol, strip_root, tag_of
+from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.heads import HeadRules
-from latentgram.data.kernels.heads import head_words
+from latentgram.data.kernels.numbering import numbered
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.lpcfg.settings import Trees
-from latentgram.numeric.numbering import numbered
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import beside
 
@@ -348,14 +347,15 @@ class GrammarData:
             forest, direction=settings.direction, horizontal=settings.horizontal, vertical=settings.vertical
         )
         # Words and structure do not need each other: strings are looked at here while arrays are made there.
-        structure = beside(engine, lambda: binarisation.binarise(forest))
-        heads = beside(engine, lambda: _head_words(forest, binarisation))
+        stripped = binarisation.stripped(forest)
+        structure = beside(engine, lambda: binarisation.binarise(stripped))
+        heads = beside(engine, lambda: (binarisation.heads or HeadRules.learn(forest)).head_words(stripped))
         rare_words = RareWords.of_forest(forest, threshold=settings.rare)
         by_form = rare_words.apply(forest)
         binary = structure()
         tags = tuple(tag_symbol(tag_of(label)) for label in binary.labels)
         added = np.array([Symbol.read(name).intermediate for name in binary.labels])[binary.label]
-        head_word = heads()
+        head_word = heads()[~stripped.is_unary]
 
         written, shown = forest.word[forest.is_tag], by_form.word[forest.is_tag]
         # A first word read in lower case is that word; a rare one stays what it is.
@@ -372,16 +372,7 @@ class GrammarData:
         return cls(binarisation, rare_words, derivations, head, vocabulary, word, forms, form)
 
 
-def _head_words(forest: Forest, binarisation: Binarisation) -> LongInts:
-    """The head words, counted from 0 in each sentence, of the lowest nodes of all unary chains."""
-    rules = binarisation.heads or HeadRules.learn(forest)
-    if binarisation.root is not None:
-        forest = strip_root(forest, binarisation.root)
-    words = head_words(forest.size, forest.arity, rules.head_children(forest), forest.begin)
-    return np.asarray(words[~forest.is_unary], np.int64)
-
-
-def head_leaves(derivations: Derivations, added: NDArray[np.bool_], head_word: LongInts) -> LongInts:
+def head_leaves(derivations: Derivations, added: NDArray[np.bool_], head_word: Ints) -> LongInts:
     """For each node of a binarised forest the leaf node that is its head.
 
     `added` are the nodes (`@X`) that binarisation put in, `head_word` the head words of the others: the nodes of

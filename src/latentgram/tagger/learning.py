@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.kernels.numbering import numbered
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
-from latentgram.numeric.numbering import numbered
 from latentgram.tagger.kernels.features import all_keys
 from latentgram.tagger.kernels.learning import learn_round
 from latentgram.tagger.model import Candidates, Tagger

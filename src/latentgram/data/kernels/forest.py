@@ -1,4 +1,13 @@
-"""What follows from the sizes of a forest's subtrees: one pass over the nodes each."""
+"""Passes over the nodes of a forest in preorder: parents, heads, and where binarisation puts its nodes.
+
+Binarisation: a node X over c_1 … c_k (k > 2) with head child c_h is built outward from the head: first the
+children on its right are taken, one by one, then those on its left:
+
+    X(c_1, @X(c_2, … @X(@X(c_h, c_{h+1}), … c_k)))
+
+Left binarisation is h = 1, right binarisation h = k. In preorder the new nodes stand right before c_h (k - h of
+them, or k - 2 when h = 1, since X itself is the outermost) and one each before c_2 … c_{h-1}.
+"""
 
 import numpy as np
 from numba import njit
@@ -29,3 +38,122 @@ def depths(parent):
         if parent[v] >= 0:
             depth[v] = depth[parent[v]] + 1
     return depth
+
+
+@njit(cache=True)
+def binarise(size, arity, head, memory):
+    """Returns for each node of the result its size and its source, and for the new ones what they remember.
+
+    `source[p]` is the node that p was, or -1 - X where p is new under X. Row p of `siblings` holds the last
+    `memory` children that the new node p has taken, the latest first, -1 where there are fewer.
+    """
+    nodes = len(size)
+    widest = 2
+    for v in range(nodes):
+        widest = max(widest, arity[v])
+    child = np.empty(widest, np.int64)
+    inserted = np.zeros(nodes + 1, np.int64)
+    for v in range(nodes):
+        k = arity[v]
+        if k > 2:
+            c, h = v + 1, head[v]
+            for i in range(k):
+                if 0 < i < h:
+                    inserted[c] = 1
+                elif i == h:
+                    inserted[c] = k - 2 if h == 0 else k - 1 - h
+                c += size[c]
+    # place[v] is where v goes; nodes put in before v stand right before it and are outside of v.
+    place = np.empty(nodes + 1, np.int64)
+    shift = 0
+    for v in range(nodes + 1):
+        shift += inserted[v]
+        place[v] = v + shift
+    total = nodes + shift
+    new_size, source = np.empty(total, np.int32), np.empty(total, np.int64)
+    siblings = np.full((total, memory), -1, np.int64)
+    for v in range(nodes):
+        end = v + size[v]
+        new_size[place[v]] = place[end] - inserted[end] - place[v]
+        source[place[v]] = v
+        k = arity[v]
+        if k <= 2:
+            continue
+        child[0] = v + 1
+        for i in range(1, k):
+            child[i] = child[i - 1] + size[child[i - 1]]
+        h = head[v]
+        for i in range(1, h):
+            # The node over c_i … c_k has taken c_i last, then c_{i+1}, up to the head.
+            p = place[child[i]] - 1
+            new_size[p] = place[end] - inserted[end] - p
+            source[p] = -1 - v
+            for m in range(min(memory, h - i + 1)):
+                siblings[p, m] = child[i + m]
+        for m in range(inserted[child[h]]):
+            # The m-th from inside is over c_h … c_j with j = h + 1 + m and has taken c_j last.
+            j = h + 1 + m
+            last = child[j] + size[child[j]]
+            p = place[child[h]] - 1 - m
+            new_size[p] = place[last] - inserted[last] - p
+            source[p] = -1 - v
+            for n in range(min(memory, j - h + 1)):
+                siblings[p, n] = child[j - n]
+    return new_size, source, siblings
+
+
+@njit(cache=True)
+def head_children(size, arity, above, below, first_pass, from_right, wanted, skipped):
+    """The place of the head among the children of each node; 0 where there are none.
+
+    Passes `first_pass[a]` to `first_pass[a + 1]` belong to parents labelled a = `above[v]`. A pass goes through
+    the children c from its side and takes the first whose label `below[c]` it wants. Without one, the last pass
+    names the side from which the first child that is not skipped is taken, then the first of all.
+    """
+    head = np.zeros(len(size), np.int32)
+    widest = 1
+    for v in range(len(size)):
+        widest = max(widest, arity[v])
+    child = np.empty(widest, np.int64)
+    for v in range(len(size)):
+        k = arity[v]
+        if k < 2:
+            continue
+        child[0] = v + 1
+        for i in range(1, k):
+            child[i] = child[i - 1] + size[child[i - 1]]
+        begin, end = first_pass[above[v]], first_pass[above[v] + 1]
+        chosen = -1
+        for p in range(begin, end):
+            for i in range(k):
+                place = k - 1 - i if from_right[p] else i
+                if wanted[p, below[child[place]]]:
+                    chosen = place
+                    break
+            if chosen >= 0:
+                break
+        if chosen < 0:
+            right = from_right[end - 1]
+            chosen = k - 1 if right else 0
+            for i in range(k):
+                place = k - 1 - i if right else i
+                if not skipped[below[child[place]]]:
+                    chosen = place
+                    break
+        head[v] = chosen
+    return head
+
+
+@njit(cache=True)
+def head_words(size, arity, head, begin):
+    """The head word of each node, counted from 0 in its sentence: that of its head child, from the words up."""
+    word = np.empty(len(size), np.int32)
+    for v in range(len(size) - 1, -1, -1):
+        if arity[v] == 0:
+            word[v] = begin[v]
+            continue
+        c = v + 1
+        for _ in range(head[v]):
+            c += size[c]
+        word[v] = word[c]
+    return word

@@ -109,16 +109,6 @@ def heights(left, right):
     return height
 
 
-@njit(cache=True)
-def depths(parent):
-    """The depth of every node (roots have 0), parents standing before their children."""
-    depth = np.zeros(parent.size, np.int32)
-    for v in range(parent.size):
-        if parent[v] >= 0:
-            depth[v] = depth[parent[v]] + 1
-    return depth
-
-
 @njit(cache=True, nogil=True)
 def inside(part, nodes, grammar, vectors):
     """Write the inside vectors of the nodes of a part of the trees, and the logarithms of their scales."""

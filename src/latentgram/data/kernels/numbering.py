@@ -1,10 +1,12 @@
 """Numbers for the distinct values of each group, in the order in which they come: one pass with a hash table."""
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+Number = TypeVar("Number", bound=np.generic)
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Fibonacci hashing: odd, and close to 2⁶⁴ over the golden ratio."""
@@ -38,7 +40,7 @@ def number_values(group, value, groups):
     return number, width
 
 
-def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def numbered(values: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.int64]]:
     """The distinct values, sorted, and the number of each value among them.
 
     As `np.unique` with its inverse, but only what is distinct is sorted, so that the time grows with the values.
