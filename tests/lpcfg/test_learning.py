@@ -129,6 +129,12 @@ def test_shares_of_one_state_are_labels(bank: Treebank) -> None:
         assert getattr(shared, name) == pytest.approx(getattr(known, name))
 
 
+def test_em_starts_from_fewer_coordinates_than_were_asked_for(bank: Treebank) -> None:
+    grammar = fit(LPCFG, bank[:20], by=EM(states=500, iterations=1, start="spectral"))
+    assert grammar.states.max() < 500
+    assert grammar.root_vector.sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize(
     "learner",
     [EM(states=3, iterations=2), Clustering(states=4, iterations=1)],

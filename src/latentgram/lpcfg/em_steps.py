@@ -46,8 +46,11 @@ class StateCounts:
     """Expected counts in the layout of `StateGrammar`, with the log-likelihood of the trees; they add."""
 
     rule: Floats
+    """Of the triples of states at each rule."""
     entry: Floats
+    """Of the states at each lexical entry."""
     root: Floats
+    """[symbols, m] of the states at the roots."""
     loglik: float = 0.0
 
     def __add__(self, other: StateCounts) -> StateCounts:

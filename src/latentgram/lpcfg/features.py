@@ -38,6 +38,7 @@ class Nodes:
 
     derivations: Derivations
     head: Values
+    """[nodes] a leaf each."""
 
     @cached_property
     def production(self) -> Values:

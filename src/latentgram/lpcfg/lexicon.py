@@ -321,9 +321,9 @@ def assemble(
         total = sums_by(symbol, vector, d.symbols)
         vector = vector / np.where(total > 0, total, 1.0)[symbol]
     return LPCFG(
-        interminals=d.interminals,
-        preterminals=d.preterminals,
-        words=lexicon.words,
+        d.interminals,
+        d.preterminals,
+        lexicon.words,
         states=states,
         rules=d.rules,
         rule_offset=offset.rules,
