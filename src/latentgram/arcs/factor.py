@@ -46,7 +46,7 @@ class ArcWeights(HeadGrammar):
 
         Every word has one head, so the greatest score of its heads can be taken out of all trees.
         """
-        scores = self.parser.scores(self.parser.encode(sentence))
+        scores = self.parser.scores(self.parser.encode(sentence)).trees
         size, scale = len(scores.root), self.parser.scale
         greatest = np.maximum(scores.root, scores.arc.max(0))
         ones = np.ones((2, size, 1))

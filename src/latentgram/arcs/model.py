@@ -3,9 +3,9 @@
     score(y) = Σ_{(h,m) in y} w·f(h,m)  [+ Σ_{(h,s,m) in y} w·g(h,s,m) in the second order]
 
 Features are hashed (kernels/features.py) and most weights are zero: only the others are kept. The best tree, the k
-best ones and the posteriors of arcs come from one dynamic program over the scores, numeric/eisner.py in the first
-and numeric/siblings.py in the second order. The second order looks only at the arcs that a first-order model, its
-`pruner`, finds likely, so both cost about O(N³) with a small constant.
+best ones and the posteriors of arcs come from one dynamic program over the scores (numeric/projective.py). The second
+order looks only at the arcs that a first-order model, its `pruner`, finds likely, so both cost about O(N³) with a
+small constant.
 
 **The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
 learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
@@ -27,9 +27,17 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
-from latentgram.numeric import eisner, siblings
+from latentgram.numeric.projective import (
+    TreeScores,
+    best_heads,
+    draw_heads,
+    first_order,
+    k_best_heads,
+    marginals,
+    score_heads,
+    second_order,
+)
 from latentgram.numeric.semiring import Log
-from latentgram.numeric.sibling_trees import draw_heads, k_best_heads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,64 +47,47 @@ Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 @dataclass(frozen=True, eq=False)
 class ArcScores:
-    """The scores of a sentence's trees: of all arcs, or of listed arcs with siblings (see numeric/siblings.py)."""
+    """The scores of a sentence's trees, of the first or the second order."""
 
-    root: Floats
-    """[N]"""
-    arc: Floats
-    """[N, N] (head, modifier) in the first order, [arcs] in the second."""
-    lists: tuple[Ints, Ints, Ints] | None = None
-    """Offsets, modifiers and sibling offsets of the listed arcs."""
-    sibling: Floats | None = None
+    trees: TreeScores
+
+    @property
+    def order(self) -> int:
+        """1 for scores of arcs, 2 for those of listed arcs and their siblings."""
+        return 2 if len(self.trees.offset) else 1
 
     def best(self) -> tuple[Ints, float]:
         """The heads of the best tree (from 0, −1 for the root word) and its score."""
-        if self.lists is None:
-            heads, score = eisner.best_heads(self.arc, self.root)
-        else:
-            heads, score = siblings.best_heads(*self._listed(1.0))
+        heads, score = best_heads(self.trees)
         return heads, float(score)
 
     def k_best(self, k: int) -> tuple[Ints, Floats]:
         """[at most k, N] the heads of the best trees, best first, and their scores."""
-        if self.lists is None:
-            heads, scores = eisner.k_best_heads(self.arc, self.root, k)
-        else:
-            heads, scores = k_best_heads(*self._listed(1.0), k)
+        heads, scores = k_best_heads(self.trees, k)
         return heads, scores
 
     def marginals(self, scale: float) -> tuple[Floats, Floats, float]:
         """Posteriors of all arcs [N, N] and root words [N] under exp(scale · score), and log Z."""
-        if self.lists is None:
-            arcs, roots, log_total = eisner.marginals(Log(), scale * self.arc, scale * self.root)
-            return arcs, roots, float(log_total)
-        found, roots, log_total = siblings.marginals(Log(), *self._listed(scale))
-        offset, modifier, _ = self.lists
-        head = np.repeat(np.tile(np.arange(len(self.root)), 2), np.diff(offset))
-        arcs = np.zeros((len(self.root), len(self.root)))
-        arcs[head, modifier] = found
+        arcs, roots, log_total = marginals(Log(), _scaled(self.trees, scale))
         return arcs, roots, float(log_total)
 
     def of_heads(self, heads: Ints) -> float:
         """The score of a projective tree; −∞ if an arc of it was pruned."""
-        return float(siblings.score_heads(*self._listed(1.0), heads))
+        return float(score_heads(self.trees, heads))
 
-    def draw(self, scale: float, uniforms: Floats) -> list[Ints]:
-        """Trees drawn from exp(scale · score), one for each row of `uniforms` [trees, 4N]."""
-        listed = self._listed(scale)
-        triangle, inner, trapezoid, _ = siblings.inside(Log(), *listed)
-        return [draw_heads(triangle, inner, trapezoid, *listed, row) for row in uniforms]
+    def draw(self, scale: float, uniforms: Floats) -> Ints:
+        """[trees, N] the heads of trees drawn from exp(scale · score), one for each row of `uniforms` [trees, 4N]."""
+        trees = self.trees
+        if self.order == 1:
+            # Draws of the first order are those of the second without siblings, so that equal numbers give equal trees.
+            listed = second_order(~np.eye(len(trees.root), dtype=np.bool_))
+            trees = listed._replace(arc=trees.arc, root=trees.root)
+        drawn: Ints = draw_heads(_scaled(trees, scale), uniforms)
+        return drawn
 
-    def _listed(self, scale: float) -> tuple[Ints, Ints, Floats, Ints, Floats, Floats]:
-        """The arguments of the kernels on listed arcs; without siblings their scores are 0."""
-        if self.lists is None:
-            offset, modifier, sibling_offset = siblings.list_arcs(~np.eye(len(self.root), dtype=np.bool_))
-            head = np.repeat(np.tile(np.arange(len(self.root)), 2), np.diff(offset))
-            arc, sibling = self.arc[head, modifier], np.zeros(sibling_offset[-1])
-        else:
-            assert self.sibling is not None
-            (offset, modifier, sibling_offset), arc, sibling = self.lists, self.arc, self.sibling
-        return offset, modifier, scale * arc, sibling_offset, scale * sibling, scale * self.root
+
+def _scaled(trees: TreeScores, scale: float) -> TreeScores:
+    return trees._replace(arc=scale * trees.arc, root=scale * trees.root, sibling=scale * trees.sibling)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,22 +123,20 @@ class ArcFactored(Summarised):
     def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
         """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""
         n_words = symbols.shape[1] - 2
-        root = np.empty(n_words)
         if self.pruner is None:
-            arc = np.full((n_words, n_words), -np.inf)
+            arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
             score_arcs(symbols, self.weights.dense, arc, root)
             if allowed is not None:
                 arc[~allowed[0]] = -np.inf
                 root[~allowed[1]] = -np.inf
-            return ArcScores(root, arc)
+            return ArcScores(first_order(arc, root))
         if allowed is None:
             kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
             allowed = kept[1:], kept[0]
-        offset, modifier, sibling_offset = siblings.list_arcs(allowed[0])
-        arc, sibling = np.empty(len(modifier)), np.empty(sibling_offset[-1])
-        score_listed(symbols, self.weights.dense, offset, modifier, sibling_offset, arc, sibling, root)
-        root[~allowed[1]] = -np.inf
-        return ArcScores(root, arc, (offset, modifier, sibling_offset), sibling)
+        trees = second_order(allowed[0])
+        score_listed(symbols, self.weights.dense, trees)
+        trees.root[~allowed[1]] = -np.inf
+        return ArcScores(trees)
 
     def tree_score(self, tree: DependencyTree) -> float:
         """The score of a tree, pruned or not."""

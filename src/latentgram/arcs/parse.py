@@ -180,10 +180,10 @@ class _Analysis:
     @cached_property
     def entropy(self) -> float:
         """Of the posterior over trees: log Z − E[scale · score] in the first order, else an upper bound."""
-        if self.cases[0].lists is not None:
+        if self.cases[0].order == 2:
             return self.posteriors.entropy
         # Arcs that a case leaves out have the posterior 0 there, so the scores of all trees serve for every case.
-        scores, total = self.model.scores(self.symbols), self._sums[0]
+        scores, total = self.model.scores(self.symbols).trees, self._sums[0]
         expected = (total.arcs * np.where(total.arcs > 0, scores.arc, 0.0)).sum()
         expected += (total.roots * np.where(total.roots > 0, scores.root, 0.0)).sum()
         return max(float(total.log_total - self.model.scale * expected), 0.0)

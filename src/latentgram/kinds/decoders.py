@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
-from latentgram.numeric.eisner import best_heads, k_best_heads
+from latentgram.numeric.projective import TreeScores, best_heads, first_order, k_best_heads
 
 Floats = NDArray[np.float64]
 Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -61,18 +61,19 @@ class MBR:
 
     def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> NDArray[np.int64]:
         """The heads of the best tree (−1 for the root word), of those that the mask allows."""
-        heads, _ = best_heads(*self._masked(arcs, roots, mask))
+        heads, _ = best_heads(self._masked(arcs, roots, mask))
         return np.asarray(heads)
 
     def k_best(
         self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None
     ) -> tuple[NDArray[np.int64], Floats]:
         """[at most count, N] the heads of the best trees, best first, and what they are worth."""
-        heads, merits = k_best_heads(*self._masked(arcs, roots, mask), count)
+        heads, merits = k_best_heads(self._masked(arcs, roots, mask), count)
         return np.asarray(heads), np.asarray(merits)
 
-    def _masked(self, arcs: Floats, roots: Floats, mask: Mask | None) -> tuple[Floats, Floats]:
+    def _masked(self, arcs: Floats, roots: Floats, mask: Mask | None) -> TreeScores:
         gains = self.gains(arcs), self.gains(roots)
-        if mask is None:
-            return gains
-        return np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)
+        if mask is not None:
+            gains = np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)
+        scores: TreeScores = first_order(*gains)
+        return scores

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from latentgram.numeric.compiling import REORDER
-from latentgram.numeric.drawing import draw_place
+from latentgram.numeric.sampling import draw_place
 
 
 @njit(cache=True, nogil=True)

@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.chart import PackedChart, best_tree
+from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.chart_trees import best_tree
 from latentgram.lpcfg.parse.labels import LabelTable
 
 Floats = NDArray[np.float64]

@@ -32,10 +32,11 @@ than with closures over compiled functions, finds the result in its cache on dis
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from numba.extending import overload
+import numpy as np
+
+from latentgram.numeric.compiling import REORDER, by_type
 
 
 class Real(NamedTuple):
@@ -83,6 +84,10 @@ def choose(semiring, terms, uniform):
     by a number in [0, 1)."""
 
 
+def shares(semiring, terms):
+    """The shares [terms] of the terms of a sum in it, but for a factor; in `Max` the greatest ones have it all."""
+
+
 def posterior(semiring, value, adjoint, total):
     """The marginal probability of a node with this value and adjoint; total is the value at the root."""
 
@@ -114,85 +119,98 @@ def _draw(semiring, terms, uniform):
     return chosen
 
 
-def _meaning(operation: Callable[..., Any], fast: set[str] | None = None, **of: Callable[..., Any]) -> None:
-    """Give an operation its meaning in each semiring, by the semiring's name."""
-    options: Any = {"fastmath": fast} if fast else {}
-
-    def choose(semiring: Any, *others: Any) -> Callable[..., Any] | None:
-        return of[semiring.instance_class.__name__]
-
-    overload(operation, jit_options=options, strict=False)(choose)
-
-
-# Only sums of reals may be reordered (into SIMD lanes): a maximum must compare equal when it is computed again.
-_REORDER = {"reassoc", "contract", "nsz"}
-
-_meaning(
+by_type(
     zero,
-    Real=lambda semiring: 0.0,
-    Log=lambda semiring: -math.inf,
-    Max=lambda semiring: -math.inf,
-    Expectation=lambda semiring: 0j,
+    {
+        Real: lambda semiring: 0.0,
+        Log: lambda semiring: -math.inf,
+        Max: lambda semiring: -math.inf,
+        Expectation: lambda semiring: 0j,
+    },
 )
-_meaning(
+by_type(
     one,
-    Real=lambda semiring: 1.0,
-    Log=lambda semiring: 0.0,
-    Max=lambda semiring: 0.0,
-    Expectation=lambda semiring: 1 + 0j,
+    {
+        Real: lambda semiring: 1.0,
+        Log: lambda semiring: 0.0,
+        Max: lambda semiring: 0.0,
+        Expectation: lambda semiring: 1 + 0j,
+    },
 )
-_meaning(
+# Only sums of reals may be reordered (into SIMD lanes): a maximum must compare equal when it is computed again.
+by_type(
     plus,
-    Real=lambda semiring, x, y: x + y,
-    Log=_log_plus,
-    Max=lambda semiring, x, y: x if x >= y else y,
-    Expectation=lambda semiring, x, y: x + y,
-    fast=_REORDER,
+    {
+        Real: lambda semiring, x, y: x + y,
+        Log: _log_plus,
+        Max: lambda semiring, x, y: x if x >= y else y,
+        Expectation: lambda semiring, x, y: x + y,
+    },
+    fastmath=REORDER,
 )
-_meaning(
+by_type(
     times,
-    Real=lambda semiring, x, y: x * y,
-    Log=lambda semiring, x, y: x + y,
-    Max=lambda semiring, x, y: x + y,
-    Expectation=lambda semiring, x, y: complex(x.real * y.real, x.real * y.imag + x.imag * y.real),
+    {
+        Real: lambda semiring, x, y: x * y,
+        Log: lambda semiring, x, y: x + y,
+        Max: lambda semiring, x, y: x + y,
+        Expectation: lambda semiring, x, y: complex(x.real * y.real, x.real * y.imag + x.imag * y.real),
+    },
 )
-_meaning(
+by_type(
     pull,
-    Real=lambda semiring, adjoint, other, term, total: adjoint * other,
-    Log=lambda semiring, adjoint, other, term, total: (
-        adjoint * math.exp(term - total) if total > -math.inf else 0.0
-    ),
-    Max=lambda semiring, adjoint, other, term, total: adjoint if term == total else 0.0,
-    Expectation=lambda semiring, adjoint, other, term, total: complex(
-        adjoint.real * other.real, adjoint.real * other.imag + adjoint.imag * other.real
-    ),
+    {
+        Real: lambda semiring, adjoint, other, term, total: adjoint * other,
+        Log: lambda semiring, adjoint, other, term, total: (
+            adjoint * math.exp(term - total) if total > -math.inf else 0.0
+        ),
+        Max: lambda semiring, adjoint, other, term, total: adjoint if term == total else 0.0,
+        Expectation: lambda semiring, adjoint, other, term, total: complex(
+            adjoint.real * other.real, adjoint.real * other.imag + adjoint.imag * other.real
+        ),
+    },
 )
-_meaning(
+by_type(
     rest,
-    Real=lambda semiring, adjoint, pulled: adjoint,
-    Log=lambda semiring, adjoint, pulled: adjoint,
-    Max=lambda semiring, adjoint, pulled: adjoint - pulled,
-    Expectation=lambda semiring, adjoint, pulled: adjoint,
+    {
+        Real: lambda semiring, adjoint, pulled: adjoint,
+        Log: lambda semiring, adjoint, pulled: adjoint,
+        Max: lambda semiring, adjoint, pulled: adjoint - pulled,
+        Expectation: lambda semiring, adjoint, pulled: adjoint,
+    },
 )
-_meaning(
+by_type(
     posterior,
-    Real=lambda semiring, value, adjoint, total: value * adjoint / total,
-    Log=lambda semiring, value, adjoint, total: adjoint,
-    Max=lambda semiring, value, adjoint, total: adjoint,
-    Expectation=lambda semiring, value, adjoint, total: value.real * adjoint.real / total.real,
+    {
+        Real: lambda semiring, value, adjoint, total: value * adjoint / total,
+        Log: lambda semiring, value, adjoint, total: adjoint,
+        Max: lambda semiring, value, adjoint, total: adjoint,
+        Expectation: lambda semiring, value, adjoint, total: value.real * adjoint.real / total.real,
+    },
 )
-_meaning(
+by_type(
     needs_total,
-    Real=lambda semiring: False,
-    Log=lambda semiring: True,
-    Max=lambda semiring: True,
-    Expectation=lambda semiring: False,
+    {
+        Real: lambda semiring: False,
+        Log: lambda semiring: True,
+        Max: lambda semiring: True,
+        Expectation: lambda semiring: False,
+    },
 )
-_meaning(
+by_type(
     needs_scaling,
-    Real=lambda semiring: True,
-    Log=lambda semiring: False,
-    Max=lambda semiring: False,
-    Expectation=lambda semiring: True,
+    {
+        Real: lambda semiring: True,
+        Log: lambda semiring: False,
+        Max: lambda semiring: False,
+        Expectation: lambda semiring: True,
+    },
 )
-_meaning(choose, Real=_draw, Max=lambda semiring, terms, uniform: terms.argmax())
+by_type(choose, {Real: _draw, Max: lambda semiring, terms, uniform: terms.argmax()})
+by_type(
+    shares,
+    {
+        Real: lambda semiring, terms: terms,
+        Log: lambda semiring, terms: np.exp(terms - terms.max()) if len(terms) > 0 else terms,
+            },
+)

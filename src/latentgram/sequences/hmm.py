@@ -25,7 +25,7 @@ from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.chain import expect
-from latentgram.sequences.kernels.chain_paths import k_best, sample_paths, sample_sentences
+from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, sample_paths, sample_sentences
 from latentgram.sequences.tagging import Tagging
 
 Floats = NDArray[np.float64]
@@ -99,8 +99,10 @@ class HMM(Summarised):
             if log == -np.inf:
                 raise _impossible(sentence)
         if decoder == "viterbi":
-            best, _ = self._k_best(lattice, 1)
-            chosen = best[0]
+            chosen = best_paths(
+                self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens,
+                lattice.begin, lattice.end,
+            )  # fmt: skip
         else:
             chosen = lattice.best(posterior)
         confidence = lattice.of_tags(posterior, chosen)
@@ -120,10 +122,12 @@ class HMM(Summarised):
             raise SettingError(f"a list of the best needs at least 1, got {k}")
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
-        found, logs = self._k_best(lattice, k)
-        if logs[0, 0] == -np.inf:
+        paths = k_best_paths(
+            self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens, k
+        )
+        if not len(paths):
             raise _impossible(given)
-        return self._listed(given, lattice, found[logs[0] > -np.inf])
+        return self._listed(given, lattice, paths)
 
     def sample_tags(
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
@@ -134,12 +138,10 @@ class HMM(Summarised):
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
         uniform = np.random.default_rng(seed).random((samples, len(lattice.numbers)))
-        drawn, possible = sample_paths(
-            self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform
-        )
-        if not possible:
+        paths = sample_paths(self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, uniform)
+        if not len(paths):
             raise _impossible(given)
-        return self._listed(given, lattice, drawn)
+        return self._listed(given, lattice, paths)
 
     def _listed(self, sentence: Sentence, lattice: Lattice, paths: NDArray[np.int32]) -> list[Tagging]:
         """Tag sequences of a sentence with their probabilities and the posteriors of their tags."""
@@ -230,15 +232,6 @@ class HMM(Summarised):
         )  # fmt: skip
         return counts, logs
 
-    def _k_best(self, lattice: Lattice, k: int) -> tuple[NDArray[np.int32], Floats]:
-        with np.errstate(divide="ignore"):
-            log_prob = np.log(lattice.prob)
-        found, logs = k_best(
-            self._log_transition, lattice.start, lattice.tag, log_prob, lattice.tokens,
-            lattice.begin, lattice.end, k,
-        )  # fmt: skip
-        return found, logs
-
     def automaton(self) -> OperatorAutomaton:
         """The same distribution over words as an operator automaton (000 §2): A_a = Tᵀ diag(o_a)."""
         if self.order != 2:
@@ -293,6 +286,12 @@ class Lattice:
     def tokens(self) -> NDArray[np.int64]:
         """Tokens numbered: each is its own word."""
         return np.arange(len(self.numbers))
+
+    @property
+    def log_prob(self) -> Floats:
+        """The logarithms of the emissions."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.prob)
 
     def within(self, known: Constraints | None, tags: Alphabet) -> Lattice:
         """The lattice of a single sentence without the tags that constraints rule out."""

@@ -162,8 +162,8 @@ class Tagger(Summarised):
         if k < 1:
             raise SettingError(f"a list of the best needs at least 1, got {k}")
         lattice = self._lattice(Sentence.of(sentence), known)
-        paths, scores = k_best_tags(*lattice[1:], self.pair, self.triple, len(self.xpos), k)
-        return self._listed(*lattice, paths[scores > -np.inf])
+        paths, _ = k_best_tags(*lattice[1:], self.pair, self.triple, len(self.xpos), k)
+        return self._listed(*lattice, paths)
 
     def sample_tags(
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
@@ -173,7 +173,7 @@ class Tagger(Summarised):
             raise SettingError(f"the number of samples must be at least 1, got {samples}")
         lattice = self._lattice(Sentence.of(sentence), known)
         uniform = np.random.default_rng(seed).random((samples, len(lattice[0])))
-        drawn = sample_tags(*lattice[1:], self.pair, self._factor, len(self.xpos), uniform)
+        drawn = sample_tags(*lattice[1:], self.pair, self.triple, self._factor, len(self.xpos), uniform)
         return self._listed(*lattice, drawn)
 
     def _lattice(

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels.chart import best_tree, build_chart, index_rules, prune_chart
+from latentgram.lpcfg.kernels.chart import build_chart, index_rules, prune_chart
+from latentgram.lpcfg.kernels.chart_trees import best_tree
 from oracles.chart_items import complete_items
 
 INTERMINALS, SYMBOLS = 3, 5

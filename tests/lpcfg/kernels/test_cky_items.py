@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from latentgram.lpcfg.decoders import Goodman, MaxRule
-from latentgram.lpcfg.kernels.chart import best_tree, build_chart, index_rules
+from latentgram.lpcfg.kernels.chart import build_chart, index_rules
+from latentgram.lpcfg.kernels.chart_trees import best_tree
 from latentgram.lpcfg.kernels.cky import inside, outside, pair_index, root_value
 from latentgram.lpcfg.kernels.cky_items import best_cover, edge_posteriors, surviving_items
 from latentgram.numeric.semiring import Max, Real

@@ -233,8 +233,9 @@ def bits_of(size):
 
 
 @njit(cache=True)
-def score_listed(symbols, weights, offset, modifier, sibling_offset, arc, sibling, root):
-    """Fill arc [arcs], sibling [pairs] and root [N] with the scores of listed arcs (see siblings.py)."""
+def score_listed(symbols, weights, scores):
+    """Fill the weights of listed arcs, their siblings and the roots (`TreeScores` of numeric/projective.py)."""
+    arc, root, offset, modifier, sibling_begin, sibling = scores
     n_words = symbols.shape[1] - 2
     shift = np.uint64(64 - bits_of(len(weights)))
     codes, last = role_codes(symbols), last_alike(symbols)
@@ -246,15 +247,15 @@ def score_listed(symbols, weights, offset, modifier, sibling_offset, arc, siblin
         head = source % n_words + 1
         direction = source // n_words
         begin = offset[source]
-        for a in range(begin, offset[source + 1]):
-            word = modifier[a] + 1
+        for number in range(begin, offset[source + 1]):
+            word = modifier[number] + 1
             count = arc_buckets(codes, last, head, word, shift, buckets)
-            arc[a] = add_up(weights, buckets, count, direction, distance_variant(head, word))
-            pairs = sibling[sibling_offset[a] : sibling_offset[a + 1]]
-            for b in range(len(pairs)):
+            arc[head - 1, word - 1] = add_up(weights, buckets, count, direction, distance_variant(head, word))
+            place = sibling_begin[head - 1, word - 1]
+            for b in range(number - begin + 1):
                 before = modifier[begin + b - 1] + 1 if b > 0 else head
                 count = sibling_buckets(codes, head, before, word, shift, buckets)
-                pairs[b] = add_up(weights, buckets, count, direction, distance_variant(before, word))
+                sibling[place + b] = add_up(weights, buckets, count, direction, distance_variant(before, word))
 
 
 @njit(cache=True)

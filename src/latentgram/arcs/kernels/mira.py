@@ -24,7 +24,7 @@ from latentgram.arcs.kernels.features import (
     sibling_buckets,
     sibling_of,
 )
-from latentgram.numeric import eisner, siblings
+from latentgram.numeric.projective import best_heads, first_order, second_order
 
 
 @njit(cache=True)
@@ -98,8 +98,8 @@ def first_order_pass(order, symbols, offsets, heads, limit, clock, weights, summ
                     arc[head, word] += 1.0
             if gold[word + 1] != 0:
                 root[word] += 1.0
-        found, score = eisner.best_heads(arc, root)
-        guess[1 : n_words + 1] = found + 1
+        best, score = best_heads(first_order(arc, root))
+        guess[1 : n_words + 1] = best + 1
         clock += 1.0
         missed = int(np.sum(gold != guess))
         if missed > 0 and score > right:
@@ -126,9 +126,9 @@ def second_order_pass(order, symbols, offsets, heads, kept_start, kept_head, lim
                     rooted[word] = True
                 else:
                     kept[kept_head[t] - 1, word] = True
-        offset, modifier, sibling_offset = siblings.list_arcs(kept)
-        arc, sibling, root = np.empty(len(modifier)), np.empty(sibling_offset[-1]), np.empty(n_words)
-        score_listed(here, weights, offset, modifier, sibling_offset, arc, sibling, root)
+        scores = second_order(kept)
+        score_listed(here, weights, scores)
+        arc, root, offset, modifier, sibling_begin, sibling = scores
         right = 0.0
         for word in range(n_words):
             if gold[word + 1] == 0:
@@ -138,19 +138,20 @@ def second_order_pass(order, symbols, offsets, heads, kept_start, kept_head, lim
             if not rooted[word]:
                 root[word] = -np.inf
         for source in range(2 * n_words):
-            head = source % n_words + 1
-            for a in range(offset[source], offset[source + 1]):
-                word = modifier[a] + 1
-                if gold[word] != head:
-                    arc[a] += 1.0
+            head = source % n_words
+            for number in range(offset[source], offset[source + 1]):
+                word = modifier[number]
+                if gold[word + 1] != head + 1:
+                    arc[head, word] += 1.0
                     continue
-                right += arc[a] + sibling[sibling_offset[a]]
-                before = sibling_of(gold, word)
-                for b in range(offset[source], a):
+                place = sibling_begin[head, word]
+                right += arc[head, word] + sibling[place]
+                before = sibling_of(gold, word + 1)
+                for b in range(offset[source], number):
                     if modifier[b] + 1 == before:
-                        right += sibling[sibling_offset[a] + 1 + b - offset[source]] - sibling[sibling_offset[a]]
-        found, score = siblings.best_heads(offset, modifier, arc, sibling_offset, sibling, root)
-        guess[1 : n_words + 1] = found + 1
+                        right += sibling[place + 1 + b - offset[source]] - sibling[place]
+        best, score = best_heads(scores)
+        guess[1 : n_words + 1] = best + 1
         clock += 1.0
         missed = int(np.sum(gold != guess))
         if missed > 0 and score > right:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from latentgram.arcs.kernels.features import score_arcs
-from latentgram.numeric.eisner import best_heads, marginals
+from latentgram.numeric.projective import best_heads, first_order, marginals
 from latentgram.numeric.semiring import Log
 
 
@@ -18,8 +18,8 @@ def likely_arcs(symbols, weights, scale, floor):
     n_words = symbols.shape[1] - 2
     arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
     score_arcs(symbols, weights, arc, root)
-    marginal, root_marginal, _ = marginals(Log(), arc * scale, root * scale)
-    heads, _ = best_heads(arc, root)
+    marginal, root_marginal, _ = marginals(Log(), first_order(arc * scale, root * scale))
+    heads, _ = best_heads(first_order(arc, root))
     kept = np.zeros((n_words + 1, n_words), np.bool_)
     for word in range(n_words):
         least = floor * max(root_marginal[word], marginal[:, word].max())

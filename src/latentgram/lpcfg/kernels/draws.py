@@ -7,7 +7,8 @@ a→b c with the children's inside vectors α(b), α(c) is taken in proportion t
 
 Then b is drawn with the functional G α(c); when its subtree stands, with its own vector v(b), c is drawn with
 v(b)ᵀ G. So a tree comes with probability weight(tree) / Z. O(n · edges of an item · m²) a tree, once the inside
-vectors are there.
+vectors are there. This is not the walk of numeric/sampling.py: what an edge is worth depends, by the functional, on
+all that was drawn before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numba.extending import register_jitable
 
 from latentgram.lpcfg.kernels.chart_trees import sizes_of
 from latentgram.lpcfg.kernels.inside_outside import inside, mean_of, start_vectors, vector_places
-from latentgram.numeric.drawing import draw_place
+from latentgram.numeric.sampling import draw_place
 
 
 @register_jitable
@@ -56,31 +57,24 @@ def _form(matrix, left, right):
 
 
 @register_jitable
-def _choose(chart, tensors, begin, alpha, cell, item, functional, matrix, uniform, chosen):
-    """Draw an edge of an item: its left and right child and its rule go to `chosen`."""
-    total, rest = 0.0, 0.0
-    for choosing in range(2):
-        rest = uniform * total
-        for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
-            some = chart.split_begin[group]
-            b, c = chart.item_symbol[chart.split_left[some]], chart.item_symbol[chart.split_right[some]]
-            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
-                if chart.parent_item[entry] != item:
-                    continue
-                rule = chart.parent_rule[entry]
-                _matrix(tensors, chart.item_symbol[item], b, c, rule, functional, matrix)
-                for split in range(some, chart.split_begin[group + 1]):
-                    left, right = chart.split_left[split], chart.split_right[split]
-                    share = _form(
-                        matrix, alpha[begin[left] : begin[left + 1]], alpha[begin[right] : begin[right + 1]]
-                    )
-                    if not choosing:
-                        total += share
-                    elif share > 0.0:
-                        chosen[0], chosen[1], chosen[2] = left, right, rule
-                        rest -= share
-                        if rest < 0.0:
-                            return
+def _choose(chart, tensors, begin, alpha, cell, item, functional, matrix, uniform):
+    """Draw an edge of an item: its left and right child and its rule."""
+    edges, shares = [(0, 0, 0) for _ in range(0)], [0.0 for _ in range(0)]
+    for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+        some = chart.split_begin[group]
+        b, c = chart.item_symbol[chart.split_left[some]], chart.item_symbol[chart.split_right[some]]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            if chart.parent_item[entry] != item:
+                continue
+            rule = chart.parent_rule[entry]
+            _matrix(tensors, chart.item_symbol[item], b, c, rule, functional, matrix)
+            for split in range(some, chart.split_begin[group + 1]):
+                left, right = chart.split_left[split], chart.split_right[split]
+                edges.append((left, right, rule))
+                shares.append(
+                    _form(matrix, alpha[begin[left] : begin[left + 1]], alpha[begin[right] : begin[right + 1]])
+                )
+    return edges[draw_place(shares, uniform)]
 
 
 @register_jitable
@@ -130,9 +124,9 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
                     result[:states] = alpha[begin[item] : begin[item + 1]]
                     depth -= 1
                     continue
-                _choose(
+                top[2], top[3], top[4] = _choose(
                     chart, tensors, begin, alpha, cell_of_item[item], item, functional[depth - 1], matrix,
-                    uniforms[tree, drawn], top[2:],
+                    uniforms[tree, drawn],
                 )  # fmt: skip
                 drawn += 1
             left, right = top[2], top[3]
@@ -168,5 +162,5 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
             top[1] += 1
             frame[depth, 0], frame[depth, 1] = child, 0
             depth += 1
-        sizes_of(chart, order[tree], size[tree])
+        size[tree] = sizes_of(chart, order[tree])
     return order, size

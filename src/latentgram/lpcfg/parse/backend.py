@@ -29,8 +29,7 @@ from latentgram.kinds.decoders import MBR
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Brackets, expected_f1
-from latentgram.lpcfg.kernels.chart import best_tree
-from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
+from latentgram.lpcfg.kernels.chart_trees import best_tree, draw_trees, k_best_trees
 from latentgram.lpcfg.kernels.draws import draw_exactly
 from latentgram.lpcfg.kernels.span_masks import SpanMasks
 from latentgram.lpcfg.leaves import LeafTable, Leaves

@@ -17,8 +17,7 @@ O(Σ K_i K_{i+1}) for m = 1 and O(Σ K_{i-1} K_i K_{i+1}) for m = 2.
 import numpy as np
 from numba import njit
 
-REORDER = {"reassoc", "contract", "nsz"}
-"""Sums may be reordered into SIMD lanes; infinities keep their meaning."""
+from latentgram.numeric.compiling import REORDER
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +36,7 @@ def column_starts(tokens, begin, end, emit_start, memory):
 
 
 @njit(cache=True, nogil=True)
-def _tag_before(tokens, first, i, j, emit_start, emit_tag, left):
+def tag_before(tokens, first, i, j, emit_start, emit_tag, left):
     """The j-th tag of the token before position i; before the first token stands the tag on the left."""
     if i == 0:
         return np.int64(left)
@@ -93,7 +92,7 @@ def forward(transition, emit_start, emit_tag, emit_prob, tokens, first, last, le
                 tag = emit_tag[next_low + u]
                 total = 0.0
                 for j in range(before):
-                    state = tags * _tag_before(tokens, first, i, j, emit_start, emit_tag, left) + emit_tag[low + k]
+                    state = tags * tag_before(tokens, first, i, j, emit_start, emit_tag, left) + emit_tag[low + k]
                     total += alpha[at + j * here + k] * transition[state, tag]
                 total *= emit_prob[next_low + u] * inverse
                 alpha[to + k * next_width + u] = total
@@ -141,7 +140,7 @@ def expect(
         for n in range(width):
             state = np.int64(emit_tag[low + n % here])
             if memory == 2:
-                state += tags * _tag_before(tokens, first, length - 1, n // here, emit_start, emit_tag, base)
+                state += tags * tag_before(tokens, first, length - 1, n // here, emit_start, emit_tag, base)
             beta[n] = transition[state, right[s]]
             mass += alpha[at + n] * beta[n]
         if not mass > 0.0:
@@ -151,7 +150,7 @@ def expect(
         for n in range(width):
             state = np.int64(emit_tag[low + n % here])
             if memory == 2:
-                state += tags * _tag_before(tokens, first, length - 1, n // here, emit_start, emit_tag, base)
+                state += tags * tag_before(tokens, first, length - 1, n // here, emit_start, emit_tag, base)
             beta[n] *= inverse
             share = alpha[at + n] * beta[n]
             transition_count[state, right[s]] += share
@@ -174,7 +173,7 @@ def expect(
                     mass = alpha[at + j * here + k]
                     state = np.int64(emit_tag[low + k])
                     if memory == 2:
-                        state += tags * _tag_before(tokens, first, i, j, emit_start, emit_tag, base)
+                        state += tags * tag_before(tokens, first, i, j, emit_start, emit_tag, base)
                     source = k * next_width if memory == 2 else 0
                     row = transition[state]
                     counts = transition_count[state]

@@ -12,7 +12,7 @@ estimation make a share negative, it counts as nothing.
 import numpy as np
 from numba import njit
 
-from latentgram.numeric.drawing import draw_place
+from latentgram.numeric.sampling import draw_place
 
 LEFT, RIGHT = 0, 1
 ROOT = -1

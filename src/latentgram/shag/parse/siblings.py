@@ -7,7 +7,7 @@ the weight of a sequence of modifiers is a product over neighbours,
     F(m | s) = arc[h,m,σ_s] A_m[m_, s_],    E(s) = halt[d,h,σ_s] stop[d,h,s_].
 
 Ends are shared out to the arcs, G(m | s) = F(m | s) E(m) / E(s), so that log G is a score of adjacent siblings and
-the k best trees are those of numeric/sibling_trees.py. Lexicalised grammars and those of one hidden state are of
+the k best trees are those of numeric/projective.py. Lexicalised grammars and those of one hidden state are of
 this kind, and so are their products with arc factors.
 """
 
@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.numeric.sibling_trees import k_best_heads
-from latentgram.numeric.siblings import list_arcs
+from latentgram.numeric.projective import k_best_heads, second_order
 from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights
 
 Floats = NDArray[np.float64]
@@ -34,12 +33,11 @@ def k_best_trees(weights: HeadWeights, count: int) -> list[tuple[float, NDArray[
         return None
     row = rows.argmax(1)[weights.step]  # [N, N] the state after each arc
     length = len(weights.root)
-    offset, modifier, sibling_offset = list_arcs(weights.arc.any(2) & ~np.eye(length, dtype=bool))
-    sibling = np.empty(sibling_offset[-1])
+    scores = second_order(weights.arc.any(2) & ~np.eye(length, dtype=bool))
     for source in range(2 * length):
         direction, head = (LEFT, RIGHT)[source // length], source % length
         start, stop = weights.start[direction, head], weights.stop[direction, head]
-        below = modifier[offset[source] : offset[source + 1]]
+        below = scores.modifier[scores.offset[source] : scores.offset[source + 1]]
         state, sigma = row[head, below], 1 + weights.memory[below]
         ends = np.maximum(weights.halt[direction, head, sigma] * stop[state], _LEAST)
         none = max(float(weights.halt[direction, head, 0] * (stop @ start)), _LEAST)
@@ -47,10 +45,9 @@ def k_best_trees(weights: HeadWeights, count: int) -> list[tuple[float, NDArray[
             step = operators[weights.step[head, word]][row[head, word]]
             first = weights.arc[head, word, 0] * (step @ start) * ends[rank] / none
             later = weights.arc[head, word, sigma[:rank]] * step[state[:rank]] * ends[rank] / ends[:rank]
-            arc = offset[source] + rank
-            sibling[sibling_offset[arc] : sibling_offset[arc + 1]] = [first, *later]
+            place = scores.sibling_begin[head, word]
+            scores.sibling[place : place + rank + 1] = [first, *later]
     with np.errstate(divide="ignore"):
-        heads, scores = k_best_heads(
-            offset, modifier, np.zeros(len(modifier)), sibling_offset, np.log(sibling), np.log(weights.root), count
-        )
-    return list(zip(scores.tolist(), heads, strict=True))
+        logs = scores._replace(sibling=np.log(scores.sibling), root=np.log(weights.root))
+    heads, merits = k_best_heads(logs, count)
+    return list(zip(merits.tolist(), heads, strict=True))

@@ -65,12 +65,10 @@ def width(i, begin, start):
 
 
 @njit(cache=True)
-def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
-    """The best sequence, as numbers of candidates, into `out`; among equals the first candidate wins."""
-    length = end - begin
-    columns = column_starts(begin, end, start)
-    best = np.full(columns[length], -np.inf)
-    back = np.zeros(columns[length], np.int64)
+def best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns):
+    """The score of the best sequence to each node, and the candidate before its two; the first among equals."""
+    best = np.full(columns[-1], -np.inf)
+    back = np.zeros(columns[-1], np.int64)
     size = len(triple)
     for i in range(begin, end):
         here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
@@ -89,6 +87,16 @@ def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
                         top, link = value, h
                 best[at + j * here + k] = top + pair[b, c] + score[start[i] + k]
                 back[at + j * here + k] = link
+    return best, back
+
+
+@njit(cache=True)
+def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
+    """The best sequence, as numbers of candidates, into `out`; among equals the first candidate wins."""
+    length = end - begin
+    columns = column_starts(begin, end, start)
+    best, back = best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns)
+    size = len(triple)
     top, j, k = -np.inf, 0, 0
     here, before = width(end - 1, begin, start), width(end - 2, begin, start)
     for p in range(before):

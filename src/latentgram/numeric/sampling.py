@@ -1,0 +1,79 @@
+"""Derivations of a hypergraph drawn from the top down.
+
+An item's edge is taken with the probability of its share in the item's value (hypergraph.py): in `Real` and `Log`
+that draws derivations from their posterior, in `Max` it follows the best one. A derivation costs the edges of the
+items that it is made of, and those of an item are looked at once for all draws.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from latentgram.numeric.hypergraph import NOTHING, list_edges, worth
+from latentgram.numeric.semiring import shares
+
+
+@njit(cache=True)
+def draw_place(shares, uniform):
+    """The place that a number in [0, 1) falls on; shares that are not positive are never drawn. O(places)."""
+    total = 0.0
+    for share in shares:
+        total += max(share, 0.0)
+    left = uniform * total
+    chosen = 0
+    for place in range(len(shares)):
+        if shares[place] > 0.0:
+            chosen = place
+            left -= shares[place]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@register_jitable
+def draw(semiring, structure, values, leaves, uniforms, left_first):
+    """Derivations, one for each row of `uniforms` [draws, …]: their items, and where each begins; none if the goal
+    is worth nothing.
+
+    For each item that is not a leaf the next number of the row is used. Items stand in the order in which they are
+    reached, the goal left out: in preorder, on the left first or on the right.
+    """
+    goal = len(values)
+    slot_of = np.full(goal + 1, -1, np.int32)
+    edges = [[(0, 0, 0.0)] for _ in range(0)]
+    weights = [np.empty(0) for _ in range(0)]
+    items, begin = [0 for _ in range(0)], [0]
+    walk = [0 for _ in range(0)]
+    for row in range(len(uniforms)):
+        walk.append(goal)
+        drawn = 0
+        while len(walk) > 0:
+            item = walk.pop()
+            if item < goal:
+                items.append(item)
+            if item < leaves:
+                continue
+            slot = slot_of[item]
+            if slot < 0:
+                listed = [(0, 0, 0.0) for _ in range(0)]
+                list_edges(structure, item, listed)
+                terms = np.empty(len(listed))
+                for number in range(len(listed)):
+                    terms[number] = worth(semiring, values, listed[number])
+                slot = len(edges)
+                slot_of[item] = slot
+                edges.append(listed)
+                weights.append(shares(semiring, terms))
+                if item == goal and not (len(terms) > 0 and weights[slot].max() > 0.0):
+                    return np.array(items), np.array(begin)
+            left, right, _ = edges[slot][draw_place(weights[slot], uniforms[row, drawn])]
+            drawn += 1
+            first, second = (left, right) if left_first else (right, left)
+            if second != NOTHING:
+                walk.append(second)
+            if first != NOTHING:
+                walk.append(first)
+        begin.append(len(items))
+    return np.array(items), np.array(begin)
