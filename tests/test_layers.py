@@ -9,7 +9,8 @@ import latentgram
 
 ROWS = [
     {"data", "errors", "progress"},
-    {"numeric", "parallel", "evaluate"},
+    {"numeric"},
+    {"parallel", "evaluate"},
     {"view"},
     {"kinds"},
     {"lpcfg", "shag", "latent_tree", "arcs", "sequences", "tagger"},
@@ -20,7 +21,7 @@ ROWS = [
     {"cli"},
 ]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
-FAMILIES = ROWS[4]
+FAMILIES = ROWS[5]
 EDGES = {
     ("shag", "sequences"): "the automata of heads are operator automata",
     ("latent_tree", "shag"): "both count the modifier sequences of a treebank",

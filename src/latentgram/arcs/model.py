@@ -3,9 +3,9 @@
     score(y) = Σ_{(h,m) in y} w·f(h,m)  [+ Σ_{(h,s,m) in y} w·g(h,s,m) in the second order]
 
 Features are hashed (kernels/features.py) and most weights are zero: only the others are kept. The best tree, the k
-best ones and the posteriors of arcs come from one dynamic program over the scores (numeric/projective.py). The second
-order looks only at the arcs that a first-order model, its `pruner`, finds likely, so both cost about O(N³) with a
-small constant.
+best ones and the posteriors of arcs come from one dynamic program over the scores (numeric/projective.py). The
+second order looks only at the arcs that a first-order model, its `pruner`, finds likely, so both cost about O(N³)
+with a small constant.
 
 **The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
 learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
@@ -76,10 +76,10 @@ class ArcScores:
         return float(score_heads(self.trees, heads))
 
     def draw(self, scale: float, uniforms: Floats) -> Ints:
-        """[trees, N] the heads of trees drawn from exp(scale · score), one for each row of `uniforms` [trees, 4N]."""
+        """[trees, N] the heads of trees drawn from exp(scale · score), by the rows of `uniforms` [trees, 4N]."""
         trees = self.trees
         if self.order == 1:
-            # Draws of the first order are those of the second without siblings, so that equal numbers give equal trees.
+            # Drawn as in the second order, with siblings of weight 0: equal numbers then choose alike in both.
             listed = second_order(~np.eye(len(trees.root), dtype=np.bool_))
             trees = listed._replace(arc=trees.arc, root=trees.root)
         drawn: Ints = draw_heads(_scaled(trees, scale), uniforms)

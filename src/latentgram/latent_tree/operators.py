@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.numeric.svd import one_thread, ridge_inverse
+from latentgram.numeric.svd import ridge_inverse
+from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -26,7 +26,7 @@ from latentgram.lpcfg.model import LPCFG, Layout, rule_layout
 from latentgram.lpcfg.settings import EMLPCFG
 from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project
 from latentgram.lpcfg.statistics import Derivations, GrammarData
-from latentgram.numeric.svd import one_thread
+from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -8,9 +8,9 @@ In a semiring the value of an item is the sum over its edges of what each is wor
 and a derivation is a choice of an edge for every item on the way down. The search for the k best derivations
 (kbest.py) and the draws (sampling.py) know of a structure
 
-    values [items]   what a chart of its items holds, in some semiring
-    leaves           the items below this number are leaves; the goal is the item behind the last
-    structure        a named tuple of any kind, whose type says what `list_edges` means (`by_type` of compiling.py).
+    structure   a named tuple, whose type says by `by_type` (compiling.py) what `list_edges` means
+    values      [items] the value of each item, by the structure's own recurrence; the goal stands behind the last
+    leaves      the items below this number are leaves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 from latentgram.numeric.semiring import times
 
 NOTHING = -1
-"""Stands for an item where an edge needs no further one; its value is that of ⊗."""
+"""Stands where an edge has no further item."""
 
 
 def list_edges(structure, item, edges):

@@ -3,14 +3,14 @@
 The values of all items in the `Max` semiring are known. An item is opened when a derivation of it is first needed:
 its edges become candidates ⟨edge, derivation of the left item, derivation of the right item⟩, with the best
 derivations of both, in a heap, and the best candidate is the best derivation. Before the next one is taken out,
-the candidates come in that follow the last one: those with one of its two derivations replaced by the next of the
-same item. The left one is replaced only while the right one is the best, so that no candidate is met twice. An item
-is asked for its next derivation only when a candidate needs it.
+the candidates that follow the last one come in: those with one of its two derivations replaced by the next of the
+same item. The left one is replaced only while the right one is the best, so that no candidate is met twice. An
+item is asked for its next derivation only when a candidate needs it.
 
 Ties go to the edge listed first, then to the better left and the better right derivation. By these rules no
 candidate comes before the one that it follows, so the list is that of all derivations, sorted.
 
-Cost beyond the chart: the edges of opened items, and O(log) a derivation of an item; memory likewise.
+Cost beyond the chart: the edges of opened items, and O(log) per derivation of an item; memory likewise.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latentgram.numeric.svd import one_thread
+from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
 

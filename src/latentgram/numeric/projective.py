@@ -2,8 +2,8 @@
 Pereira 2006): one recurrence, generic in the semiring.
 
 Words are 0 … N−1, arc[h, m] is the weight of h → m and root[r] that of r as the root word. A chart [4, N, N] has
-triangles C[d,h,e], a head h with all its words up to e in direction d (0 left, 1 right); inner parts S[i,j] between
-neighbours; and trapezoids I[h,m], an arc with all that is below it. C[d,h,h] = 1, and
+triangles C[d,h,e], a head h with all its words up to e in direction d (0 left, 1 right); what lies between two
+neighbours, S[i,j]; and trapezoids I[h,m], an arc with all that is below it. C[d,h,h] = 1, and
 
     S[i,j] = ⊕_{i≤k<j} C[R,i,k] ⊗ C[L,j,k+1]
     I[h,m] = arc[h,m] ⊗ S[h,m]                                                                in the first order,
@@ -117,7 +117,8 @@ def inside(semiring, scores):
                 continue
             for d in range(2):
                 head, word, near = (i, j, i + 1) if d == RIGHT else (j, i, j - 1)
-                place, begin, end = sibling_begin[head, word], offset[d * n_words + head], offset[d * n_words + head + 1]
+                source, place = d * n_words + head, sibling_begin[head, word]
+                begin, end = offset[source], offset[source + 1]
                 if place >= 0:
                     weight = times(semiring, sibling[place], arc[head, word])
                     value = times(semiring, weight, chart[1 - d, word, near])
@@ -178,7 +179,8 @@ def marginals(semiring, scores):
             for d in range(2):
                 head, word, towards = (i, i + length, 1) if d == RIGHT else (i + length, i, -1)
                 left = to_chart[d, head, word]
-                begin, end = (0, length) if all_arcs else (offset[d * n_words + head], offset[d * n_words + head + 1])
+                source = d * n_words + head
+                begin, end = (0, length) if all_arcs else (offset[source], offset[source + 1])
                 for number in range(begin, end):
                     m = head + (number + 1) * towards if all_arcs else modifier[number]
                     if left == 0.0 or abs(m - head) > length:

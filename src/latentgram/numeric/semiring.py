@@ -212,5 +212,5 @@ by_type(
     {
         Real: lambda semiring, terms: terms,
         Log: lambda semiring, terms: np.exp(terms - terms.max()) if len(terms) > 0 else terms,
-            },
+    },
 )

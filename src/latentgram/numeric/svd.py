@@ -4,7 +4,7 @@ For Ω of size d × d' and rank r, Ω ≈ U diag(s) Vᵀ with the r largest sing
 LAPACK for small matrices; the eigenvectors of the small Gram matrix when one side is short (d·d'·min(d, d')
 work); Lanczos' method for large sparse ones. Singular vectors are only defined up to sign, so the
 entry of largest size in each left vector is made positive: equal input gives equal output. Linear algebra runs on
-one thread: these matrices are small, and waiting for threads costs more than they bring.
+one thread.
 
 Lanczos' method with thick restarts (Wu & Simon 2000): a basis of the Krylov space of AᵀA grows one product at a
 time; the eigenvectors of AᵀA projected to it are the best in it. When the basis is full and they are not yet good,
@@ -15,19 +15,16 @@ of 2n steps, and 12k²·d' for the basis.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse
 from numba import njit
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from latentgram.errors import RankError
+from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
 SparseMatrix: TypeAlias = "scipy.sparse.csr_array[np.float64] | scipy.sparse.csc_array[np.float64]"
@@ -57,19 +54,6 @@ class Decomposition:
     def turned(self) -> Decomposition:
         """That of the transposed matrix, but for the signs."""
         return Decomposition(self.right, self.values, self.left)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Linear algebra in this block runs on one thread."""
-    with _libraries().limit(limits=1):
-        yield
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Looking for the libraries takes longer than many a decomposition, so it is done once."""
-    return ThreadpoolController()
 
 
 def truncated_svd(matrix: Floats | SparseMatrix, rank: int, *, smallest: float = 1e-9) -> Decomposition:

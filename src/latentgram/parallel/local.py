@@ -8,7 +8,6 @@ import itertools
 import operator
 import os
 import signal
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from latentgram.errors import LatentgramError, SettingError
+from latentgram.numeric.threads import one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -188,24 +188,9 @@ class _Sum:
         return functools.reduce(self.add, map(self.function, parts))
 
 
-@contextmanager
-def pinned() -> Iterator[None]:
-    """One thread in each BLAS while the block runs."""
-    with _libraries(len(sys.modules)).limit(limits=1):
-        yield
-
-
 def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
-    with pinned():
+    with one_thread():
         return function(item)
-
-
-@functools.lru_cache(maxsize=1)
-def _libraries(modules: int) -> Any:
-    """The thread pools of the loaded libraries; looking for them is slow, so it is done after new imports only."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 @contextmanager

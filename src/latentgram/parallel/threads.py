@@ -16,7 +16,8 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.parallel.local import Engine, InProcess, LocalProcesses, pinned
+from latentgram.numeric.threads import one_thread
+from latentgram.parallel.local import Engine, InProcess, LocalProcesses
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -59,7 +60,7 @@ class Threads:
                     finished.put((number, None, error))
 
         held: dict[int, Any] = {}
-        with pinned():
+        with one_thread():
             for _ in range(min(self.n_jobs, total)):
                 threading.Thread(target=work, daemon=True).start()
             try:

@@ -122,9 +122,7 @@ class HMM(Summarised):
             raise SettingError(f"a list of the best needs at least 1, got {k}")
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
-        paths = k_best_paths(
-            self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens, k
-        )
+        paths = k_best_paths(self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens, k)
         if not len(paths):
             raise _impossible(given)
         return self._listed(given, lattice, paths)

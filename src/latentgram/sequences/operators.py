@@ -26,7 +26,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latentgram.numeric.svd import one_thread, truncated_svd
+from latentgram.numeric.svd import truncated_svd
+from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

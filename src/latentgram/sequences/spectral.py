@@ -29,7 +29,8 @@ from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
-from latentgram.numeric.svd import one_thread, truncated_svd
+from latentgram.numeric.svd import truncated_svd
+from latentgram.numeric.threads import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.expectations import forward_vectors
 from latentgram.sequences.operators import Operators, spectral_operators

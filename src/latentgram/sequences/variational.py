@@ -26,7 +26,7 @@ from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.em import ascend
-from latentgram.numeric.svd import one_thread
+from latentgram.numeric.threads import one_thread
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.hmm_learning import dictionary_of
 from latentgram.sequences.hmm_parameters import (

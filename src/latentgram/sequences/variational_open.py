@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.numeric.svd import one_thread
+from latentgram.numeric.threads import one_thread
 from latentgram.sequences.hmm_parameters import Expected, Parameters
 from latentgram.sequences.kernels.variational import gather_up, spread_down
 from latentgram.sequences.kernels.variational_open import finish_states, pass_arcs, shift_rows

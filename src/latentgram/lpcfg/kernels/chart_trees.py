@@ -4,9 +4,9 @@ With g the gain of an item or an edge, the best tree at an item a is
 
     best(a) = g(a) + max_{edges a→b c} g(edge) + best(b) + best(c).
 
-The k best are those of numeric/kbest.py over these numbers. `draw_trees` follows an edge of each item with probability
-μ(edge) / μ(item), so trees come from the distribution that chooses every edge by itself and has the chart's
-posteriors. For a grammar with one state per symbol that is the posterior over trees itself.
+The k best are those of numeric/kbest.py over these numbers. `draw_trees` follows an edge of each item with
+probability μ(edge) / μ(item), so trees come from the distribution that chooses every edge by itself and has the
+chart's posteriors. For a grammar with one state per symbol that is the posterior over trees itself.
 
 O(edges), and then what numeric/kbest.py and numeric/sampling.py say.
 """

@@ -6,9 +6,9 @@ a→b c with the children's inside vectors α(b), α(c) is taken in proportion t
     α(b)ᵀ G α(c),   G = fᵀ T^{a→b c}.
 
 Then b is drawn with the functional G α(c); when its subtree stands, with its own vector v(b), c is drawn with
-v(b)ᵀ G. So a tree comes with probability weight(tree) / Z. O(n · edges of an item · m²) a tree, once the inside
-vectors are there. This is not the walk of numeric/sampling.py: what an edge is worth depends, by the functional, on
-all that was drawn before.
+v(b)ᵀ G. So a tree comes with probability weight(tree) / Z. O(n · edges of an item · m²) per tree, once the inside
+vectors are there. It cannot be the walk of numeric/sampling.py: an item has a vector in place of a value, and the
+shares of its edges depend, by the functional, on all that was drawn before.
 """
 
 from __future__ import annotations

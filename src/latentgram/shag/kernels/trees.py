@@ -6,7 +6,8 @@ the best tree. O(N²n² + N³Rn). All weights must be non-negative.
 
 `draw_tree` walks down the inside charts. It carries the functional that will be applied to the state vector of the
 head it is at, so hidden states are summed out and trees are drawn exactly; O(N²n) a tree. Where errors of
-estimation make a share negative, it counts as nothing.
+estimation make a share negative, it counts as nothing. It cannot be the walk of numeric/sampling.py: an item has a
+vector over hidden states in place of a value, and the shares depend on what was drawn before.
 """
 
 import numpy as np

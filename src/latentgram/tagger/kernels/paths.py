@@ -1,7 +1,7 @@
 """Paths through the second-order chains of `chain`: the k best, and samples from the posterior.
 
-The nodes of column i are pairs (tag of i − 1, tag of i), and the node (j, k) follows any node (h, j) before it. The k
-best paths are those of numeric/kbest.py over the scores of the best paths to all nodes, and samples those of
+The nodes of column i are pairs (tag of i − 1, tag of i), and the node (j, k) follows any node (h, j) before it.
+The k best paths are those of numeric/kbest.py over the scores of the best paths to all nodes, and samples those of
 numeric/sampling.py over their forward sums. O(Σ K_{i−2} K_{i−1} K_i), and what these say.
 """
 
