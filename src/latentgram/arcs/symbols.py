@@ -1,4 +1,4 @@
-"""`ArcSymbols`: what a parser that scores arcs sees of a word: its form, its tags, and how it begins.
+"""What a parser that scores arcs sees of trees: `ArcSymbols` of a word are its form, its tags, and how it begins.
 
 Forms are in small letters with 0 for every digit. A tag is UPOS and XPOS together where both are given (see
 `WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is its UPOS, or the first two
@@ -16,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependencies import DependencyTree, Lifting
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
 
 UNIVERSAL = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
@@ -41,6 +44,14 @@ def normal_form(word: str) -> str:
     '0,000th'
     """
     return word.lower().translate(_DIGITS)
+
+
+def projective_treebank(trees: Sequence[DependencyTree]) -> tuple[Treebank[DependencyTree], Lifting]:
+    """The trees to learn from, those that are not projective lifted, and how much that changed."""
+    bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
+    if not len(bank):
+        raise DataError("there are no trees to learn from")
+    return bank.projectivise()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +100,10 @@ class ArcSymbols:
     @classmethod
     def of(cls, sentences: Iterable[Sentence], rare: int = 0) -> ArcSymbols:
         """The symbols of sentences; words seen at most `rare` times count as unknown."""
-        given = list(sentences)
-        seen = Counter(normal_form(word) for sentence in given for word in sentence.words)
-        words = Alphabet.of(word for word, count in seen.items() if count > rare)
-        return cls(words, Alphabet.of(word[:STEM] for word in seen), WordSymbols.of(given))
+        seen_sentences = list(sentences)
+        forms = Counter(normal_form(word) for sentence in seen_sentences for word in sentence.words)
+        words = Alphabet.of(word for word, count in forms.items() if count > rare)
+        return cls(words, Alphabet.of(word[:STEM] for word in forms), WordSymbols.of(seen_sentences))
 
     @cached_property
     def _coarse(self) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""`SHAG`: a split head-automata grammar whose automata are operator models over symbols (000 §2–3).
+"""`SHAG`: a split head-automata grammar of operator automata over symbols (Luque et al. 2012, sections 2–3).
 
 A sentence's tree is generated from the root down: the root takes one word by `root`, and every head h makes its
 left and its right modifiers head-outwards by the automaton of (direction, h),

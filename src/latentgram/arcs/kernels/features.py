@@ -12,14 +12,29 @@ feature lie in one line of the cache: the variant is added by XOR to the lowest 
 Cost: about 50 buckets an arc and one look into memory a bucket; O(N²) arcs, and 12 buckets a pair of siblings.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 WORD, TAG, COARSE, STEM = range(4)
 """The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
 
 ARC_FEATURES = 160
 """Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
+
+
+class FlatTrees(NamedTuple):
+    """Trees end to end, each sentence with a place for the root before it and one for the end after it."""
+
+    symbols: NDArray[np.int32]
+    """[4, words + 2 sentences]: those of sentence s begin at offsets[s] + 2 s."""
+    offsets: NDArray[np.int64]
+    """[sentences + 1] where the words of each sentence begin."""
+    heads: NDArray[np.int64]
+    """[words] by places, 0 the root."""
+
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ROLES = 23
@@ -40,6 +55,15 @@ def _mixed(role, symbol):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True)
+def sentence_at(trees, s):
+    """The symbols [4, N + 2] of a sentence, and its heads [N + 2]."""
+    begin, end = trees.offsets[s], trees.offsets[s + 1]
+    heads = np.zeros(end - begin + 2, np.int64)
+    heads[1:-1] = trees.heads[begin:end]
+    return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
 
 
 @njit(cache=True)
