@@ -65,7 +65,8 @@ def test_lexical_probabilities_sum_to_one(factors, bank):
     """Over all tags and words, and STOP, whatever the head, the direction and the state."""
     lex = factors["lex"]
     n_tags, n_words = len(lex.symbols.alphabet), len(lex.vocabulary)
-    from latentgram.shag.kernels.lexical_backoff import find, lexical_probability
+    from latentgram.numeric.search import find
+    from latentgram.shag.kernels.lexical_backoff import lexical_probability
 
     by_tag = np.array([[lex._by_tag.get((t, w), 0.0) for w in range(n_words)] for t in range(n_tags)])
     trust = by_tag.sum(1, keepdims=True)

@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from latentgram.arcs.kernels.features import FlatTrees
-from latentgram.arcs.kernels.mira import KeptHeads, mira_pass
+from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
 from latentgram.arcs.kernels.relations import relation_pass
 from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
 from latentgram.arcs.settings import MIRAArcs
-from latentgram.arcs.symbols import ArcSymbols, EncodedSentences, projective_treebank
+from latentgram.arcs.symbols import ArcSymbols, EncodedTrees, projective_treebank
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
@@ -42,36 +41,6 @@ SCALE = 2.0
 """The scale of the normalised reading where it cannot be fitted."""
 FITTED = 200
 """Sentences that the scale is fitted to, at most."""
-ALL_HEADS = KeptHeads(np.zeros(0, np.int64), np.zeros(0, np.int32))
-
-
-@dataclass(frozen=True, eq=False)
-class ArcData:
-    """A projective treebank in numbers; heads end to end, by places (0 the root)."""
-
-    sentences: EncodedSentences
-    heads: Ints
-    kept: KeptHeads = ALL_HEADS
-    """For the second order: the heads that are looked at."""
-
-    def __len__(self) -> int:
-        return len(self.sentences)
-
-    @property
-    def trees(self) -> FlatTrees:
-        """The sentences with their heads as kernels take them."""
-        return FlatTrees(self.sentences.symbols, self.sentences.offsets, self.heads)
-
-    def select(self, numbers: Ints) -> ArcData:
-        """Some of the sentences."""
-        offsets = self.sentences.offsets
-        words = np.concatenate([np.arange(offsets[n], offsets[n + 1]) for n in numbers])
-        kept = self.kept
-        if len(kept.start):
-            places = np.concatenate([np.arange(kept.start[word], kept.start[word + 1]) for word in words])
-            start = np.concatenate([[0], np.cumsum(np.diff(kept.start)[words])])
-            kept = KeptHeads(start, kept.head[places])
-        return ArcData(self.sentences.select(numbers), self.heads[words], kept)
 
 
 @dataclass(frozen=True)
@@ -81,11 +50,11 @@ class _Training:
     learner: MIRAArcs
     passes: int
 
-    def __call__(self, data: ArcData) -> Weights:
+    def __call__(self, data: EncodedTrees) -> Weights:
         return self.run(data, Silent(), "", None)[0]
 
     def run(
-        self, data: ArcData, progress: Progress, stage: str, rate: Callable[[Weights], float] | None
+        self, data: EncodedTrees, progress: Progress, stage: str, rate: Callable[[Weights], float] | None
     ) -> tuple[Weights, tuple[dict[str, float], ...]]:
         """The averaged weights, after the pass that `rate` likes best or the last; and one record per pass."""
         weights = np.zeros(1 << self.learner.bits, np.float32)
@@ -93,8 +62,8 @@ class _Training:
         random, clock, trace = np.random.default_rng(self.learner.seed), 0.0, []
         best, best_rating = weights, -np.inf
         for done in range(1, self.passes + 1):
-            order = random.permutation(len(data))
-            wrong, clock = mira_pass(order, data.trees, data.kept, self.learner.step, clock, weights, summed)
+            order = random.permutation(data.size)
+            wrong, clock = mira_pass(order, data, self.learner.step, clock, weights, summed)
             record = {"round": float(done), "wrong": wrong / len(data.heads)}
             if rate is not None or done == self.passes:
                 averaged = (weights - summed / clock).astype(np.float32)
@@ -113,10 +82,10 @@ def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Cont
     projective, lifting = projective_treebank(trees)
     sentences = projective.sentences()
     symbols = ArcSymbols.of(sentences, learner.rare)
-    data = ArcData(symbols.encode(sentences), projective.arrays.heads.astype(np.int64))
+    data = symbols.encode(sentences)._replace(heads=projective.arrays.heads.astype(np.int64))
     relations = _learn_relations(projective, data, learner)
     # The folds stand one after the other, so that lists made fold by fold are those of the whole.
-    numbers = np.arange(len(data))
+    numbers = np.arange(data.size)
     data = data.select(np.argsort(numbers % learner.folds, kind="stable"))
     folds = np.array_split(numbers, np.cumsum(np.bincount(numbers % learner.folds))[:-1])
     folds = [fold for fold in folds if len(fold)]
@@ -128,26 +97,28 @@ def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Cont
     quiet = replace(context, dev_score=None)
     held_out = _jackknifed(data, folds, training, quiet)
     pruner = _learn(data, folds, blank, training, quiet, "pruner", held_out)
-    data = replace(data, kept=_likely_heads(data, folds, held_out, pruner, learner.floor))
+    data = _with_likely_heads(data, folds, held_out or [pruner.weights.dense], pruner)
     unnamed = ArcRelations(Alphabet(("_",)), HashedWeights.of(np.zeros(2)))  # a pruner never names an arc
     blank = replace(blank, order=2, pruner=replace(pruner, relations=unnamed))
     return _learn(data, folds, blank, _Training(learner, learner.passes), context, "MIRA")
 
 
-def _likely_heads(
-    data: ArcData, folds: Sequence[Ints], held_out: Sequence[Weights], pruner: ArcFactored, floor: float
-) -> KeptHeads:
-    """The heads kept for the words of each fold by the weights that have not seen it."""
+def _with_likely_heads(
+    data: EncodedTrees, folds: Sequence[Ints], held_out: Sequence[Weights], pruner: ArcFactored
+) -> EncodedTrees:
+    """Trees with lists of the heads that are likely by the weights that have not seen their fold."""
     lists = [
-        list_likely_heads(data.select(fold).trees, weights, pruner.scale, floor)
-        for fold, weights in zip(folds, held_out or [pruner.weights.dense], strict=True)
+        list_likely_heads(data.select(fold), weights, pruner.scale, pruner.floor)
+        for fold, weights in zip(folds, held_out, strict=True)
     ]
     ends = np.cumsum([0, *(start[-1] for start, _ in lists)])
     starts = [[0], *(start[1:] + before for (start, _), before in zip(lists, ends, strict=False))]
-    return KeptHeads(np.concatenate(starts), np.concatenate([heads for _, heads in lists]))
+    return data._replace(
+        kept_start=np.concatenate(starts), kept_head=np.concatenate([heads for _, heads in lists])
+    )
 
 
-def _jackknifed(data: ArcData, folds: Sequence[Ints], training: _Training, context: Context) -> list[Weights]:
+def _jackknifed(data: EncodedTrees, folds: Sequence[Ints], training: _Training, context: Context) -> list[Weights]:
     """For each fold the weights learned from the others; none if there is but one fold."""
     if len(folds) < 2:
         return []
@@ -156,7 +127,7 @@ def _jackknifed(data: ArcData, folds: Sequence[Ints], training: _Training, conte
 
 
 def _learn(
-    data: ArcData,
+    data: EncodedTrees,
     folds: Sequence[Ints],
     blank: ArcFactored,
     training: _Training,
@@ -183,13 +154,13 @@ def _learn(
     return replace(of_weights(weights), provenance=provenance)
 
 
-def _fitted_scale(samples: Sequence[tuple[ArcFactored, ArcData]]) -> float:
+def _fitted_scale(samples: Sequence[tuple[ArcFactored, EncodedTrees]]) -> float:
     """The scale under which the right heads of sentences, each scored by its model, are most likely."""
     scored = []
     for model, data in samples:
-        for number in range(len(data)):
-            begin, end = data.sentences.offsets[number : number + 2]
-            scored.append((model.scores(data.sentences[number]), data.heads[begin:end]))
+        for number in range(data.size):
+            begin, end = data.offsets[number : number + 2]
+            scored.append((model.scores(data.sentence(number)), data.heads[begin:end]))
     if not scored:
         return SCALE
 
@@ -205,7 +176,7 @@ def _fitted_scale(samples: Sequence[tuple[ArcFactored, ArcData]]) -> float:
     return float(np.exp(least.x))
 
 
-def _learn_relations(bank: Treebank[DependencyTree], data: ArcData, learner: MIRAArcs) -> ArcRelations:
+def _learn_relations(bank: Treebank[DependencyTree], data: EncodedTrees, learner: MIRAArcs) -> ArcRelations:
     names = [name for tree in bank for name in tree.deprels]
     alphabet = Alphabet.of(names)
     weights = np.zeros((1 << RELATION_BITS) + len(alphabet), np.float32)
@@ -214,8 +185,6 @@ def _learn_relations(bank: Treebank[DependencyTree], data: ArcData, learner: MIR
     if len(alphabet) > 1:
         relations = alphabet.encode(names)
         for _ in range(RELATION_PASSES):
-            order = random.permutation(len(data))
-            _, clock = relation_pass(
-                order, data.trees, relations, RELATION_STEP, clock, weights, summed, len(alphabet)
-            )
+            order = random.permutation(data.size)
+            _, clock = relation_pass(order, data, relations, len(alphabet), RELATION_STEP, clock, weights, summed)
     return ArcRelations(alphabet, HashedWeights.of(weights - summed / max(clock, 1.0)))

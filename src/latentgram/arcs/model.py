@@ -180,7 +180,7 @@ class ArcFactored(Summarised):
 
     def encode(self, sentence: Sentence) -> NDArray[np.int32]:
         """[4, N + 2] the symbols of a sentence."""
-        return self.symbols.encode([sentence])[0]
+        return self.symbols.encode([sentence]).sentence(0)
 
     def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
         """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""

@@ -27,7 +27,6 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context, Kind
 from latentgram.kinds.protocols import Rater
 from latentgram.kinds.registry import kinds
-from latentgram.kinds.settings import Settings
 
 Floats = NDArray[np.float64]
 Trees = Treebank[DependencyTree]
@@ -81,16 +80,13 @@ def learn_generative(treebank: Trees, names: Sequence[str], context: Context) ->
     known = generative()
     scorers: dict[str, TreeScorer] = {}
     for name in names:
-        models = [learn(known[name], treebank, learner, name, context) for learner in known[name].raters[name]]
+        models = []
+        for learner in known[name].raters[name]:
+            recipe = known[name].recipes[type(learner).__name__]
+            settings = learner.settings(recipe.settings_class(), name)
+            models.append(cast(Rater, recipe.learn()(treebank, settings, context)))
         scorers[name] = models[0] if len(models) == 1 else tuple(models)
     return scorers
-
-
-def learn(kind: Kind, treebank: Trees, learner: Settings, name: str, context: Context) -> Rater:
-    """One model that rates trees."""
-    recipe = kind.recipes[type(learner).__name__]
-    settings = learner.settings(recipe.settings_class(), name)
-    return cast(Rater, recipe.learn()(treebank, settings, context))
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arcs.factor import ArcWeights
-from latentgram.arcs.kernels.mira import KeptHeads, mira_pass
+from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
 from latentgram.arcs.kernels.relations import relation_pass
-from latentgram.arcs.mira import ALL_HEADS, RELATION_STEP, ArcData
+from latentgram.arcs.mira import RELATION_STEP
 from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
-from latentgram.arcs.symbols import projective_treebank
+from latentgram.arcs.symbols import EncodedTrees, projective_treebank
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
@@ -44,7 +44,8 @@ def update(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
     if not new_trees:
         return model
     projective, _ = projective_treebank(new_trees)
-    data = ArcData(model.symbols.encode(projective.sentences()), projective.arrays.heads.astype(np.int64))
+    heads = projective.arrays.heads.astype(np.int64)
+    data = model.symbols.encode(projective.sentences())._replace(heads=heads)
     told = model.provenance.fields.get("step")
     step = told if isinstance(told, float) and told else STEP
     pruner = model.pruner and replace(model.pruner, weights=_moved(model.pruner, data, step))
@@ -58,19 +59,16 @@ def update(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
     )
 
 
-def _moved(model: ArcFactored, data: ArcData, step: float) -> HashedWeights:
+def _moved(model: ArcFactored, data: EncodedTrees, step: float) -> HashedWeights:
     """The weights after some passes over more trees."""
-    kept, order = ALL_HEADS, np.arange(len(data))
+    order = np.arange(data.size)
     if model.pruner is not None:
-        pruner = model.pruner
-        kept = KeptHeads(*list_likely_heads(data.trees, pruner.weights.dense, pruner.scale, model.floor))
-    return _passes(
-        model.weights,
-        lambda weights, summed: mira_pass(order, data.trees, kept, step, 0.0, weights, summed)[0],
-    )
+        start, head = list_likely_heads(data, model.pruner.weights.dense, model.pruner.scale, model.floor)
+        data = data._replace(kept_start=start, kept_head=head)
+    return _passes(model.weights, lambda *weights: mira_pass(order, data, step, 0.0, *weights)[0])
 
 
-def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: ArcData) -> ArcRelations:
+def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: EncodedTrees) -> ArcRelations:
     """Trees with a name that the parser does not know teach it no names."""
     numbers = [relations.names.encode(tree.deprels) for tree in bank]
     known = np.array([bool((of != ABSENT).all()) for of in numbers])
@@ -79,12 +77,10 @@ def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: ArcDat
         return relations
     kept = data.select(np.flatnonzero(known))
     label = np.concatenate([of for of, used in zip(numbers, known, strict=True) if used])
-    order = np.arange(len(kept))
+    order = np.arange(kept.size)
     weights = _passes(
         relations.weights,
-        lambda weights, summed: relation_pass(order, kept.trees, label, RELATION_STEP, 0.0, weights, summed, size)[
-            0
-        ],
+        lambda *weights: relation_pass(order, kept, label, size, RELATION_STEP, 0.0, *weights)[0],
     )
     return replace(relations, weights=weights)
 

@@ -95,13 +95,7 @@ class ContextCounts:
 
 def _changes(*columns: Ints) -> Ints:
     """Where the rows of sorted columns begin to differ from those before."""
-    if not len(columns[0]):
-        return np.zeros(0, np.int64)
-    new = np.zeros(len(columns[0]), bool)
-    new[0] = True
-    for column in columns:
-        new[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(new)
+    return np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) for column in columns], axis=0))
 
 
 def distance_bucket(distance: NDArray[np.integer]) -> Ints:

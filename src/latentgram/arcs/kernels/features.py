@@ -12,29 +12,14 @@ feature lie in one line of the cache: the variant is added by XOR to the lowest 
 Cost: about 50 buckets an arc and one look into memory a bucket; O(N²) arcs, and 12 buckets a pair of siblings.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 WORD, TAG, COARSE, STEM = range(4)
 """The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
 
 ARC_FEATURES = 160
 """Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
-
-
-class FlatTrees(NamedTuple):
-    """Trees end to end, each sentence with a place for the root before it and one for the end after it."""
-
-    symbols: NDArray[np.int32]
-    """[4, words + 2 sentences]: those of sentence s begin at offsets[s] + 2 s."""
-    offsets: NDArray[np.int64]
-    """[sentences + 1] where the words of each sentence begin."""
-    heads: NDArray[np.int64]
-    """[words] by places, 0 the root."""
-
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ROLES = 23
@@ -59,7 +44,7 @@ def _mixed(role, symbol):
 
 @njit(cache=True)
 def sentence_at(trees, s):
-    """The symbols [4, N + 2] of a sentence, and its heads [N + 2]."""
+    """The symbols [4, N + 2] of a sentence of `EncodedTrees`, and its heads [N + 2] by places."""
     begin, end = trees.offsets[s], trees.offsets[s + 1]
     heads = np.zeros(end - begin + 2, np.int64)
     heads[1:-1] = trees.heads[begin:end]
@@ -226,6 +211,20 @@ def add_up(weights, buckets, count, direction, variant):
     return total
 
 
+@njit(cache=True, inline="always")
+def _arc_score(weights, codes, last, head, word, shift, buckets):
+    """The score of an arc."""
+    count = arc_buckets(codes, last, head, word, shift, buckets)
+    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(head, word))
+
+
+@njit(cache=True, inline="always")
+def _sibling_score(weights, codes, head, before, word, shift, buckets):
+    """The score of a modifier and the sibling before it."""
+    count = sibling_buckets(codes, head, before, word, shift, buckets)
+    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(before, word))
+
+
 @njit(cache=True)
 def score_arcs(symbols, weights, arc, root):
     """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence."""
@@ -237,9 +236,7 @@ def score_arcs(symbols, weights, arc, root):
         for head in range(n_words + 1):
             if head == modifier:
                 continue
-            count = arc_buckets(codes, last, head, modifier, shift, buckets)
-            direction = 1 if modifier > head else 0
-            score = add_up(weights, buckets, count, direction, distance_variant(head, modifier))
+            score = _arc_score(weights, codes, last, head, modifier, shift, buckets)
             if head == 0:
                 root[modifier - 1] = score
             else:
@@ -264,21 +261,16 @@ def score_listed(symbols, weights, offset, modifier, sibling_offset, arc, siblin
     codes, last = role_codes(symbols), last_alike(symbols)
     buckets = np.empty(ARC_FEATURES, np.int64)
     for word in range(1, n_words + 1):
-        count = arc_buckets(codes, last, 0, word, shift, buckets)
-        root[word - 1] = add_up(weights, buckets, count, 1, distance_variant(0, word))
+        root[word - 1] = _arc_score(weights, codes, last, 0, word, shift, buckets)
     for source in range(2 * n_words):
-        head = source % n_words + 1
-        direction = source // n_words
-        begin = offset[source]
+        head, begin = source % n_words + 1, offset[source]
         for a in range(begin, offset[source + 1]):
             word = modifier[a] + 1
-            count = arc_buckets(codes, last, head, word, shift, buckets)
-            arc[a] = add_up(weights, buckets, count, direction, distance_variant(head, word))
+            arc[a] = _arc_score(weights, codes, last, head, word, shift, buckets)
             pairs = sibling[sibling_offset[a] : sibling_offset[a + 1]]
             for b in range(len(pairs)):
                 before = modifier[begin + b - 1] + 1 if b > 0 else head
-                count = sibling_buckets(codes, head, before, word, shift, buckets)
-                pairs[b] = add_up(weights, buckets, count, direction, distance_variant(before, word))
+                pairs[b] = _sibling_score(weights, codes, head, before, word, shift, buckets)
 
 
 @njit(cache=True)
@@ -290,11 +282,7 @@ def score_tree(symbols, weights, heads, second):
     total = 0.0
     for word in range(1, len(heads) - 1):
         head = heads[word]
-        direction = 1 if word > head else 0
-        count = arc_buckets(codes, last, head, word, shift, buckets)
-        total += add_up(weights, buckets, count, direction, distance_variant(head, word))
+        total += _arc_score(weights, codes, last, head, word, shift, buckets)
         if second and head > 0:
-            before = sibling_of(heads, word)
-            count = sibling_buckets(codes, head, before, word, shift, buckets)
-            total += add_up(weights, buckets, count, direction, distance_variant(before, word))
+            total += _sibling_score(weights, codes, head, sibling_of(heads, word), word, shift, buckets)
     return total

@@ -8,11 +8,8 @@ wrong heads. If it beats the right tree y, the weights take the smallest step th
 The average of the weights over all steps is w − u / T with u = Σ_t t τ_t Δ_t, so averaging costs nothing more.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.features import (
     ARC_FEATURES,
@@ -28,14 +25,6 @@ from latentgram.arcs.kernels.features import (
     sibling_of,
 )
 from latentgram.numeric import eisner, siblings
-
-
-class KeptHeads(NamedTuple):
-    """The heads, by places, that are looked at for each word of many sentences: lists end to end."""
-
-    start: NDArray[np.int64]
-    """[words + 1] where the list of each word begins; empty if all heads are looked at."""
-    head: NDArray[np.int32]
 
 
 @njit(cache=True)
@@ -159,20 +148,20 @@ def _second_order_rival(symbols, gold, start, listed, weights):
 
 
 @njit(cache=True)
-def mira_pass(order, trees, kept, limit, clock, weights, summed):
-    """Learn from the sentences in this order; the number of wrong heads met, and the clock.
+def mira_pass(order, trees, limit, clock, weights, summed):
+    """Learn from `EncodedTrees` in this order; the number of wrong heads met, and the clock.
 
     Arcs alone are scored where all heads are looked at, adjacent siblings too where they are listed.
     """
-    second = len(kept.start) > 0
+    second = len(trees.kept_start) > 0
     change = np.zeros(len(weights))
     wrong = 0
     for s in order:
         symbols, gold = sentence_at(trees, s)
         guess = np.zeros(len(gold), np.int64)
         if second:
-            start = kept.start[trees.offsets[s] : trees.offsets[s + 1] + 1]
-            heads, margin = _second_order_rival(symbols, gold, start, kept.head, weights)
+            start = trees.kept_start[trees.offsets[s] : trees.offsets[s + 1] + 1]
+            heads, margin = _second_order_rival(symbols, gold, start, trees.kept_head, weights)
         else:
             heads, margin = _first_order_rival(symbols, gold, weights)
         guess[1:-1] = heads + 1

@@ -98,7 +98,7 @@ def name_arcs(symbols, heads, relations, weights, n_relations):
 
 
 @njit(cache=True)
-def relation_pass(order, trees, relations, limit, clock, weights, summed, n_relations):
+def relation_pass(order, trees, relations, n_relations, limit, clock, weights, summed):
     """Learn from the sentences in this order; how many relations were wrong, and the clock."""
     rows, scores = np.empty(FEATURES, np.int64), np.empty(n_relations)
     wrong = 0

@@ -23,22 +23,25 @@ from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.mira import move, taken_out
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 KINDS = 3
 
 
 class FlatLists(NamedTuple):
     """N-best lists end to end; the candidates of list s are starts[s] … starts[s + 1]."""
 
-    starts: NDArray[np.int64]
-    head_starts: NDArray[np.int64]
+    starts: Ints
+    head_starts: Ints
     """Where the heads of the first candidate of each list begin."""
-    heads: NDArray[np.int64]
-    tag_starts: NDArray[np.int64]
+    heads: Ints
+    tag_starts: Ints
     """Where the tags of each sentence begin."""
-    tags: NDArray[np.int64]
-    dense: NDArray[np.float64]
+    tags: Ints
+    dense: Floats
     """[candidates, features]"""
-    right: NDArray[np.int64]
+    right: Ints
     """[candidates] how many heads are right."""
     n_tags: int
     """Root and none counted."""

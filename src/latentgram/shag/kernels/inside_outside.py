@@ -34,6 +34,8 @@ from numpy.typing import NDArray
 
 from latentgram.numeric.compiling import REORDER_AND_DIVIDE
 
+Floats = NDArray[np.float64]
+
 LEFT, RIGHT = 0, 1
 LARGE = 1e130
 UNIT = np.ones((1, 1, 1))
@@ -43,28 +45,28 @@ UNIT = np.ones((1, 1, 1))
 class HeadWeights(NamedTuple):
     """The weights of all trees of one sentence of N words, as the kernels take them."""
 
-    start: NDArray[np.float64]
+    start: Floats
     """[2, N, n] by direction and head."""
-    stop: NDArray[np.float64]
-    operators: NDArray[np.float64]
+    stop: Floats
+    operators: Floats
     """[K, n, n]"""
     step: NDArray[np.int32]
     """[N, N] the operator of each arc head → modifier."""
-    arc: NDArray[np.float64]
+    arc: Floats
     """[N, N, 1+R] weight of each arc by the state σ before it: 0 is "first", then the R memory classes."""
-    halt: NDArray[np.float64]
+    halt: Floats
     """[2, N, 1+R] weight of ending a sequence by σ."""
     memory: NDArray[np.int64]
     """[N] the class in 0 … R−1 that a modifier leaves behind."""
-    root: NDArray[np.float64]
+    root: Floats
     """[N] weight of each word as the root."""
 
     @classmethod
     def without_states(
         cls,
-        arc: NDArray[np.float64],
-        root: NDArray[np.float64],
-        halt: NDArray[np.float64] | None = None,
+        arc: Floats,
+        root: Floats,
+        halt: Floats | None = None,
         memory: NDArray[np.int64] | None = None,
     ) -> "HeadWeights":
         """The weights of a grammar that has no hidden states."""
@@ -85,11 +87,11 @@ class HeadWeights(NamedTuple):
 class Charts(NamedTuple):
     """What `inside` fills, by direction, head and other end."""
 
-    triangle: NDArray[np.float64]
+    triangle: Floats
     """[2, N, N, R, n]"""
-    trapezoid: NDArray[np.float64]
+    trapezoid: Floats
     """[2, N, N, n]"""
-    closed: NDArray[np.float64]
+    closed: Floats
     """[2, N, N]"""
 
 

@@ -10,6 +10,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.numeric.search import find
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 LEFT, RIGHT = 0, 1
 TRUST = 5.0
 
@@ -17,10 +22,10 @@ TRUST = 5.0
 class Table(NamedTuple):
     """Counts of events: context c has `event[offset[c] : offset[c+1]]`, sorted, seen `total[c]` times in all."""
 
-    offset: NDArray[np.int64]
-    event: NDArray[np.int64]
-    seen: NDArray[np.float64]
-    total: NDArray[np.float64]
+    offset: Ints
+    event: Ints
+    seen: Floats
+    total: Floats
 
 
 class LexicalTables(NamedTuple):
@@ -30,27 +35,14 @@ class LexicalTables(NamedTuple):
     last; STOP is the tag after the last.
     """
 
-    fine_context: NDArray[np.int64]
+    fine_context: Ints
     fine_tags: Table
     fine_words: Table
-    coarse_context: NDArray[np.int64]
+    coarse_context: Ints
     coarse_tags: Table
     coarse_words: Table
-    tag_base: NDArray[np.float64]
+    tag_base: Floats
     """[2, states, tags+1] p(tag or STOP | direction, state)"""
-
-
-@njit(cache=True)
-def find(values, begin, end, wanted):
-    """The place of a number in sorted values[begin:end], or −1."""
-    low, high = begin, end
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and values[low] == wanted else -1
 
 
 @njit(cache=True)
