@@ -108,7 +108,7 @@ class HeadData:
             lengths.append(np.diff(projective.offsets))
             lifted += int((lifts > 0).sum())
             names.add(name for tree in part for name in rule.names(tree.sentence))
-            labels.add(name for tree in part for name in tree.deprels)
+            labels.add(name for tree in part if isinstance(tree, DependencyTree) for name in tree.deprels)
         if not heads:
             raise DataError("there are no trees to learn from")
         arrays = DependencyArrays(np.concatenate(heads), np.concatenate(([0], np.cumsum(np.concatenate(lengths)))))
