@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError, SettingError
+from latentgram.kinds.settings import Settings
 
 TREES = lg.demo_treebank(20, seed=0)
 
@@ -35,3 +37,28 @@ def test_scores_are_functions_and_decoders_objects() -> None:
         lg.fit(lg.LPCFG, TREES, by=lg.Counting(), dev_score="x")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match=r"such as lg.Goodman\(\)"):
         lg.Parser(lg.fit(lg.LPCFG, TREES, by=lg.Counting()), decoder="goodman")
+
+
+LISTS = {"order": 1, "count": 3, "folds": 2, "raters": "templates", "passes": 2}
+
+
+@pytest.mark.parametrize(
+    ("model", "former", "now"),
+    [
+        (lg.Reranker, lg.Perceptron(**LISTS), lg.MIRA(**LISTS)),
+        (lg.Tagger, lg.Perceptron(passes=2, frequent=9, seed=1), lg.Gradient(passes=2, frequent=9, seed=1)),
+    ],
+    ids=["Reranker", "Tagger"],
+)
+def test_a_former_name_of_a_learner_works_with_a_warning(model: type, former: Settings, now: Settings) -> None:
+    """`Perceptron` is what is now MIRA for rerankers and Gradient for taggers."""
+    trees, name = lg.demo_dependencies(20, seed=0), type(now).__name__
+    with pytest.warns(FutureWarning, match=f"is learned by {name}: its former name Perceptron goes") as said:
+        before = lg.fit(model, trees, by=former)
+    assert len(said) == 1
+    after = lg.fit(model, trees, by=now)
+    assert before.provenance.learner == after.provenance.learner == name
+    assert before.provenance.fields == after.provenance.fields
+    weights = ("weights",) if model is lg.Reranker else ("feature", "row_weight", "pair", "triple")
+    for field in weights:
+        np.testing.assert_array_equal(getattr(before, field), getattr(after, field))

@@ -1,21 +1,26 @@
 """The weight of one tree of a head-automata grammar, by its definition, and random grammars."""
 
-from latentgram.shag.kernels.inside_outside import LEFT, RIGHT
+from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights
 from oracles.projective import ROOT, modifiers
 
 
 def random_grammar(rng, n_words, n_states, n_classes):
     draw = rng.standard_normal
-    return {
-        "start": draw((2, n_words, n_states)),
-        "stop": draw((2, n_words, n_states)),
-        "operators": draw((5, n_states, n_states)),
-        "step": rng.integers(0, 5, (n_words, n_words)),
-        "arc": draw((n_words, n_words, 1 + n_classes)),
-        "halt": draw((2, n_words, 1 + n_classes)),
-        "memory": rng.integers(0, n_classes, n_words),
-        "root": draw(n_words),
-    }
+    return HeadWeights(
+        start=draw((2, n_words, n_states)),
+        stop=draw((2, n_words, n_states)),
+        operators=draw((5, n_states, n_states)),
+        step=rng.integers(0, 5, (n_words, n_words)),
+        arc=draw((n_words, n_words, 1 + n_classes)),
+        halt=draw((2, n_words, 1 + n_classes)),
+        memory=rng.integers(0, n_classes, n_words),
+        root=draw(n_words),
+    )
+
+
+def positive(grammar):
+    """The same with the sizes of its weights."""
+    return HeadWeights(*(abs(array) if array.dtype == float else array for array in grammar))
 
 
 def weight(heads, start, stop, operators, step, arc, halt, memory, root):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import latentgram as lg
 from latentgram.sequences.statistics import SequenceCounts
-from latentgram.shag.statistics.sequences import Modifiers, head_sequences
+from latentgram.shag.statistics import Modifiers, head_sequences
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, 3), max_size=5)), max_size=30)
 

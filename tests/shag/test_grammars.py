@@ -65,9 +65,9 @@ def test_lexical_probabilities_sum_to_one(factors, bank):
     """Over all tags and words, and STOP, whatever the head, the direction and the state."""
     lex = factors["lex"]
     n_tags, n_words = len(lex.symbols.alphabet), len(lex.vocabulary)
-    from latentgram.shag.kernels.lexical_backoff import find, lexical_probability
+    from latentgram.numeric.search import find
+    from latentgram.shag.kernels.lexical_backoff import lexical_probability
 
-    fine_tags, fine_words, coarse_tags, coarse_words = lex._tables
     by_tag = np.array([[lex._by_tag.get((t, w), 0.0) for w in range(n_words)] for t in range(n_tags)])
     trust = by_tag.sum(1, keepdims=True)
     for key in lex.fine_tags.context[:8]:
@@ -82,18 +82,8 @@ def test_lexical_probabilities_sum_to_one(factors, bank):
         for t in range(n_tags + 1):
             for w in [-1] if t == n_tags else range(n_words):
                 base = 1.0 if t == n_tags else by_tag[t, w] / trust[t, 0]
-                total += lexical_probability(
-                    fine,
-                    coarse,
-                    fine_tags,
-                    fine_words,
-                    coarse_tags,
-                    coarse_words,
-                    lex.tag_base[direction, state, t],
-                    base,
-                    t,
-                    w,
-                )
+                tag_base = lex.tag_base[direction, state, t]
+                total += lexical_probability(lex._tables, fine, coarse, tag_base, base, t, w)
         assert total == pytest.approx(1.0, abs=1e-9)
 
 

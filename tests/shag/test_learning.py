@@ -13,8 +13,9 @@ from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.expectations import expected_counts
 from latentgram.sequences.operators import spectral_operators
 from latentgram.sequences.statistics import SequenceCounts
-from latentgram.shag.automata import Automata, Sequences, normalised, pooled
-from latentgram.shag.learning import random_automata
+from latentgram.shag.automata import Automata
+from latentgram.shag.em import normalised, pooled, random_automata
+from latentgram.shag.statistics import HeadCounts
 
 LEARNERS = [
     Counting(memory="none"),
@@ -137,7 +138,7 @@ def test_every_automaton_sums_to_one(bank, by):
 
 
 def test_the_likelihood_never_falls_under_em(bank):
-    counts = Sequences.of(bank, "joined").counts
+    counts = HeadCounts.of(bank, "joined").counts
     pairs, step = counts.step
     automata = random_automata(counts, 3, np.random.default_rng(0))
     bounds = []
@@ -157,7 +158,7 @@ def test_the_likelihood_never_falls_under_em(bank):
 
 def test_back_off_pulls_states_to_what_their_source_does(bank):
     """Without it counts stay; with much of it all states of a source make the same symbols and stop alike."""
-    counts = Sequences.of(bank, "joined").counts
+    counts = HeadCounts.of(bank, "joined").counts
     drawn_counts = random_automata(counts, 3, np.random.default_rng(0))
     same = pooled(drawn_counts, counts.n_symbols, 0.0)
     assert np.array_equal(same.operators, drawn_counts.operators)

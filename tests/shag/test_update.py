@@ -58,7 +58,7 @@ def test_counted_and_spectral_grammars_grow_into_those_of_all_trees(bank: lg.Tre
     grammar = lg.fit(lg.SHAG, whole[:100], by=by)
     grown = update_model(update_model(grammar, [NEW]), list(bank[100:]))
     assert_same(grown, lg.fit(lg.SHAG, whole, by=by))
-    assert grown.provenance.trace[-2:] == ({"absorbed": 1.0}, {"absorbed": 20.0})
+    assert grown.provenance.trace[-2:] == ({"updated": 1.0}, {"updated": 20.0})
 
 
 def test_what_a_tree_does_not_touch_stays(bank: lg.Treebank) -> None:

@@ -16,7 +16,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.shag.grammar import HeadGrammar
-from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
+from latentgram.shag.kernels.inside_outside import HeadWeights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,20 +47,11 @@ class ArcWeights(HeadGrammar):
         Every word has one head, so the greatest score of its heads can be taken out of all trees.
         """
         scores = self.parser.scores(self.parser.encode(sentence)).trees
-        size, scale = len(scores.root), self.parser.scale
-        greatest = np.maximum(scores.root, scores.arc.max(0))
-        ones = np.ones((2, size, 1))
-        weights = HeadWeights(
-            ones,
-            ones,
-            UNIT,
-            np.zeros((size, size), np.int32),
-            np.repeat(np.exp(scale * (scores.arc - greatest))[:, :, None], 2, axis=2),
-            np.ones((2, size, 2)),
-            np.zeros(size, np.int64),
-            np.exp(scale * (scores.root - greatest)),
+        scale, greatest = self.parser.scale, np.maximum(scores.root, scores.arc.max(0))
+        arc, root = np.exp(scale * (scores.arc - greatest)), np.exp(scale * (scores.root - greatest))
+        return HeadWeights.without_states(np.repeat(arc[:, :, None], 2, axis=2), root), scale * float(
+            greatest.sum()
         )
-        return weights, scale * float(greatest.sum())
 
     def summary(self) -> str:
         """One line about the size."""

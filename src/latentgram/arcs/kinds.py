@@ -15,9 +15,9 @@ KINDS = [
         command="arcs",
         help="A dependency parser that scores arcs and siblings: the most accurate one for dependencies.",
         parts=(
-            "latentgram.arcs.relations:ArcRelations",
+            "latentgram.arcs.model:ArcRelations",
             "latentgram.arcs.symbols:ArcSymbols",
-            "latentgram.arcs.hashed_weights:HashedWeights",
+            "latentgram.arcs.model:HashedWeights",
         ),
         parser="latentgram.arcs.parse:ArcBackend",
         needs_tags=True,
@@ -42,7 +42,7 @@ KINDS = [
     Kind(
         "latentgram.arcs.top_down:TopDown",
         DEPENDENCIES,
-        {"Gradient": Recipe("latentgram.arcs.top_down_learning:learn_top_down", f"{_SETTINGS}:GradientTopDown")},
+        {"Gradient": Recipe("latentgram.arcs.gradient:learn_top_down", f"{_SETTINGS}:GradientTopDown")},
         command="top-down",
         help="A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
         use="'latentgram score' gives log-probabilities of trees",

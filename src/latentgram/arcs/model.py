@@ -14,15 +14,16 @@ learned by margins have no natural scale; it is fitted to sentences that the wei
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.arcs.hashed_weights import HashedWeights
 from latentgram.arcs.kernels.features import score_arcs, score_listed, score_tree
 from latentgram.arcs.kernels.pruning import likely_arcs
-from latentgram.arcs.relations import ArcRelations
+from latentgram.arcs.kernels.relations import name_arcs
 from latentgram.arcs.symbols import ArcSymbols
+from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
@@ -43,6 +44,58 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which arcs (head, modifier) and which root words are allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class HashedWeights:
+    """A long vector of weights of which most are zero, kept as the others and their places.
+
+    >>> weights = HashedWeights.of(np.array([0, 0.5, 0, -1]))
+    >>> weights.bucket, weights.dense
+    (array([1, 3], dtype=uint32), array([ 0. ,  0.5,  0. , -1. ], dtype=float32))
+    """
+
+    size: int
+    bucket: NDArray[np.uint32]
+    value: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, dense: NDArray[np.floating]) -> HashedWeights:
+        """Keep what is not zero, in single precision."""
+        rounded = dense.astype(np.float32)
+        bucket = np.flatnonzero(rounded)
+        return cls(len(rounded), bucket.astype(np.uint32), rounded[bucket])
+
+    @cached_property
+    def dense(self) -> NDArray[np.float32]:
+        """All weights."""
+        weights = np.zeros(self.size, np.float32)
+        weights[self.bucket] = self.value
+        return weights
+
+    def __len__(self) -> int:
+        return len(self.bucket)
+
+
+@dataclass(frozen=True, eq=False)
+class ArcRelations:
+    """The relation of each arc of a tree, by a linear classifier on the arc and its surroundings.
+
+    The names of relations and the weights of their features, see kernels/relations.py.
+    """
+
+    names: Alphabet
+    weights: HashedWeights
+
+    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[str, ...]:
+        """The relations of a tree; symbols [4, N + 2] with places for root and end, heads from 1, 0 the root."""
+        if len(self.names) == 1:
+            return self.names.symbols * len(heads)
+        places = np.zeros(len(heads) + 2, np.int64)
+        places[1:-1] = heads
+        relations = np.empty(len(heads), np.int64)
+        name_arcs(symbols, places, relations, self.weights.dense, len(self.names))
+        return tuple(self.names.decode(relations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +171,7 @@ class ArcFactored(Summarised):
 
     def encode(self, sentence: Sentence) -> NDArray[np.int32]:
         """[4, N + 2] the symbols of a sentence."""
-        return self.symbols.encode([sentence])[0]
+        return self.symbols.encode([sentence]).sentence(0)
 
     def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
         """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from latentgram.kinds.protocols import Rater
 
 Floats = NDArray[np.float64]
 TreeFunction = Callable[[DependencyTree], float]
-Scorer = Rater | TreeFunction | tuple[Rater | TreeFunction, ...]
+TreeScorer = Rater | TreeFunction | tuple[Rater | TreeFunction, ...]
 """What can rate trees: a model that does so, any function of a tree, or several whose ratings are averaged: the
 product of models of different starts (Petrov 2010)."""
 
@@ -65,18 +64,18 @@ class NBestList:
 
     def trees(self) -> Iterator[DependencyTree]:
         """The trees themselves."""
-        given = self.sentence
+        words, upos, xpos = self.sentence.words, self.sentence.upos or (), self.sentence.xpos or ()
         for heads in self.heads:
-            yield DependencyTree(given.words, tuple(heads.tolist()), upos=given.upos or (), xpos=given.xpos or ())
+            yield DependencyTree(words, tuple(heads.tolist()), upos=upos, xpos=xpos)
 
-    def rated_by(self, scorer: Scorer, name: str = "rating") -> Floats:
+    def rated_by(self, scorer: TreeScorer, name: str = "rating") -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan.
 
         A function may say −inf, the logarithm of 0; a fault in what it says is told with the feature's `name`.
         """
         return np.asarray(self.columns(scorer, name)[:, 0])
 
-    def columns(self, scorer: Scorer, name: str = "rating") -> Floats:
+    def columns(self, scorer: TreeScorer, name: str = "rating") -> Floats:
         """[k, features] what a scorer says, one feature for each of `feature_names`, each as in `rated_by`."""
         if isinstance(scorer, tuple):
             average: Floats = np.mean([self.columns(rater, name) for rater in scorer], axis=0)
@@ -88,7 +87,7 @@ class NBestList:
         return np.stack([_raised(column) for column in ratings.T], axis=1)
 
 
-def _number(rating: Any, name: str) -> float:
+def _number(rating: float, name: str) -> float:
     """What a function says of a tree, if it is a number below infinity."""
     try:
         number = float(rating)
@@ -106,7 +105,7 @@ def _raised(ratings: Floats) -> Floats:
     return np.zeros(len(ratings)) if best == -np.inf else np.maximum(ratings - best, -WORST)
 
 
-def feature_names(name: str, scorer: Scorer) -> tuple[str, ...]:
+def feature_names(name: str, scorer: TreeScorer) -> tuple[str, ...]:
     """The names of a scorer's features: its own, or one for each of its ratings.
 
     >>> feature_names("length", len)
@@ -117,6 +116,6 @@ def feature_names(name: str, scorer: Scorer) -> tuple[str, ...]:
     return tuple(f"{name} {rating}" for rating in ratings) or (name,)
 
 
-def nbest_lists(model: ArcFactored, trees: Iterable[Any], count: int) -> list[NBestList]:
-    """The lists of the sentences of trees (with their heads as the right ones) or of plain sentences."""
-    return [NBestList.of(model, item.sentence, count, getattr(item, "heads", None)) for item in trees]
+def nbest_lists(model: ArcFactored, trees: Iterable[DependencyTree], count: int) -> list[NBestList]:
+    """The lists of the sentences of trees, with their heads as the right ones."""
+    return [NBestList.of(model, tree.sentence, count, tree.heads) for tree in trees]

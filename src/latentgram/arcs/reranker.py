@@ -1,4 +1,4 @@
-"""`Reranker`: the best of a parser's n best trees, by its score and what other models say (001 §4.3).
+"""`Reranker`: the best of a parser's n best trees, by its score and those of others (Dhillon et al. 2012, §4.3).
 
     score(y) = Σ_i weight_i · feature_i(y) + Σ of the weights of y's templates (kernels/reranking.py)
 
@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.arcs.hashed_weights import HashedWeights
 from latentgram.arcs.kernels.reranking import KINDS, score_candidates
-from latentgram.arcs.model import ArcFactored
-from latentgram.arcs.nbest import NBestList, feature_names
+from latentgram.arcs.model import ArcFactored, HashedWeights
+from latentgram.arcs.nbest import NBestList, TreeScorer, feature_names
 from latentgram.data.provenance import Provenance, Summarised
+from latentgram.errors import SettingError
 
 Floats = NDArray[np.float64]
 BASE = "base"
@@ -45,12 +44,26 @@ class Reranker(Summarised):
     """The features: `base`, then those of each scorer (see `feature_names`)."""
     weights: Floats
     """[features]"""
-    scorers: tuple[Any, ...]
+    scorers: tuple[TreeScorer, ...]
     """Grammars, latent tree models, functions of a tree (which cannot be stored), tuples of such to average, or
     top-down models."""
     templates: HashedWeights
     """Weights of the templates over tags; of size 0 if they are not used."""
     provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        names = 1 + sum(len(feature_names("", scorer)) for scorer in self.scorers)
+        if not len(self.names) == len(self.weights) == names:
+            raise SettingError(
+                f"a reranker with these scorers has {names} features with a name and a weight each, "
+                f"got {len(self.names)} names and {len(self.weights)} weights"
+            )
+        tags = len(self.base.symbols.tags.alphabet)
+        if self.templates.size not in (0, template_room(tags)):
+            raise SettingError(
+                f"the templates of a reranker over {tags} tags have {template_room(tags)} weights, or none, "
+                f"got {self.templates.size}: they belong to another parser"
+            )
 
     def features(self, candidates: NBestList) -> Floats:
         """[k, features] of the trees of a list."""

@@ -1,4 +1,4 @@
-"""A `Reranker` by the averaged perceptron over jackknifed n-best lists (001 §4.3; Collins & Koo 2005).
+"""A `Reranker` by margins over jackknifed n-best lists (Dhillon et al. 2012, section 4.3; Collins & Koo 2005).
 
 The lists that weights are learned from must look like those of new text. So the treebank is divided into folds,
 and the lists of a fold come from a parser, and their ratings from generative models, learned from the other folds.
@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.arcs.hashed_weights import HashedWeights
-from latentgram.arcs.kernels.reranking import perceptron_pass
+from latentgram.arcs.kernels.reranking import FlatLists, margin_pass
 from latentgram.arcs.mira import learn_arcs
-from latentgram.arcs.model import ArcFactored
-from latentgram.arcs.nbest import NBestList, Scorer, feature_names, nbest_lists
+from latentgram.arcs.model import ArcFactored, HashedWeights
+from latentgram.arcs.nbest import NBestList, TreeScorer, feature_names, nbest_lists
 from latentgram.arcs.reranker import BASE, Reranker, template_room
 from latentgram.arcs.settings import MIRAArcs, MIRAReranker
+from latentgram.arcs.symbols import projective_treebank
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context, Kind
 from latentgram.kinds.protocols import Rater
 from latentgram.kinds.registry import kinds
-from latentgram.kinds.settings import Settings
 
 Floats = NDArray[np.float64]
+Trees = Treebank[DependencyTree]
 
 TEMPLATES = "templates"
 
@@ -40,7 +41,7 @@ def generative() -> dict[str, Kind]:
 
 @dataclass(frozen=True, eq=False)
 class RatedLists:
-    """N-best lists with named ratings of their trees: [k] numbers a list."""
+    """N-best lists with named ratings of their trees: [k] numbers per list."""
 
     lists: list[NBestList]
     ratings: dict[str, list[Floats]]
@@ -53,7 +54,7 @@ class RatedLists:
         return RatedLists(self.lists + other.lists, both)
 
     @classmethod
-    def of(cls, lists: list[NBestList], scorers: Mapping[str, Scorer]) -> RatedLists:
+    def of(cls, lists: list[NBestList], scorers: Mapping[str, TreeScorer]) -> RatedLists:
         """Rate lists; the score of the parser is the rating `base`."""
         if not lists:
             raise DataError("there are no n-best lists to rate")
@@ -69,26 +70,23 @@ class RatedLists:
         return [np.stack(columns, axis=1) for columns in zip(*(self.ratings[name] for name in names), strict=True)]
 
 
-def features_of(scorers: Mapping[str, Scorer]) -> tuple[str, ...]:
+def features_of(scorers: Mapping[str, TreeScorer]) -> tuple[str, ...]:
     """The names of all features of a reranker with these scorers."""
     return (BASE, *(each for name, scorer in scorers.items() for each in feature_names(name, scorer)))
 
 
-def learn_generative(treebank: Treebank[Any], names: Sequence[str], context: Context) -> dict[str, Scorer]:
+def learn_generative(treebank: Trees, names: Sequence[str], context: Context) -> dict[str, TreeScorer]:
     """The generative models of these names, learned from a treebank."""
     known = generative()
-    scorers: dict[str, Scorer] = {}
+    scorers: dict[str, TreeScorer] = {}
     for name in names:
-        models = [learn(known[name], treebank, learner, name, context) for learner in known[name].raters[name]]
+        models = []
+        for learner in known[name].raters[name]:
+            recipe = known[name].recipes[type(learner).__name__]
+            settings = learner.settings(recipe.settings_class(), name)
+            models.append(cast(Rater, recipe.learn()(treebank, settings, context)))
         scorers[name] = models[0] if len(models) == 1 else tuple(models)
     return scorers
-
-
-def learn(kind: Kind, treebank: Treebank[Any], learner: Settings, name: str, context: Context) -> Rater:
-    """One model that rates trees."""
-    recipe = kind.recipes[type(learner).__name__]
-    settings = learner.settings(recipe.settings_class(), name)
-    return cast(Rater, recipe.learn()(treebank, settings, context))
 
 
 @dataclass(frozen=True)
@@ -99,14 +97,14 @@ class _Fold:
     names: tuple[str, ...]
     count: int
 
-    def __call__(self, fold: tuple[Treebank[Any], Treebank[Any]]) -> RatedLists:
+    def __call__(self, fold: tuple[Trees, Trees]) -> RatedLists:
         rest, held = fold
         parser = learn_arcs(rest, self.base, Context())
         return RatedLists.of(nbest_lists(parser, held, self.count), learn_generative(rest, self.names, Context()))
 
 
 def jackknifed_lists(
-    treebank: Treebank[Any], base: MIRAArcs, names: Sequence[str], *, count: int, folds: int, context: Context
+    treebank: Trees, base: MIRAArcs, names: Sequence[str], *, count: int, folds: int, context: Context
 ) -> RatedLists:
     """Rated lists of a treebank's own sentences, by models that have not seen them.
 
@@ -145,7 +143,7 @@ def learn_weights(
     weights[list(names).index(BASE)] = 1.0
     template_weights, template_summed = np.zeros(room), np.zeros(room)
     lists = rated.lists
-    given = (
+    flat = FlatLists(
         np.cumsum([0, *map(len, lists)]),
         np.cumsum([0, *(candidates.heads.size for candidates in lists)]),
         np.concatenate([candidates.heads.ravel() for candidates in lists]),
@@ -157,18 +155,17 @@ def learn_weights(
     )
     random, clock = np.random.default_rng(learner.seed), 0.0
     for _ in range(learner.passes):
-        _, clock = perceptron_pass(
-            random.permutation(len(lists)), *given, learner.step, clock,
-            weights, summed, template_weights, template_summed,
-        )  # fmt: skip
+        order = random.permutation(len(lists))
+        _, clock = margin_pass(
+            order, flat, learner.step, clock, weights, summed, template_weights, template_summed
+        )
     averaged = (weights - summed / clock) / spread
     return averaged, HashedWeights.of(template_weights - template_summed / clock)
 
 
-def learn_reranker(data: Any, learner: MIRAReranker, context: Context) -> Reranker:
+def learn_reranker(trees: Sequence[DependencyTree], learner: MIRAReranker, context: Context) -> Reranker:
     """The recipe: everything from a treebank."""
-    treebank = data if isinstance(data, Treebank) else Treebank.of(data)
-    treebank, _ = treebank.projectivise()
+    treebank, _ = projective_treebank(trees)
     wanted = [name.strip() for name in learner.raters.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in (TEMPLATES, *generative())]
     if unknown:
@@ -185,7 +182,7 @@ def learn_reranker(data: Any, learner: MIRAReranker, context: Context) -> Rerank
 def train_reranker(
     rated: RatedLists,
     base: ArcFactored,
-    scorers: Mapping[str, Scorer],
+    scorers: Mapping[str, TreeScorer],
     learner: MIRAReranker,
     *,
     templates: bool = True,

@@ -1,4 +1,4 @@
-"""`ArcSymbols`: what a parser that scores arcs sees of a word: its form, its tags, and how it begins.
+"""What a parser that scores arcs sees of trees: `ArcSymbols` of a word are its form, its tags, and how it begins.
 
 Forms are in small letters with 0 for every digit. A tag is UPOS and XPOS together where both are given (see
 `WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is its UPOS, or the first two
@@ -11,13 +11,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependencies import DependencyTree, Lifting
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
+
+Ints = NDArray[np.int64]
 
 UNIVERSAL = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
@@ -43,30 +49,50 @@ def normal_form(word: str) -> str:
     return word.lower().translate(_DIGITS)
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedSentences:
+def projective_treebank(trees: Sequence[DependencyTree]) -> tuple[Treebank[DependencyTree], Lifting]:
+    """The trees to learn from, those that are not projective lifted, and how much that changed."""
+    bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
+    if not len(bank):
+        raise DataError("there are no trees to learn from")
+    return bank.projectivise()
+
+
+class EncodedTrees(NamedTuple):
     """Sentences end to end as numbers, each with a place for the root before it and one for the end after it.
 
-    The words of sentence s are offsets[s] … offsets[s + 1], its places begin at offsets[s] + 2 s.
+    The words of sentence s are offsets[s] … offsets[s + 1], its places begin at offsets[s] + 2 s. Kernels take it.
     """
 
     symbols: NDArray[np.int32]
     """[4, words + 2 sentences]: form, tag, coarse tag, beginning."""
-    offsets: NDArray[np.int64]
+    offsets: Ints
+    heads: Ints = np.zeros(0, np.int64)
+    """[words] by places, 0 the root; empty if they are not known."""
+    kept_start: Ints = np.zeros(0, np.int64)
+    """[words + 1] where the list of the heads that are looked at for each word begins; empty if all are."""
+    kept_head: NDArray[np.int32] = np.zeros(0, np.int32)
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """The number of sentences."""
         return len(self.offsets) - 1
 
-    def __getitem__(self, number: int) -> NDArray[np.int32]:
+    def sentence(self, number: int) -> NDArray[np.int32]:
         """[4, N + 2] the symbols of one sentence."""
         begin, end = self.offsets[number] + 2 * number, self.offsets[number + 1] + 2 * number + 2
         return np.ascontiguousarray(self.symbols[:, begin:end])
 
-    def select(self, numbers: NDArray[np.int64]) -> EncodedSentences:
-        """Some of the sentences."""
-        parts = [self[number] for number in numbers]
-        lengths = [part.shape[1] - 2 for part in parts]
-        return EncodedSentences(np.concatenate(parts, axis=1), np.cumsum([0, *lengths]))
+    def select(self, numbers: Ints) -> EncodedTrees:
+        """Some of the trees."""
+        parts = [self.sentence(number) for number in numbers]
+        offsets = np.cumsum([0, *(part.shape[1] - 2 for part in parts)])
+        words = np.concatenate([np.arange(self.offsets[n], self.offsets[n + 1]) for n in numbers])
+        selected = EncodedTrees(np.concatenate(parts, axis=1), offsets, self.heads[words])
+        if not len(self.kept_start):
+            return selected
+        start = np.concatenate([[0], np.cumsum(np.diff(self.kept_start)[words])])
+        places = [np.arange(self.kept_start[word], self.kept_start[word + 1]) for word in words]
+        return selected._replace(kept_start=start, kept_head=self.kept_head[np.concatenate(places)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +115,10 @@ class ArcSymbols:
     @classmethod
     def of(cls, sentences: Iterable[Sentence], rare: int = 0) -> ArcSymbols:
         """The symbols of sentences; words seen at most `rare` times count as unknown."""
-        given = list(sentences)
-        seen = Counter(normal_form(word) for sentence in given for word in sentence.words)
-        words = Alphabet.of(word for word, count in seen.items() if count > rare)
-        return cls(words, Alphabet.of(word[:STEM] for word in seen), WordSymbols.of(given))
+        seen_sentences = list(sentences)
+        forms = Counter(normal_form(word) for sentence in seen_sentences for word in sentence.words)
+        words = Alphabet.of(word for word, count in forms.items() if count > rare)
+        return cls(words, Alphabet.of(word[:STEM] for word in forms), WordSymbols.of(seen_sentences))
 
     @cached_property
     def _coarse(self) -> NDArray[np.int32]:
@@ -101,7 +127,7 @@ class ArcSymbols:
         names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL else part[0][:2] for part in parts]
         return Alphabet.of(names).encode(names)
 
-    def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
+    def encode(self, sentences: Sequence[Sentence]) -> EncodedTrees:
         """Sentences, which must have tags, as numbers."""
         offsets = np.cumsum([0, *(len(sentence) for sentence in sentences)])
         symbols = np.empty((4, offsets[-1] + 2 * len(sentences)), np.int32)
@@ -114,4 +140,4 @@ class ArcSymbols:
             here[1, 1:-1] = tags + KNOWN
             here[2, 1:-1] = self._coarse[tags] + KNOWN
             here[3, 1:-1] = self.stems.encode([form[:STEM] for form in forms]) + KNOWN
-        return EncodedSentences(symbols, offsets)
+        return EncodedTrees(symbols, offsets)

@@ -1,4 +1,4 @@
-"""`TopDown`: a generative model of dependency trees whose every choice sees all that was made before (001 §4).
+"""`TopDown`: a generative model whose every choice sees all that was made before (Dhillon et al. 2012, §4).
 
     P(tree, symbols) = ∏ over heads and sides of ∏ p(modifier | history) · p(end | history)
 

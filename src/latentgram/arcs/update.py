@@ -1,4 +1,4 @@
-"""Absorb a few more trees into an arc-factored parser at once: MIRA is an online learner, so it simply goes on.
+"""A few more trees for an arc-factored parser at once: MIRA is an online learner, so it simply goes on.
 
 Each tree that is not yet parsed with a margin moves the weights by the smallest step that would make it so, at
 most `step` long (kernels/mira.py), again and again until nothing is wrong or `PASSES` have gone by. The pruner of
@@ -9,21 +9,19 @@ parser is learned anew. Cost: a few parses, and some passes over the weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arcs.factor import ArcWeights
-from latentgram.arcs.hashed_weights import HashedWeights
-from latentgram.arcs.kernels.mira import first_order_pass, second_order_pass
+from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
 from latentgram.arcs.kernels.relations import relation_pass
-from latentgram.arcs.mira import RELATION_STEP, ArcData
-from latentgram.arcs.model import ArcFactored
-from latentgram.arcs.relations import ArcRelations
+from latentgram.arcs.mira import RELATION_STEP
+from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
+from latentgram.arcs.symbols import EncodedTrees, projective_treebank
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
@@ -42,60 +40,61 @@ def update(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
     >>> update(model, bank[30:]).order
     1
     """
-    given = list(trees)
-    if not given:
+    new_trees = list(trees)
+    if not new_trees:
         return model
-    bank: Treebank[Any] = Treebank.of(given)
-    projective, _ = bank.projectivise()
+    projective, _ = projective_treebank(new_trees)
     heads = projective.arrays.heads.astype(np.int64)
-    data = ArcData(model.symbols.encode(projective.sentences()), heads)
-    told: Any = model.provenance.fields.get("step")
-    step = float(told or STEP)
+    data = model.symbols.encode(projective.sentences())._replace(heads=heads)
+    told = model.provenance.fields.get("step")
+    step = told if isinstance(told, float) and told else STEP
     pruner = model.pruner and replace(model.pruner, weights=_moved(model.pruner, data, step))
     grown = replace(model, pruner=pruner)
+    trace = (*model.provenance.trace, {"updated": float(len(projective))})
     return replace(
         grown,
         weights=_moved(grown, data, step),
         relations=_named(model.relations, projective, data),
-        provenance=replace(
-            model.provenance, trace=(*model.provenance.trace, {"absorbed": float(len(projective))})
-        ),
+        provenance=replace(model.provenance, trace=trace),
     )
 
 
-def _moved(model: ArcFactored, data: ArcData, step: float) -> HashedWeights:
-    weights = model.weights.dense.copy()
-    summed = np.zeros(len(weights))
-    flat = (data.sentences.symbols, data.sentences.offsets, data.heads)
-    given = (np.arange(len(data)), *flat)
+def _moved(model: ArcFactored, data: EncodedTrees, step: float) -> HashedWeights:
+    """The weights after some passes over more trees."""
+    order = np.arange(data.size)
     if model.pruner is not None:
-        start, head = list_likely_heads(*flat, model.pruner.weights.dense, model.pruner.scale, model.floor)
-    for _ in range(PASSES):
-        if model.pruner is None:
-            wrong, _ = first_order_pass(*given, step, 0.0, weights, summed)
-        else:
-            wrong, _ = second_order_pass(*given, start, head, step, 0.0, weights, summed)
-        if not wrong:
-            break
-    return HashedWeights.of(weights)
+        start, head = list_likely_heads(data, model.pruner.weights.dense, model.pruner.scale, model.floor)
+        data = data._replace(kept_start=start, kept_head=head)
+    return _passes(model.weights, lambda *weights: mira_pass(order, data, step, 0.0, *weights)[0])
 
 
-def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: ArcData) -> ArcRelations:
+def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: EncodedTrees) -> ArcRelations:
     """Trees with a name that the parser does not know teach it no names."""
     numbers = [relations.names.encode(tree.deprels) for tree in bank]
     known = np.array([bool((of != ABSENT).all()) for of in numbers])
-    if len(relations.names) < 2 or not known.any():
+    size = len(relations.names)
+    if size < 2 or not known.any():
         return relations
     kept = data.select(np.flatnonzero(known))
-    label: NDArray[np.int32] = np.concatenate([of for of, used in zip(numbers, known, strict=True) if used])
-    weights = relations.weights.dense.copy()
+    label = np.concatenate([of for of, used in zip(numbers, known, strict=True) if used])
+    order = np.arange(kept.size)
+    weights = _passes(
+        relations.weights,
+        lambda *weights: relation_pass(order, kept, label, size, RELATION_STEP, 0.0, *weights)[0],
+    )
+    return replace(relations, weights=weights)
+
+
+def _passes(
+    begin: HashedWeights, learn: Callable[[NDArray[np.float32], NDArray[np.float64]], int]
+) -> HashedWeights:
+    """Weights after passes that go on until nothing is wrong."""
+    weights = begin.dense.copy()
     summed = np.zeros(len(weights))
-    given = (np.arange(len(kept)), kept.sentences.symbols, kept.sentences.offsets, kept.heads, label)
     for _ in range(PASSES):
-        wrong, _ = relation_pass(*given, RELATION_STEP, 0.0, weights, summed, len(relations.names))
-        if not wrong:
+        if not learn(weights, summed):
             break
-    return replace(relations, weights=HashedWeights.of(weights))
+    return HashedWeights.of(weights)
 
 
 def update_factor(factor: ArcWeights, trees: Iterable[DependencyTree]) -> ArcWeights:

@@ -10,7 +10,6 @@ import inspect
 import time
 import types
 import typing
-import warnings
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +143,9 @@ def _command(kind: Kind) -> Callable[..., None]:
 def _learner(kind: Kind, learner: str, by: str, said: dict[str, object]) -> Settings:
     """The learner with what the command line says."""
     if learner in kind.renamed:
-        warnings.warn(f"--by {by} is now --by {kind.renamed[learner].lower()}", FutureWarning, stacklevel=2)
+        from latentgram.cli.console import say
+
+        say(f"latentgram: --by {by} is now --by {kind.renamed[learner].lower()}; the former name goes")
         learner = kind.renamed[learner]
     settings = learner_class(kind.name, learner)
     fields = fields_of(settings)

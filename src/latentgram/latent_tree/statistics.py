@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyArrays
-from latentgram.shag.statistics.sequences import Modifiers
+from latentgram.shag.statistics import Modifiers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -25,7 +25,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import categories
 from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels import distance as arc_distance
-from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
+from latentgram.shag.kernels.inside_outside import HeadWeights
 
 PRIOR = 5.0
 RARE = 0.05
@@ -76,18 +76,8 @@ class ArcDistance(HeadGrammar):
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's arcs; nothing else has any."""
         symbols = self.symbols.encode(sentence)
-        ones = np.ones((2, len(symbols), 1))
-        weights = HeadWeights(
-            ones,
-            ones,
-            UNIT,
-            np.zeros((len(symbols), len(symbols)), np.int32),
-            arc_distance.arc_weights(self.table, symbols, categories(sentence), self.between),
-            np.ones((2, len(symbols), 2)),
-            np.zeros(len(symbols), np.int64),
-            np.ones(len(symbols)),
-        )
-        return weights, 0.0
+        arc = arc_distance.arc_weights(self.table, symbols, categories(sentence), self.between)
+        return HeadWeights.without_states(arc, np.ones(len(symbols))), 0.0
 
     def summary(self) -> str:
         """One line about the size."""

@@ -8,7 +8,7 @@ Z: a spectral grammar may have Z ≤ 0 for a sentence, and then its probability 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import DataError
 from latentgram.shag.kernels import inside_outside as head_automata
 from latentgram.shag.kernels.inside_outside import HeadWeights
+
+if TYPE_CHECKING:
+    from latentgram.shag.product import ProductSHAG
 
 Floats = NDArray[np.float64]
 
@@ -72,13 +75,13 @@ class HeadGrammar(Summarised):
     def posteriors(self, sentence: SentenceLike) -> ArcPosteriors:
         """Inside–outside: the posteriors of all arcs."""
         weights, log_scale = self.weights(Sentence.of(sentence))
-        arcs, roots, log_total, sign = head_automata.marginals(*weights)
+        arcs, roots, log_total, sign = head_automata.marginals(weights)
         return ArcPosteriors(arcs, roots, as_logprob(log_total, sign, log_scale))
 
     def logprob(self, sentence: SentenceLike) -> float:
         """log p(sentence), the sum over all its trees."""
         weights, log_scale = self.weights(Sentence.of(sentence))
-        log_total, sign = head_automata.log_partition(*weights)
+        log_total, sign = head_automata.log_partition(weights)
         return as_logprob(log_total, sign, log_scale)
 
     def tree_logprob(self, tree: DependencyTree) -> float:
@@ -86,22 +89,22 @@ class HeadGrammar(Summarised):
         if not tree.is_projective:
             raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
         weights, log_scale = self.weights(tree.sentence)
-        log_weight, sign = head_automata.tree_weight(*weights, np.array(tree.heads) - 1)
+        log_weight, sign = head_automata.tree_weight(weights, np.array(tree.heads) - 1)
         return as_logprob(log_weight, sign, log_scale)
 
     def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
         """[k, 1] the log-weights of k projective trees; −inf where a weight is not positive."""
         weights, _ = self.weights(sentence)
-        pairs = [head_automata.tree_weight(*weights, each) for each in heads - 1]
+        pairs = [head_automata.tree_weight(weights, each) for each in heads - 1]
         return np.array([[log_weight if sign > 0 else -np.inf] for log_weight, sign in pairs])
 
-    def __mul__(self, other: Any) -> Any:
-        """The product of two weights (000 Eq. 21): at most one factor may have hidden states."""
+    def __mul__(self, other: HeadGrammar) -> ProductSHAG:
+        """The product of two weights (Luque et al. 2012, Eq. 21): at most one factor may have hidden states."""
         from latentgram.shag.product import multiply
 
         return multiply(self, other)
 
-    def __pow__(self, exponent: float) -> Any:
+    def __pow__(self, exponent: float) -> ProductSHAG:
         """A factor raised to a power: how much it counts in a product."""
         from latentgram.shag.product import power
 

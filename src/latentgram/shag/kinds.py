@@ -6,7 +6,7 @@ from latentgram.kinds.kind import DEPENDENCIES, Kind, Recipe
 from latentgram.kinds.learners import EM, Counting, Spectral
 
 _SETTINGS = "latentgram.shag.settings"
-_PARSER = "latentgram.shag.parse.backend:DependencyBackend"
+_PARSER = "latentgram.shag.parse:DependencyBackend"
 _INSPECT = "latentgram.shag.inspect:HeadInspection"
 STARTS = 4
 """Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
@@ -16,12 +16,12 @@ KINDS = [
         "latentgram.shag.model:SHAG",
         DEPENDENCIES,
         {
-            "Counting": Recipe("latentgram.shag.learning:count_shag", f"{_SETTINGS}:CountingSHAG"),
+            "Counting": Recipe("latentgram.shag.counting:count_shag", f"{_SETTINGS}:CountingSHAG"),
             "Spectral": Recipe(
-                "latentgram.shag.learning:learn_spectral", f"{_SETTINGS}:SpectralSHAG", chooses=True
+                "latentgram.shag.spectral:learn_spectral", f"{_SETTINGS}:SpectralSHAG", chooses=True
             ),
-            "EM": Recipe("latentgram.shag.learning:learn_em", f"{_SETTINGS}:EMSHAG", chooses=True),
-            "Clustering": Recipe("latentgram.shag.learning:learn_clusters", f"{_SETTINGS}:ClusteringSHAG"),
+            "EM": Recipe("latentgram.shag.em:learn_em", f"{_SETTINGS}:EMSHAG", chooses=True),
+            "Clustering": Recipe("latentgram.shag.clustering:learn_clusters", f"{_SETTINGS}:ClusteringSHAG"),
         },
         command="shag",
         help="A split head-automata grammar from a dependency treebank.",
@@ -43,13 +43,13 @@ KINDS = [
     Kind(
         "latentgram.shag.lexical:LexicalSHAG",
         DEPENDENCIES,
-        {"Counting": Recipe("latentgram.shag.lexical_learning:count_lexical", f"{_SETTINGS}:CountingLexical")},
+        {"Counting": Recipe("latentgram.shag.counting:count_lexical", f"{_SETTINGS}:CountingLexical")},
         command="lexical-shag",
         help="A deterministic grammar over words and tags.",
-        parts=("latentgram.shag.statistics.contexts:ContextCounts", "latentgram.shag.relations:Relations"),
+        parts=("latentgram.shag.relations:ContextCounts", "latentgram.shag.relations:Relations"),
         parser=_PARSER,
         needs_tags=True,
-        update="latentgram.shag.update_words:update_words",
+        update="latentgram.shag.update:update_lexical",
         rates=True,
         raters={"lexical": (Counting(),)},
     ),
@@ -58,12 +58,10 @@ KINDS = [
         DEPENDENCIES,
         {
             "Spectral": Recipe(
-                "latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:SpectralProduct", chooses=True
+                "latentgram.shag.product:learn_product", f"{_SETTINGS}:SpectralProduct", chooses=True
             ),
-            "EM": Recipe("latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:EMProduct", chooses=True),
-            "Clustering": Recipe(
-                "latentgram.shag.lexical_learning:learn_product", f"{_SETTINGS}:ClusteringProduct"
-            ),
+            "EM": Recipe("latentgram.shag.product:learn_product", f"{_SETTINGS}:EMProduct", chooses=True),
+            "Clustering": Recipe("latentgram.shag.product:learn_product", f"{_SETTINGS}:ClusteringProduct"),
         },
         command="product-shag",
         help="Head automata times words times distances: the best of the head-automata grammars.",
@@ -77,8 +75,8 @@ KINDS = [
     Kind(
         "latentgram.shag.distance:ArcDistance",
         DEPENDENCIES,
-        {"Counting": Recipe("latentgram.shag.lexical_learning:count_distances", f"{_SETTINGS}:CountingDistance")},
-        update="latentgram.shag.update_words:update_distances",
+        {"Counting": Recipe("latentgram.shag.counting:count_distances", f"{_SETTINGS}:CountingDistance")},
+        update="latentgram.shag.update:update_distances",
         rates=True,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`LexicalSHAG`: a deterministic head-automata grammar over words and tags (000 §5.2; Collins 1999).
+"""`LexicalSHAG`: a deterministic grammar over words and tags (Luque et al. 2012, §5.2; Collins 1999).
 
     P(a | h, d, σ) = P_A(t_a | h, d, σ) · P_B(w_a | t_a, h, d, σ)
     P_A backs off  {w_h, d, σ} → {t_h, d, σ} → {d, σ};   P_B  {t_a, w_h, d, σ} → {t_a, t_h, d, σ} → {t_a}
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +21,9 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import COORDINATION, PUNCTUATION, categories
 from latentgram.shag.grammar import Floats, HeadGrammar
-from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
-from latentgram.shag.kernels.lexical_backoff import lexical_weights
-from latentgram.shag.relations import Relations
-from latentgram.shag.statistics.contexts import ContextCounts
+from latentgram.shag.kernels.inside_outside import HeadWeights
+from latentgram.shag.kernels.lexical_backoff import TRUST, LexicalTables, Table, lexical_weights
+from latentgram.shag.relations import ContextCounts, Relations
 
 MEMORIES = {"none": 1, "first": 2, "kind": 4}
 """What a head remembers, and the number of states that takes."""
@@ -73,36 +71,12 @@ class LexicalSHAG(HeadGrammar):
         """The weights of a sentence's trees."""
         tags, words = self.symbols.encode(sentence).astype(np.int64), self.encode_words(sentence)
         given_tag = self._word_given_tag(tags, words)
-        fine_tags, fine_words, coarse_tags, coarse_words = self._tables
-        arc, halt, root = lexical_weights(
-            tags,
-            words,
-            self.fine_tags.context,
-            fine_tags,
-            fine_words,
-            self.coarse_tags.context,
-            coarse_tags,
-            coarse_words,
-            self.tag_base,
-            given_tag,
-            MEMORIES[self.memory],
-            len(self.symbols.alphabet),
-            len(self.vocabulary),
-        )
+        arc, halt, root = lexical_weights(self._tables, tags, words, given_tag, len(self.vocabulary))
         unigram = self.symbols.frequency[tags] * given_tag
         if self.memory == "none":
             arc, halt = np.repeat(arc, 2, axis=2), np.repeat(halt, 2, axis=2)
-        ones = np.ones((2, len(tags), 1))
-        weights = HeadWeights(
-            ones,
-            ones,
-            UNIT,
-            np.zeros((len(tags), len(tags)), np.int32),
-            arc / unigram[None, :, None],
-            halt,
-            memory_classes(sentence, self.memory),
-            root / unigram,
-        )
+        memory = memory_classes(sentence, self.memory)
+        weights = HeadWeights.without_states(arc / unigram[None, :, None], root / unigram, halt, memory)
         return weights, float(np.log(unigram).sum())
 
     def encode_words(self, sentence: Sentence) -> NDArray[np.int64]:
@@ -111,16 +85,20 @@ class LexicalSHAG(HeadGrammar):
         return np.where(numbers == ABSENT, self.vocabulary.index(UNKNOWN), numbers)
 
     @cached_property
-    def _tables(self) -> tuple[tuple[Any, ...], ...]:
-        """(offset, event, count, total) of the tag and word tables, as the kernel takes them."""
-        tables = (self.fine_tags, self.fine_words, self.coarse_tags, self.coarse_words)
-        return tuple((table.offset, table.event, table.count, table.total) for table in tables)
+    def _tables(self) -> LexicalTables:
+        """The counts as the kernel takes them."""
+        fine_tags, fine_words, coarse_tags, coarse_words = (
+            Table(counts.offset, counts.event, counts.count, counts.total)
+            for counts in (self.fine_tags, self.fine_words, self.coarse_tags, self.coarse_words)
+        )
+        fine, coarse = self.fine_tags.context, self.coarse_tags.context
+        return LexicalTables(fine, fine_tags, fine_words, coarse, coarse_tags, coarse_words, self.tag_base)
 
     @cached_property
     def _by_tag(self) -> dict[tuple[int, int], float]:
         """p(word | tag), smoothed with the number of words."""
         table, uniform = self.tag_words, 1.0 / len(self.vocabulary)
-        trust = table.total / (table.total + 5.0 * table.distinct)
+        trust = table.total / (table.total + TRUST * table.distinct)
         context = np.repeat(np.arange(len(table.context)), table.distinct)
         shares = trust[context] * table.count / table.total[context] + (1 - trust[context]) * uniform
         pairs = zip(table.context[context].tolist(), table.event.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""`SHAG`: a split head-automata grammar whose automata are operator models over symbols (000 §2–3).
+"""`SHAG`: a split head-automata grammar of operator automata over symbols (Luque et al. 2012, sections 2–3).
 
 A sentence's tree is generated from the root down: the root takes one word by `root`, and every head h makes its
 left and its right modifiers head-outwards by the automaton of (direction, h),
@@ -125,25 +125,23 @@ class SHAG(HeadGrammar):
         raise DataError(f"the grammar hardly ever makes a sentence of at most {longest} words")
 
     def _draw(self, root: int, rng: np.random.Generator, longest: int) -> DependencyTree | None:
-        symbols, heads = [root], [ABSENT]
-        sides: list[tuple[list[int], list[int]]] = []
-        for number, symbol in enumerate(symbols):
-            grown = tuple(self._sequences[direction, symbol].draw(rng, longest) for direction in (LEFT, RIGHT))
-            if len(symbols) + sum(map(len, grown)) > longest:
+        symbols, heads, order = [root], [ABSENT], [0]
+        for head, symbol in enumerate(symbols):
+            left, right = (self._sequences[direction, symbol].draw(rng, longest) for direction in (LEFT, RIGHT))
+            first, place = len(symbols), order.index(head)
+            if first + len(left) + len(right) > longest:
                 return None
-            sides.append(([], []))
-            for direction, modifiers in enumerate(grown):
-                for modifier in modifiers:
-                    sides[number][direction].append(len(symbols))
-                    symbols.append(modifier)
-                    heads.append(number)
-        order = _in_order(sides)
-        place = {node: position for position, node in enumerate(order, 1)}
+            symbols += left + right
+            heads += [head] * (len(left) + len(right))
+            # All that will be below a word stands beside it: the nearest modifiers are made first.
+            order[place + 1 : place + 1] = range(first + len(left), len(symbols))
+            order[place:place] = reversed(range(first, first + len(left)))
+        number = {node: position for position, node in enumerate(order, 1)}
         names = tuple(self.symbols.alphabet[symbols[node]] for node in order)
         tags = [name.rsplit("^", 1)[-1].split("|") for name in names]
         return DependencyTree(
             words=names,
-            heads=tuple(place[heads[node]] if heads[node] != ABSENT else 0 for node in order),
+            heads=tuple(number[heads[node]] if heads[node] != ABSENT else 0 for node in order),
             upos=tuple("_" if self.symbols.kind == "xpos" else parts[0] for parts in tags),
             xpos=tuple(parts[-1] if len(parts) > 1 or self.symbols.kind == "xpos" else "_" for parts in tags),
         )
@@ -203,19 +201,3 @@ def _padding(start: Floats, stop: Floats, step: Floats) -> int:
     """How many of the last states are not used at all."""
     used = (start != 0) | (stop != 0) | step.any((0, 1)) | step.any((0, 2))
     return int(np.argmax(used[::-1])) if used.any() else len(used) - 1
-
-
-def _in_order(sides: list[tuple[list[int], list[int]]]) -> list[int]:
-    """The nodes of a tree from left to right; modifiers are given nearest first."""
-    order: list[int] = []
-    stack: list[tuple[int, bool]] = [(0, False)]
-    while stack:
-        node, open_ = stack.pop()
-        if open_:
-            order.append(node)
-            continue
-        left, right = sides[node]
-        stack.extend((child, False) for child in reversed(right))
-        stack.append((node, True))
-        stack.extend((child, False) for child in left)
-    return order

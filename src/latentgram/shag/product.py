@@ -1,4 +1,4 @@
-"""Products of head-automata grammars and arc factors (000 Eq. 21): `shag * lex ** 0.7 * distance ** 0.5`.
+"""Products of grammars and arc factors (Luque et al. 2012, Eq. 21): `shag * lex ** 0.7 * distance ** 0.5`.
 
 The score of a tree under a product is the product of its scores, each raised to its power. At most one factor has
 hidden states; the others are deterministic, so the product is again a weight that `HeadWeights` expresses exactly:
@@ -8,19 +8,33 @@ a sentence are exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
-from latentgram.shag.grammar import HeadGrammar
+from latentgram.kinds.kind import Context
+from latentgram.shag.clustering import learn_clusters
+from latentgram.shag.counting import count_distances, count_lexical
+from latentgram.shag.em import learn_em
+from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
 from latentgram.shag.lexical import LexicalSHAG
 from latentgram.shag.model import SHAG
 from latentgram.shag.relations import Relations
+from latentgram.shag.settings import (
+    ClusteringProduct,
+    CountingDistance,
+    CountingLexical,
+    EMProduct,
+    SpectralProduct,
+)
+from latentgram.shag.spectral import learn_spectral
+from latentgram.shag.statistics import Trees
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +52,9 @@ class ProductSHAG(HeadGrammar):
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
-        hidden = [power for factor, power in zip(self.factors, self.powers, strict=True) if _is_hidden(factor)]
+        hidden = [
+            power for factor, power in zip(self.factors, self.powers, strict=True) if isinstance(factor, SHAG)
+        ]
         if len(hidden) > 1:
             raise SettingError("at most one factor of a product may have hidden states")
         if hidden and hidden[0] != 1:
@@ -60,7 +76,7 @@ class ProductSHAG(HeadGrammar):
         return self._grammar.relations
 
     @property
-    def symbols(self) -> Any:
+    def symbols(self) -> WordSymbols:
         """The symbols that the relations are learned on."""
         return self._grammar.symbols
 
@@ -90,11 +106,7 @@ class ProductSHAG(HeadGrammar):
         )
 
 
-def _is_hidden(factor: HeadGrammar) -> bool:
-    return isinstance(factor, SHAG)
-
-
-def _parts(factor: Any) -> tuple[tuple[HeadGrammar, ...], tuple[float, ...]]:
+def _parts(factor: HeadGrammar) -> tuple[tuple[HeadGrammar, ...], tuple[float, ...]]:
     if isinstance(factor, ProductSHAG):
         return factor.factors, factor.powers
     if not isinstance(factor, HeadGrammar):
@@ -102,13 +114,13 @@ def _parts(factor: Any) -> tuple[tuple[HeadGrammar, ...], tuple[float, ...]]:
     return (factor,), (1.0,)
 
 
-def multiply(first: Any, second: Any) -> ProductSHAG:
+def multiply(first: HeadGrammar, second: HeadGrammar) -> ProductSHAG:
     """The product of two grammars, factors or products."""
     (factors, powers), (others, other_powers) = _parts(first), _parts(second)
     return ProductSHAG(factors + others, powers + other_powers)
 
 
-def power(factor: Any, exponent: float) -> ProductSHAG:
+def power(factor: HeadGrammar, exponent: float) -> ProductSHAG:
     """A deterministic grammar, factor or product raised to a power."""
     if not 0 <= exponent < np.inf:
         raise SettingError(f"the power of a factor must be at least 0 and finite, got {exponent}")
@@ -136,9 +148,35 @@ def _joined(first: HeadWeights, second: HeadWeights) -> HeadWeights:
     )
 
 
-def _paired(first: Any, second: Any) -> Any:
+def _paired(first: Floats, second: Floats) -> Floats:
     """Weights by pairs of states: "first" goes with "first", every class with every class."""
     if first.shape[2] == 2 and second.shape[2] == 2:
         return first * second
     later = first[:, :, 1:, None] * second[:, :, None, 1:]
     return np.concatenate([first[:, :, :1] * second[:, :, :1], later.reshape(*first.shape[:2], -1)], axis=2)
+
+
+def learn_product(
+    trees: Trees, learner: SpectralProduct | EMProduct | ClusteringProduct, context: Context
+) -> ProductSHAG:
+    """The recipe: a hidden-state grammar by any learner, times words and times distances, each to its power.
+
+    A `dev_score` chooses among hidden-state grammars by the products they make.
+    """
+    lexical = count_lexical(trees, CountingLexical(symbols=learner.symbols), context)
+    distance = count_distances(trees, CountingDistance(symbols=learner.symbols), context)
+    powers = ((lexical, learner.lexical), (distance, learner.distance))
+
+    def product(hidden: SHAG) -> ProductSHAG:
+        kept = [(hidden, 1.0), *((factor, power) for factor, power in powers if power)]
+        factors, exponents = zip(*kept, strict=True)
+        return ProductSHAG(factors, exponents, hidden.provenance)
+
+    score = context.dev_score
+    if score is not None:
+        context = replace(context, dev_score=lambda hidden: score(product(cast(SHAG, hidden))))
+    if isinstance(learner, SpectralProduct):
+        return product(learn_spectral(trees, learner, context))
+    if isinstance(learner, EMProduct):
+        return product(learn_em(trees, learner, context))
+    return product(learn_clusters(trees, learner, context))

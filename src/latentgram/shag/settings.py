@@ -62,28 +62,28 @@ class ClusteringSHAG(Basis):
 
 
 @dataclass(frozen=True, repr=False)
-class SpectralProduct(SpectralSHAG):
+class Powers(Settings):
+    """How much words and distances count in a product."""
+
+    lexical: float = fields.LEXICAL(0.7)
+    distance: float = fields.DISTANCE(0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralProduct(Powers, SpectralSHAG):
     """Spectral automata times words times distances."""
 
-    lexical: float = fields.LEXICAL(0.7)
-    distance: float = fields.DISTANCE(0.5)
-
 
 @dataclass(frozen=True, repr=False)
-class EMProduct(EMSHAG):
+class EMProduct(Powers, EMSHAG):
     """Automata by EM times words times distances."""
 
-    lexical: float = fields.LEXICAL(0.7)
-    distance: float = fields.DISTANCE(0.5)
-
 
 @dataclass(frozen=True, repr=False)
-class ClusteringProduct(ClusteringSHAG):
+class ClusteringProduct(Powers, ClusteringSHAG):
     """Clustered automata times words times distances."""
 
     states: int = fields.STATES(15)
-    lexical: float = fields.LEXICAL(0.7)
-    distance: float = fields.DISTANCE(0.5)
 
 
 @dataclass(frozen=True, repr=False)

@@ -43,6 +43,15 @@ def _mixed(role, symbol):
 
 
 @njit(cache=True)
+def sentence_at(trees, s):
+    """The symbols [4, N + 2] of a sentence of `EncodedTrees`, and its heads [N + 2] by places."""
+    begin, end = trees.offsets[s], trees.offsets[s + 1]
+    heads = np.zeros(end - begin + 2, np.int64)
+    heads[1:-1] = trees.heads[begin:end]
+    return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
+
+
+@njit(cache=True)
 def role_codes(symbols):
     """The codes [roles, N + 2] of the words of a sentence in every role.
 
@@ -202,6 +211,20 @@ def add_up(weights, buckets, count, direction, variant):
     return total
 
 
+@njit(cache=True, inline="always")
+def _arc_score(weights, codes, last, head, word, shift, buckets):
+    """The score of an arc."""
+    count = arc_buckets(codes, last, head, word, shift, buckets)
+    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(head, word))
+
+
+@njit(cache=True, inline="always")
+def _sibling_score(weights, codes, head, before, word, shift, buckets):
+    """The score of a modifier and the sibling before it."""
+    count = sibling_buckets(codes, head, before, word, shift, buckets)
+    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(before, word))
+
+
 @njit(cache=True)
 def score_arcs(symbols, weights, arc, root):
     """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence."""
@@ -213,9 +236,7 @@ def score_arcs(symbols, weights, arc, root):
         for head in range(n_words + 1):
             if head == modifier:
                 continue
-            count = arc_buckets(codes, last, head, modifier, shift, buckets)
-            direction = 1 if modifier > head else 0
-            score = add_up(weights, buckets, count, direction, distance_variant(head, modifier))
+            score = _arc_score(weights, codes, last, head, modifier, shift, buckets)
             if head == 0:
                 root[modifier - 1] = score
             else:
@@ -241,21 +262,16 @@ def score_listed(symbols, weights, scores):
     codes, last = role_codes(symbols), last_alike(symbols)
     buckets = np.empty(ARC_FEATURES, np.int64)
     for word in range(1, n_words + 1):
-        count = arc_buckets(codes, last, 0, word, shift, buckets)
-        root[word - 1] = add_up(weights, buckets, count, 1, distance_variant(0, word))
+        root[word - 1] = _arc_score(weights, codes, last, 0, word, shift, buckets)
     for source in range(2 * n_words):
-        head = source % n_words + 1
-        direction = source // n_words
-        begin = offset[source]
-        for number in range(begin, offset[source + 1]):
-            word = modifier[number] + 1
-            count = arc_buckets(codes, last, head, word, shift, buckets)
-            arc[head - 1, word - 1] = add_up(weights, buckets, count, direction, distance_variant(head, word))
+        head, begin = source % n_words + 1, offset[source]
+        for a in range(begin, offset[source + 1]):
+            word = modifier[a] + 1
+            arc[head - 1, word - 1] = _arc_score(weights, codes, last, head, word, shift, buckets)
             place = sibling_begin[head - 1, word - 1]
-            for b in range(number - begin + 1):
+            for b in range(a - begin + 1):
                 before = modifier[begin + b - 1] + 1 if b > 0 else head
-                count = sibling_buckets(codes, head, before, word, shift, buckets)
-                sibling[place + b] = add_up(weights, buckets, count, direction, distance_variant(before, word))
+                sibling[place + b] = _sibling_score(weights, codes, head, before, word, shift, buckets)
 
 
 @njit(cache=True)
@@ -267,11 +283,7 @@ def score_tree(symbols, weights, heads, second):
     total = 0.0
     for word in range(1, len(heads) - 1):
         head = heads[word]
-        direction = 1 if word > head else 0
-        count = arc_buckets(codes, last, head, word, shift, buckets)
-        total += add_up(weights, buckets, count, direction, distance_variant(head, word))
+        total += _arc_score(weights, codes, last, head, word, shift, buckets)
         if second and head > 0:
-            before = sibling_of(heads, word)
-            count = sibling_buckets(codes, head, before, word, shift, buckets)
-            total += add_up(weights, buckets, count, direction, distance_variant(before, word))
+            total += _sibling_score(weights, codes, head, sibling_of(heads, word), word, shift, buckets)
     return total

@@ -1,4 +1,4 @@
-"""Histories: what a tree that grows from its root has shown before each of its next words (Collins 1997; 001 §4).
+"""Histories: what a tree that grows from its root has shown before each of its next words (Collins 1997).
 
 A tree grows depth first. Every head makes its left modifiers from the nearest outward and an end, then its right
 ones and an end; a modifier makes all that hangs on it before its head goes on. So when a head makes its next

@@ -6,7 +6,6 @@ wrong heads. If it beats the right tree y, the weights take the smallest step th
     Δ = features(y) − features(y'),   τ = min(C, (loss + score(y') − score(y)) / ‖Δ‖²),   w ← w + τ Δ.
 
 The average of the weights over all steps is w − u / T with u = Σ_t t τ_t Δ_t, so averaging costs nothing more.
-Sentences lie end to end in `symbols`, with a place for the root before and one for the end after each.
 """
 
 import numpy as np
@@ -21,6 +20,7 @@ from latentgram.arcs.kernels.features import (
     role_codes,
     score_arcs,
     score_listed,
+    sentence_at,
     sibling_buckets,
     sibling_of,
 )
@@ -36,6 +36,29 @@ def _collect(buckets, count, direction, variant, sign, change, touched, used):
             touched[used] = bucket
             used += 1
     return used
+
+
+@njit(cache=True)
+def taken_out(change, touched):
+    """The change of each touched weight, and the sum of their squares; all of it is zero then.
+
+    A change is taken out where its weight is first met, so later meetings count nothing.
+    """
+    steps = np.empty(len(touched))
+    norm = 0.0
+    for t in range(len(touched)):
+        steps[t] = change[touched[t]]
+        change[touched[t]] = 0.0
+        norm += steps[t] * steps[t]
+    return steps, norm
+
+
+@njit(cache=True)
+def move(weights, summed, touched, steps, rate, clock):
+    """Take a step, and add it to the sum that the average is made of."""
+    for t in range(len(touched)):
+        weights[touched[t]] += rate * steps[t]
+        summed[touched[t]] += clock * rate * steps[t]
 
 
 @njit(cache=True)
@@ -63,98 +86,89 @@ def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed,
                     count = sibling_buckets(codes, head, before, word, shift, buckets)
                     variant = distance_variant(before, word)
                     used = _collect(buckets, count, direction, variant, sign, change, touched, used)
-    # The change of a bucket is taken out where it is first met, so later meetings count nothing.
-    steps = np.empty(used)
-    norm = 0.0
-    for t in range(used):
-        steps[t] = change[touched[t]]
-        change[touched[t]] = 0.0
-        norm += steps[t] * steps[t]
-    if norm == 0.0:
-        return
-    rate = min(limit, margin / norm)
-    for t in range(used):
-        weights[touched[t]] += rate * steps[t]
-        summed[touched[t]] += clock * rate * steps[t]
+    steps, norm = taken_out(change, touched[:used])
+    if norm > 0.0:
+        move(weights, summed, touched[:used], steps, min(limit, margin / norm), clock)
 
 
 @njit(cache=True)
-def first_order_pass(order, symbols, offsets, heads, limit, clock, weights, summed):
-    """Learn from the sentences in this order, scoring arcs alone; the number of wrong heads met, and the clock."""
-    change = np.zeros(len(weights))
-    wrong = 0
-    for s in order:
-        base, n_words = offsets[s] + 2 * s, offsets[s + 1] - offsets[s]
-        here = symbols[:, base : base + n_words + 2]
-        gold, guess = np.zeros(n_words + 2, np.int64), np.zeros(n_words + 2, np.int64)
-        gold[1 : n_words + 1] = heads[offsets[s] : offsets[s + 1]]
-        arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
-        score_arcs(here, weights, arc, root)
-        right = 0.0
-        for word in range(n_words):
-            right += root[word] if gold[word + 1] == 0 else arc[gold[word + 1] - 1, word]
-            for head in range(n_words):
-                if gold[word + 1] != head + 1:
-                    arc[head, word] += 1.0
-            if gold[word + 1] != 0:
-                root[word] += 1.0
-        best, score = best_heads(first_order(arc, root))
-        guess[1 : n_words + 1] = best + 1
-        clock += 1.0
-        missed = int(np.sum(gold != guess))
-        if missed > 0 and score > right:
-            wrong += missed
-            _update(here, gold, guess, False, score - right, limit, clock, weights, summed, change)
-    return wrong, clock
+def _first_order_rival(symbols, gold, weights):
+    """The heads [N] of the tree with the best score and loss by arcs alone, and how far it beats the right one."""
+    n_words = symbols.shape[1] - 2
+    arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
+    score_arcs(symbols, weights, arc, root)
+    right = 0.0
+    for word in range(n_words):
+        right += root[word] if gold[word + 1] == 0 else arc[gold[word + 1] - 1, word]
+        for head in range(n_words):
+            if gold[word + 1] != head + 1:
+                arc[head, word] += 1.0
+        if gold[word + 1] != 0:
+            root[word] += 1.0
+    heads, score = best_heads(first_order(arc, root))
+    return heads, score - right
 
 
 @njit(cache=True)
-def second_order_pass(order, symbols, offsets, heads, kept_start, kept_head, limit, clock, weights, summed):
-    """The same with adjacent siblings, among the heads kept for each word (by places, the right one included)."""
-    change = np.zeros(len(weights))
-    wrong = 0
-    for s in order:
-        base, n_words = offsets[s] + 2 * s, offsets[s + 1] - offsets[s]
-        here = symbols[:, base : base + n_words + 2]
-        gold, guess = np.zeros(n_words + 2, np.int64), np.zeros(n_words + 2, np.int64)
-        gold[1 : n_words + 1] = heads[offsets[s] : offsets[s + 1]]
-        kept = np.zeros((n_words, n_words), np.bool_)
-        rooted = np.zeros(n_words, np.bool_)
-        for word in range(n_words):
-            for t in range(kept_start[offsets[s] + word], kept_start[offsets[s] + word + 1]):
-                if kept_head[t] == 0:
-                    rooted[word] = True
-                else:
-                    kept[kept_head[t] - 1, word] = True
-        scores = second_order(kept)
-        score_listed(here, weights, scores)
-        arc, root, offset, modifier, sibling_begin, sibling = scores
-        right = 0.0
-        for word in range(n_words):
-            if gold[word + 1] == 0:
-                right += root[word]
+def _second_order_rival(symbols, gold, start, listed, weights):
+    """The same with adjacent siblings, among the heads listed for each word, the right one included."""
+    n_words = symbols.shape[1] - 2
+    kept, rooted = np.zeros((n_words, n_words), np.bool_), np.zeros(n_words, np.bool_)
+    for word in range(n_words):
+        for head in listed[start[word] : start[word + 1]]:
+            if head == 0:
+                rooted[word] = True
             else:
-                root[word] += 1.0
-            if not rooted[word]:
-                root[word] = -np.inf
-        for source in range(2 * n_words):
-            head = source % n_words
-            for number in range(offset[source], offset[source + 1]):
-                word = modifier[number]
-                if gold[word + 1] != head + 1:
-                    arc[head, word] += 1.0
-                    continue
-                place = sibling_begin[head, word]
-                right += arc[head, word] + sibling[place]
-                before = sibling_of(gold, word + 1)
-                for b in range(offset[source], number):
-                    if modifier[b] + 1 == before:
-                        right += sibling[place + 1 + b - offset[source]] - sibling[place]
-        best, score = best_heads(scores)
-        guess[1 : n_words + 1] = best + 1
+                kept[head - 1, word] = True
+    scores = second_order(kept)
+    score_listed(symbols, weights, scores)
+    arc, root, offset, modifier, sibling_begin, sibling = scores
+    right = 0.0
+    for word in range(n_words):
+        if gold[word + 1] == 0:
+            right += root[word]
+        else:
+            root[word] += 1.0
+        if not rooted[word]:
+            root[word] = -np.inf
+    for source in range(2 * n_words):
+        head = source % n_words + 1
+        for a in range(offset[source], offset[source + 1]):
+            word = modifier[a] + 1
+            if gold[word] != head:
+                arc[head - 1, word - 1] += 1.0
+                continue
+            place = sibling_begin[head - 1, word - 1]
+            right += arc[head - 1, word - 1] + sibling[place]
+            before = sibling_of(gold, word)
+            for b in range(offset[source], a):
+                if modifier[b] + 1 == before:
+                    right += sibling[place + 1 + b - offset[source]] - sibling[place]
+    heads, score = best_heads(scores)
+    return heads, score - right
+
+
+@njit(cache=True)
+def mira_pass(order, trees, limit, clock, weights, summed):
+    """Learn from `EncodedTrees` in this order; the number of wrong heads met, and the clock.
+
+    Arcs alone are scored where all heads are looked at, adjacent siblings too where they are listed.
+    """
+    second = len(trees.kept_start) > 0
+    change = np.zeros(len(weights))
+    wrong = 0
+    for s in order:
+        symbols, gold = sentence_at(trees, s)
+        guess = np.zeros(len(gold), np.int64)
+        if second:
+            start = trees.kept_start[trees.offsets[s] : trees.offsets[s + 1] + 1]
+            heads, margin = _second_order_rival(symbols, gold, start, trees.kept_head, weights)
+        else:
+            heads, margin = _first_order_rival(symbols, gold, weights)
+        guess[1:-1] = heads + 1
         clock += 1.0
         missed = int(np.sum(gold != guess))
-        if missed > 0 and score > right:
+        if missed > 0 and margin > 0.0:
             wrong += missed
-            _update(here, gold, guess, True, score - right, limit, clock, weights, summed, change)
+            _update(symbols, gold, guess, second, margin, limit, clock, weights, summed, change)
     return wrong, clock

@@ -7,7 +7,7 @@ head, or if it is in the best tree, so that there always is a tree. O(N³) a sen
 import numpy as np
 from numba import njit
 
-from latentgram.arcs.kernels.features import score_arcs
+from latentgram.arcs.kernels.features import score_arcs, sentence_at
 from latentgram.numeric.projective import best_heads, first_order, marginals
 from latentgram.numeric.semiring import Log
 
@@ -31,19 +31,21 @@ def likely_arcs(symbols, weights, scale, floor):
 
 
 @njit(cache=True)
-def list_likely_heads(symbols, offsets, heads, weights, scale, floor):
+def list_likely_heads(trees, weights, scale, floor):
     """For every word of many sentences the places of the heads that are kept, its right head among them.
 
     Returns lists: where those of each word begin [words + 1], and the heads.
     """
+    offsets = trees.offsets
     start = np.zeros(offsets[-1] + 1, np.int64)
     listed = np.empty(16 * offsets[-1] + 64, np.int32)
     used = 0
     for s in range(len(offsets) - 1):
-        base, n_words = offsets[s] + 2 * s, offsets[s + 1] - offsets[s]
-        kept = likely_arcs(symbols[:, base : base + n_words + 2], weights, scale, floor)
+        symbols, heads = sentence_at(trees, s)
+        n_words = len(heads) - 2
+        kept = likely_arcs(symbols, weights, scale, floor)
         for word in range(n_words):
-            kept[heads[offsets[s] + word], word] = True
+            kept[heads[word + 1], word] = True
         while used + kept.sum() > len(listed):
             larger = np.empty(2 * len(listed), np.int32)
             larger[:used] = listed[:used]

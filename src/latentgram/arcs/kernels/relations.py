@@ -12,7 +12,7 @@ Cost: 26 rows an arc, O(L) each.
 import numpy as np
 from numba import njit
 
-from latentgram.arcs.kernels.features import COARSE, STEM, TAG, WORD, distance_variant
+from latentgram.arcs.kernels.features import COARSE, STEM, TAG, WORD, distance_variant, sentence_at
 
 FEATURES = 26
 _ROW = 8
@@ -20,9 +20,9 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, inline="always")
-def _key(one, two, three):
+def _key(first, second, third):
     """Three symbols in one number."""
-    return (np.uint64(one + 11) * _ODD + np.uint64(two + 11)) * _ODD + np.uint64(three + 11)
+    return (np.uint64(first + 11) * _ODD + np.uint64(second + 11)) * _ODD + np.uint64(third + 11)
 
 
 @njit(cache=True)
@@ -98,20 +98,17 @@ def name_arcs(symbols, heads, relations, weights, n_relations):
 
 
 @njit(cache=True)
-def relation_pass(order, symbols, offsets, heads, relations, limit, clock, weights, summed, n_relations):
+def relation_pass(order, trees, relations, n_relations, limit, clock, weights, summed):
     """Learn from the sentences in this order; how many relations were wrong, and the clock."""
     rows, scores = np.empty(FEATURES, np.int64), np.empty(n_relations)
     wrong = 0
     for s in order:
-        base, n_words = offsets[s] + 2 * s, offsets[s + 1] - offsets[s]
-        here = symbols[:, base : base + n_words + 2]
-        places = np.zeros(n_words + 2, np.int64)
-        places[1 : n_words + 1] = heads[offsets[s] : offsets[s + 1]]
-        first, last, count = _children(places)
-        for word in range(1, n_words + 1):
-            relation_rows(here, places, first, last, count, word, len(weights) - n_relations, rows)
+        symbols, heads = sentence_at(trees, s)
+        first, last, count = _children(heads)
+        for word in range(1, len(heads) - 1):
+            relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
             _scores(weights, rows, scores)
-            right = relations[offsets[s] + word - 1]
+            right = relations[trees.offsets[s] + word - 1]
             rival = -1
             for r in range(n_relations):
                 if r != right and (rival < 0 or scores[r] > scores[rival]):

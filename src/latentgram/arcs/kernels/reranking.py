@@ -1,25 +1,50 @@
-"""Ranking n-best lists by a linear model, and one pass of its averaged perceptron (Collins 2002; 001 §4.3).
+"""Ranking n-best lists by a linear model, and its learner (Dhillon et al. 2012, §4.3; Collins & Koo 2005).
 
 A candidate tree has a few dense features (its base score, log-probabilities under other models) and the codes of
 two templates over tags, which the base parser does not look at:
 
-    ⟨nearest left modifier, head, nearest right modifier⟩          one a head
-    ⟨left or right modifier, head, grandparent⟩                    one a word
+    ⟨nearest left modifier, head, nearest right modifier⟩          one per head
+    ⟨left or right modifier, head, grandparent⟩                    one per word
 
     score(y) = Σ_i weight_i · dense_i(y) + Σ_c template_weight[c]
 
 A code is ((kind · T + a) · T + b) · T + c for tags numbered below T; T − 2 stands for the root, T − 1 for none.
-The learner moves towards the candidate with the fewest wrong heads, away from the one with the best score + loss,
-by the step that mends the margin, at most `limit`.
+The learner moves towards the candidate y with the fewest wrong heads, away from the one y' with the best score +
+loss, by the step that mends the margin (`margin_pass`), as MIRA does over all trees (mira.py):
 
-Candidates lie end to end: those of list s are starts[s] … starts[s + 1], and the heads of its first one begin at
-head_starts[s]; tags of all sentences end to end, those of list s from tag_starts[s] on.
+    Δ = features(y) − features(y'),   τ = min(limit, (loss + score(y') − score(y)) / ‖Δ‖²),   w ← w + τ Δ.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from latentgram.arcs.kernels.mira import move, taken_out
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 KINDS = 3
+
+
+class FlatLists(NamedTuple):
+    """N-best lists end to end; the candidates of list s are starts[s] … starts[s + 1]."""
+
+    starts: Ints
+    head_starts: Ints
+    """Where the heads of the first candidate of each list begin."""
+    heads: Ints
+    tag_starts: Ints
+    """Where the tags of each sentence begin."""
+    tags: Ints
+    dense: Floats
+    """[candidates, features]"""
+    right: Ints
+    """[candidates] how many heads are right."""
+    n_tags: int
+    """Root and none counted."""
 
 
 @njit(cache=True)
@@ -63,62 +88,50 @@ def score_candidates(tags, heads, dense, weights, n_tags, template_weights):
 
 
 @njit(cache=True)
-def _step(codes, sign, change, touched, used):
+def _collect(tags, heads, n_tags, sign, change):
+    """Add the templates of a tree to the change of weights; their codes."""
+    codes = np.empty(2 * len(tags), np.int64)
+    template_codes(tags, heads, n_tags, codes)
     for code in codes:
         change[code] += sign
-        touched[used] = code
-        used += 1
-    return used
+    return codes
 
 
 @njit(cache=True)
-def perceptron_pass(
-    order, starts, head_starts, heads, tag_starts, tags, dense, right, n_tags, limit, clock,
-    weights, summed, template_weights, template_summed,
-):  # fmt: skip
+def margin_pass(order, lists, limit, clock, weights, summed, template_weights, template_summed):
     """Learn from the lists in this order; how many heads were lost against the best candidates, and the clock."""
     change = np.zeros(len(template_weights))
+    touched = np.empty(0, np.int64)
     lost = 0
     for s in order:
-        begin, end = starts[s], starts[s + 1]
-        here = tags[tag_starts[s] : tag_starts[s + 1]]
-        n_words = len(here)
-        trees = heads[head_starts[s] : head_starts[s] + (end - begin) * n_words].reshape(end - begin, n_words)
-        scores = score_candidates(here, trees, dense[begin:end], weights, n_tags, template_weights)
-        most = right[begin:end].max()
+        begin, end = lists.starts[s], lists.starts[s + 1]
+        tags = lists.tags[lists.tag_starts[s] : lists.tag_starts[s + 1]]
+        heads = lists.heads[lists.head_starts[s] : lists.head_starts[s + 1]].reshape(end - begin, len(tags))
+        dense, right = lists.dense[begin:end], lists.right[begin:end]
+        scores = score_candidates(tags, heads, dense, weights, lists.n_tags, template_weights)
+        loss = right.max() - right
         gold, guess = -1, 0
         for c in range(end - begin):
-            if right[begin + c] == most and (gold < 0 or scores[c] > scores[gold]):
+            if loss[c] == 0 and (gold < 0 or scores[c] > scores[gold]):
                 gold = c
-            if scores[c] + most - right[begin + c] > scores[guess] + most - right[begin + guess]:
+            if scores[c] + loss[c] > scores[guess] + loss[guess]:
                 guess = c
         clock += 1.0
-        lost += most - right[begin + np.argmax(scores)]
-        margin = scores[guess] + most - right[begin + guess] - scores[gold]
+        lost += loss[np.argmax(scores)]
+        margin = scores[guess] + loss[guess] - scores[gold]
         if guess == gold or margin <= 0.0:
             continue
-        difference = dense[begin + gold] - dense[begin + guess]
-        norm = np.sum(difference * difference)
-        used = 0
-        touched = np.empty(4 * n_words, np.int64)
-        steps = np.empty(4 * n_words)
+        difference = dense[gold] - dense[guess]
         if len(template_weights) > 0:
-            codes = np.empty(2 * n_words, np.int64)
-            template_codes(here, trees[gold], n_tags, codes)
-            used = _step(codes, 1.0, change, touched, used)
-            template_codes(here, trees[guess], n_tags, codes)
-            used = _step(codes, -1.0, change, touched, used)
-        for t in range(used):
-            steps[t] = change[touched[t]]
-            change[touched[t]] = 0.0
-            norm += steps[t] * steps[t]
+            good = _collect(tags, heads[gold], lists.n_tags, 1.0, change)
+            bad = _collect(tags, heads[guess], lists.n_tags, -1.0, change)
+            touched = np.concatenate((good, bad))
+        steps, norm = taken_out(change, touched)
+        norm += np.sum(difference * difference)
         if norm == 0.0:
             continue
         rate = min(limit, margin / norm)
-        for f in range(len(weights)):
-            weights[f] += rate * difference[f]
-            summed[f] += clock * rate * difference[f]
-        for t in range(used):
-            template_weights[touched[t]] += rate * steps[t]
-            template_summed[touched[t]] += clock * rate * steps[t]
+        weights += rate * difference
+        summed += clock * rate * difference
+        move(template_weights, template_summed, touched, steps, rate, clock)
     return lost, clock

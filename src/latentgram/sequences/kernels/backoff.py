@@ -10,6 +10,8 @@ can be reached after a word are suffixes of one another: at most `order` of them
 import numpy as np
 from numba import njit
 
+from latentgram.numeric.search import find
+
 MOST = 8
 """More than the states that can be held at once: the order of the model at most."""
 
@@ -17,14 +19,7 @@ MOST = 8
 @njit(cache=True)
 def find_arc(arc_start, arc_word, state, word):
     """The arc of a state for a word, or -1."""
-    low, high = arc_start[state], arc_start[state + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if arc_word[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < arc_start[state + 1] and arc_word[low] == word else -1
+    return find(arc_word, arc_start[state], arc_start[state + 1], word)
 
 
 @njit(cache=True)

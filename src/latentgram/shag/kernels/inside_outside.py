@@ -1,4 +1,4 @@
-"""Inside–outside over operator split head-automata grammars (000 §4.1), with exact deterministic factors.
+"""Inside–outside over operator split head-automata grammars (Luque et al. 2012, §4.1), with exact factors.
 
 A projective tree y over words 0 … N−1 has one root word r, and every word h generates its left and its right
 modifiers head-outwards by an operator automaton. The weight of a tree is
@@ -34,6 +34,8 @@ from numpy.typing import NDArray
 
 from latentgram.numeric.compiling import REORDER_AND_DIVIDE
 
+Floats = NDArray[np.float64]
+
 LEFT, RIGHT = 0, 1
 LARGE = 1e130
 UNIT = np.ones((1, 1, 1))
@@ -43,259 +45,290 @@ UNIT = np.ones((1, 1, 1))
 class HeadWeights(NamedTuple):
     """The weights of all trees of one sentence of N words, as the kernels take them."""
 
-    start: NDArray[np.float64]
+    start: Floats
     """[2, N, n] by direction and head."""
-    stop: NDArray[np.float64]
-    operators: NDArray[np.float64]
+    stop: Floats
+    operators: Floats
     """[K, n, n]"""
     step: NDArray[np.int32]
     """[N, N] the operator of each arc head → modifier."""
-    arc: NDArray[np.float64]
+    arc: Floats
     """[N, N, 1+R] weight of each arc by the state σ before it: 0 is "first", then the R memory classes."""
-    halt: NDArray[np.float64]
+    halt: Floats
     """[2, N, 1+R] weight of ending a sequence by σ."""
     memory: NDArray[np.int64]
     """[N] the class in 0 … R−1 that a modifier leaves behind."""
-    root: NDArray[np.float64]
+    root: Floats
     """[N] weight of each word as the root."""
+
+    @classmethod
+    def without_states(
+        cls,
+        arc: Floats,
+        root: Floats,
+        halt: Floats | None = None,
+        memory: NDArray[np.int64] | None = None,
+    ) -> "HeadWeights":
+        """The weights of a grammar that has no hidden states."""
+        size = len(root)
+        ones = np.ones((2, size, 1))
+        return cls(
+            ones,
+            ones,
+            UNIT,
+            np.zeros((size, size), np.int32),
+            arc,
+            np.ones((2, size, 2)) if halt is None else halt,
+            np.zeros(size, np.int64) if memory is None else memory,
+            root,
+        )
+
+
+class Charts(NamedTuple):
+    """What `inside` fills, by direction, head and other end."""
+
+    triangle: Floats
+    """[2, N, N, R, n]"""
+    trapezoid: Floats
+    """[2, N, N, n]"""
+    closed: Floats
+    """[2, N, N]"""
+
+
+@njit(cache=True, inline="always")
+def sides(i, j, d):
+    """Head, other end and the way from one to the other, of the half-span i … j in a direction."""
+    return (i, j, 1) if d == RIGHT else (j, i, -1)
+
+
+@njit(cache=True, inline="always")
+def _attach(weights, charts, d, head, mod, towards, balance, pre, rows):
+    """Fill a trapezoid (Eq. 20): σ is first at a split with an untouched head, else the class of its last word."""
+    n_classes, n_states = rows.shape
+    length = abs(mod - head)
+    opposite = charts.closed[1 - d, mod]
+    weight = opposite[head + towards] * weights.arc[head, mod, 0]
+    for q in range(n_states):
+        pre[q] = weight * weights.start[d, head, q]
+    if length > 1:
+        rows[:] = 0.0
+        for k in range(1, length):
+            end = head + k * towards
+            weight = opposite[end + towards]
+            for c in range(n_classes):
+                for q in range(n_states):
+                    rows[c, q] += weight * charts.triangle[d, head, end, c, q]
+        for c in range(n_classes):
+            weight = weights.arc[head, mod, 1 + c]
+            for q in range(n_states):
+                pre[q] += weight * rows[c, q]
+    operator = weights.operators[weights.step[head, mod]]
+    for q in range(n_states):
+        total = 0.0
+        for p in range(n_states):
+            total += operator[q, p] * pre[p]
+        charts.trapezoid[d, head, mod, q] = balance * total
+
+
+@njit(cache=True, inline="always")
+def _complete(weights, charts, d, head, end, towards):
+    """Fill a triangle (Eq. 19); the weight of the closed one."""
+    cell = charts.triangle[d, head, end]
+    n_classes, n_states = cell.shape
+    cell[:] = 0.0
+    for k in range(1, abs(end - head) + 1):
+        last = head + k * towards
+        weight = charts.closed[d, last, end]
+        row = cell[weights.memory[last]]
+        for q in range(n_states):
+            row[q] += weight * charts.trapezoid[d, head, last, q]
+    total = 0.0
+    for c in range(n_classes):
+        part = 0.0
+        for q in range(n_states):
+            part += weights.stop[d, head, q] * cell[c, q]
+        total += part * weights.halt[d, head, 1 + c]
+    return total
 
 
 @njit(cache=True, fastmath=REORDER_AND_DIVIDE)
-def _fill(start, stop, operators, step, arc, halt, memory, balance, triangle, trapezoid, closed):
+def _fill(weights, charts, balance):
     """Fill the inside charts; returns 0, or the span length at which numbers grow unsafe, and their size."""
-    n_words = step.shape[0]
-    n_states = start.shape[2]
-    n_classes = arc.shape[2] - 1
-    pre = np.empty(n_states)
-    rows = np.empty((n_classes, n_states))
+    _, n_words, _, n_classes, n_states = charts.triangle.shape
+    pre, rows = np.empty(n_states), np.empty((n_classes, n_states))
     for i in range(n_words):
         for d in range(2):
             total = 0.0
             for q in range(n_states):
-                total += stop[d, i, q] * start[d, i, q]
-            closed[d, i, i] = total * halt[d, i, 0]
+                total += weights.stop[d, i, q] * weights.start[d, i, q]
+            charts.closed[d, i, i] = total * weights.halt[d, i, 0]
     for length in range(1, n_words):
         largest = 0.0
         for i in range(n_words - length):
-            j = i + length
             for d in range(2):
-                head, mod = (i, j) if d == RIGHT else (j, i)
-                towards = 1 if d == RIGHT else -1
-                # Eq. 20: the split with an untouched head has σ = first, the others the class of their last word.
-                opposite = closed[1 - d, mod]
-                weight = opposite[head + towards] * arc[head, mod, 0]
-                for q in range(n_states):
-                    pre[q] = weight * start[d, head, q]
-                if length > 1:
-                    rows[:] = 0.0
-                    for k in range(1, length):
-                        end = head + k * towards
-                        weight = opposite[end + towards]
-                        for c in range(n_classes):
-                            for q in range(n_states):
-                                rows[c, q] += weight * triangle[d, head, end, c, q]
-                    for c in range(n_classes):
-                        weight = arc[head, mod, 1 + c]
-                        for q in range(n_states):
-                            pre[q] += weight * rows[c, q]
-                operator = operators[step[head, mod]]
-                for q in range(n_states):
-                    total = 0.0
-                    for p in range(n_states):
-                        total += operator[q, p] * pre[p]
-                    trapezoid[d, head, mod, q] = balance * total
+                head, mod, towards = sides(i, i + length, d)
+                _attach(weights, charts, d, head, mod, towards, balance, pre, rows)
         for i in range(n_words - length):
-            j = i + length
             for d in range(2):
-                head, end = (i, j) if d == RIGHT else (j, i)
-                towards = 1 if d == RIGHT else -1
-                # Eq. 19
-                cell = triangle[d, head, end]
-                cell[:] = 0.0
-                for k in range(1, length + 1):
-                    last = head + k * towards
-                    weight = closed[d, last, end]
-                    row = cell[memory[last]]
-                    for q in range(n_states):
-                        row[q] += weight * trapezoid[d, head, last, q]
-                total = 0.0
-                for c in range(n_classes):
-                    part = 0.0
-                    for q in range(n_states):
-                        part += stop[d, head, q] * cell[c, q]
-                    total += part * halt[d, head, 1 + c]
-                closed[d, head, end] = total
-                if abs(total) > largest:
-                    largest = abs(total)
+                head, end, towards = sides(i, i + length, d)
+                total = _complete(weights, charts, d, head, end, towards)
+                charts.closed[d, head, end] = total
+                largest = max(largest, abs(total))
         if largest > LARGE or 0.0 < largest < 1.0 / LARGE:
             return length, largest
     return 0, 1.0
 
 
 @njit(cache=True)
-def inside(start, stop, operators, step, arc, halt, memory, root):
-    """The inside charts of a sentence.
-
-    IN   the fields of `HeadWeights`.
-    OUT  triangle [2, N, N, R, n], trapezoid [2, N, N, n], closed [2, N, N] (direction, head, other end),
-         balance, and Z · balance^N with its sign.
-    """
-    n_words = step.shape[0]
-    n_states = start.shape[2]
-    triangle = np.empty((2, n_words, n_words, arc.shape[2] - 1, n_states))
-    trapezoid = np.empty((2, n_words, n_words, n_states))
-    closed = np.empty((2, n_words, n_words))
+def inside(weights):
+    """The inside charts of a sentence, `balance`, and Z · balance^N with its sign."""
+    n_words, n_states, n_classes = len(weights.root), weights.start.shape[2], weights.arc.shape[2] - 1
+    charts = Charts(
+        np.empty((2, n_words, n_words, n_classes, n_states)),
+        np.empty((2, n_words, n_words, n_states)),
+        np.empty((2, n_words, n_words)),
+    )
     balance = 1.0
     for _ in range(n_words):
-        length, size = _fill(start, stop, operators, step, arc, halt, memory, balance, triangle, trapezoid, closed)
+        length, size = _fill(weights, charts, balance)
         if length == 0:
             break
         balance *= size ** (-1.0 / length)
     total = 0.0
     for r in range(n_words):
-        total += root[r] * closed[LEFT, r, 0] * closed[RIGHT, r, n_words - 1]
-    return triangle, trapezoid, closed, balance, balance * total
+        total += weights.root[r] * charts.closed[LEFT, r, 0] * charts.closed[RIGHT, r, n_words - 1]
+    return charts, balance, balance * total
 
 
 @njit(cache=True)
-def log_partition(start, stop, operators, step, arc, halt, memory, root):
+def log_partition(weights):
     """log |Z| and the sign of Z (0 with −inf when no tree has weight)."""
-    _, _, _, balance, total = inside(start, stop, operators, step, arc, halt, memory, root)
+    _, balance, total = inside(weights)
     if total == 0.0 or not np.isfinite(total):
         return -np.inf, 0.0
-    return np.log(abs(total)) - step.shape[0] * np.log(balance), np.sign(total)
+    return np.log(abs(total)) - len(weights.root) * np.log(balance), np.sign(total)
+
+
+@njit(cache=True, inline="always")
+def _pull_complete(weights, charts, to, d, head, end, towards):
+    """The adjoint of `_complete`."""
+    to_cell = to.triangle[d, head, end]
+    n_classes, n_states = to_cell.shape
+    weight = to.closed[d, head, end]
+    for c in range(n_classes):
+        scale = weight * weights.halt[d, head, 1 + c]
+        for q in range(n_states):
+            to_cell[c, q] += scale * weights.stop[d, head, q]
+    for k in range(1, abs(end - head) + 1):
+        last = head + k * towards
+        weight = charts.closed[d, last, end]
+        row = to_cell[weights.memory[last]]
+        total = 0.0
+        for q in range(n_states):
+            to.trapezoid[d, head, last, q] += weight * row[q]
+            total += row[q] * charts.trapezoid[d, head, last, q]
+        to.closed[d, last, end] += total
+
+
+@njit(cache=True, inline="always")
+def _pull_attach(weights, charts, to, d, head, mod, towards, balance, to_pre, rows):
+    """The adjoint of `_attach`; the posterior of the arc."""
+    n_classes, n_states = rows.shape
+    operator = weights.operators[weights.step[head, mod]]
+    posterior = 0.0
+    for q in range(n_states):
+        posterior += to.trapezoid[d, head, mod, q] * charts.trapezoid[d, head, mod, q]
+    to_pre[:] = 0.0
+    for q in range(n_states):
+        weight = balance * to.trapezoid[d, head, mod, q]
+        for p in range(n_states):
+            to_pre[p] += weight * operator[q, p]
+    opposite, to_opposite = charts.closed[1 - d, mod], to.closed[1 - d, mod]
+    total = 0.0
+    for q in range(n_states):
+        total += to_pre[q] * weights.start[d, head, q]
+    to_opposite[head + towards] += total * weights.arc[head, mod, 0]
+    for c in range(n_classes):
+        for q in range(n_states):
+            rows[c, q] = weights.arc[head, mod, 1 + c] * to_pre[q]
+    for k in range(1, abs(mod - head)):
+        end = head + k * towards
+        weight = opposite[end + towards]
+        total = 0.0
+        for c in range(n_classes):
+            for q in range(n_states):
+                to.triangle[d, head, end, c, q] += weight * rows[c, q]
+                total += rows[c, q] * charts.triangle[d, head, end, c, q]
+        to_opposite[end + towards] += total
+    return posterior
 
 
 @njit(cache=True, fastmath=REORDER_AND_DIVIDE)
-def _pull(
-    start, stop, operators, step, arc, halt, memory, root, balance, total, triangle, trapezoid, closed, marginal
-):
+def _pull(weights, charts, balance, total, marginal):
     """The adjoint of `_fill`: writes the marginals of all arcs (head, modifier)."""
-    n_words = step.shape[0]
-    n_states = start.shape[2]
-    n_classes = arc.shape[2] - 1
-    to_triangle = np.zeros_like(triangle)
-    to_trapezoid = np.zeros_like(trapezoid)
-    to_closed = np.zeros_like(closed)
-    to_pre = np.empty(n_states)
-    rows = np.empty((n_classes, n_states))
+    _, n_words, _, n_classes, n_states = charts.triangle.shape
+    to = Charts(np.zeros_like(charts.triangle), np.zeros_like(charts.trapezoid), np.zeros_like(charts.closed))
+    to_pre, rows = np.empty(n_states), np.empty((n_classes, n_states))
     for r in range(n_words):
-        weight = root[r] * balance / total
-        to_closed[LEFT, r, 0] = weight * closed[RIGHT, r, n_words - 1]
-        to_closed[RIGHT, r, n_words - 1] = weight * closed[LEFT, r, 0]
+        weight = weights.root[r] * balance / total
+        to.closed[LEFT, r, 0] = weight * charts.closed[RIGHT, r, n_words - 1]
+        to.closed[RIGHT, r, n_words - 1] = weight * charts.closed[LEFT, r, 0]
     for length in range(n_words - 1, 0, -1):
         for i in range(n_words - length):
-            j = i + length
             for d in range(2):
-                head, end = (i, j) if d == RIGHT else (j, i)
-                towards = 1 if d == RIGHT else -1
-                to_cell = to_triangle[d, head, end]
-                weight = to_closed[d, head, end]
-                for c in range(n_classes):
-                    scale = weight * halt[d, head, 1 + c]
-                    for q in range(n_states):
-                        to_cell[c, q] += scale * stop[d, head, q]
-                for k in range(1, length + 1):
-                    last = head + k * towards
-                    weight = closed[d, last, end]
-                    row = to_cell[memory[last]]
-                    total_here = 0.0
-                    for q in range(n_states):
-                        to_trapezoid[d, head, last, q] += weight * row[q]
-                        total_here += row[q] * trapezoid[d, head, last, q]
-                    to_closed[d, last, end] += total_here
+                head, end, towards = sides(i, i + length, d)
+                _pull_complete(weights, charts, to, d, head, end, towards)
         for i in range(n_words - length):
-            j = i + length
             for d in range(2):
-                head, mod = (i, j) if d == RIGHT else (j, i)
-                towards = 1 if d == RIGHT else -1
-                operator = operators[step[head, mod]]
-                posterior = 0.0
-                for q in range(n_states):
-                    posterior += to_trapezoid[d, head, mod, q] * trapezoid[d, head, mod, q]
-                marginal[head, mod] = posterior
-                to_pre[:] = 0.0
-                for q in range(n_states):
-                    weight = balance * to_trapezoid[d, head, mod, q]
-                    for p in range(n_states):
-                        to_pre[p] += weight * operator[q, p]
-                opposite = closed[1 - d, mod]
-                to_opposite = to_closed[1 - d, mod]
-                total_here = 0.0
-                for q in range(n_states):
-                    total_here += to_pre[q] * start[d, head, q]
-                to_opposite[head + towards] += total_here * arc[head, mod, 0]
-                for c in range(n_classes):
-                    for q in range(n_states):
-                        rows[c, q] = arc[head, mod, 1 + c] * to_pre[q]
-                for k in range(1, length):
-                    end = head + k * towards
-                    weight = opposite[end + towards]
-                    total_here = 0.0
-                    for c in range(n_classes):
-                        for q in range(n_states):
-                            to_triangle[d, head, end, c, q] += weight * rows[c, q]
-                            total_here += rows[c, q] * triangle[d, head, end, c, q]
-                    to_opposite[end + towards] += total_here
+                head, mod, towards = sides(i, i + length, d)
+                marginal[head, mod] = _pull_attach(
+                    weights, charts, to, d, head, mod, towards, balance, to_pre, rows
+                )
 
 
 @njit(cache=True)
-def marginals(start, stop, operators, step, arc, halt, memory, root):
+def marginals(weights):
     """Posterior of every arc and of every root word, log |Z| and the sign of Z.
 
     OUT  marginal [N, N] (head, modifier), root marginal [N]: quotients by the signed Z, so each column of the
          former plus the latter sums to 1; all zero when no tree has weight.
     """
-    n_words = step.shape[0]
-    marginal = np.zeros((n_words, n_words))
-    root_marginal = np.zeros(n_words)
-    triangle, trapezoid, closed, balance, total = inside(start, stop, operators, step, arc, halt, memory, root)
+    n_words = len(weights.root)
+    marginal, root_marginal = np.zeros((n_words, n_words)), np.zeros(n_words)
+    charts, balance, total = inside(weights)
     if total == 0.0 or not np.isfinite(total):
         return marginal, root_marginal, -np.inf, 0.0
     for r in range(n_words):
-        root_marginal[r] = root[r] * closed[LEFT, r, 0] * closed[RIGHT, r, n_words - 1] * (balance / total)
-    _pull(
-        start,
-        stop,
-        operators,
-        step,
-        arc,
-        halt,
-        memory,
-        root,
-        balance,
-        total,
-        triangle,
-        trapezoid,
-        closed,
-        marginal,
-    )
+        both = charts.closed[LEFT, r, 0] * charts.closed[RIGHT, r, n_words - 1]
+        root_marginal[r] = weights.root[r] * both * (balance / total)
+    _pull(weights, charts, balance, total, marginal)
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)
 
 
 @njit(cache=True)
-def tree_weight(start, stop, operators, step, arc, halt, memory, root, heads):
+def tree_weight(weights, heads):
     """log |w(y)| and the sign of one tree, given by its heads (−1 for the root word); it must be projective."""
     n_words = len(heads)
     log_weight, sign = 0.0, 1.0
     for head in range(n_words):
         for d in range(2):
-            state = start[d, head].copy()
+            state = weights.start[d, head].copy()
             memory_state = 0
             word = head + 1 if d == RIGHT else head - 1
             while 0 <= word < n_words:
                 if heads[word] == head:
-                    state = operators[step[head, word]] @ state * arc[head, word, memory_state]
+                    operator = weights.operators[weights.step[head, word]]
+                    state = operator @ state * weights.arc[head, word, memory_state]
                     size = np.max(np.abs(state))
                     if size == 0.0:
                         return -np.inf, 0.0
                     state /= size
                     log_weight += np.log(size)
-                    memory_state = 1 + memory[word]
+                    memory_state = 1 + weights.memory[word]
                 word += 1 if d == RIGHT else -1
-            value = np.sum(stop[d, head] * state) * halt[d, head, memory_state]
+            value = np.sum(weights.stop[d, head] * state) * weights.halt[d, head, memory_state]
             if heads[head] < 0 and d == RIGHT:
-                value *= root[head]
+                value *= weights.root[head]
             if value == 0.0:
                 return -np.inf, 0.0
             log_weight += np.log(abs(value))

@@ -1,14 +1,14 @@
-"""The learner of `TopDown`: the greatest conditional likelihood of every choice, by stochastic gradient.
+"""`TopDown` by stochastic gradient: the greatest conditional likelihood of every choice.
 
 All events of a treebank are gone through in random order, again and again, with steps that shrink to nothing; what
 stops too close a fit is that there are few passes, and that features seen in fewer than `least` events are left
-out. O(passes · events · templates · outcomes); keys take 8 bytes an event and template.
+out. O(passes · events · templates · outcomes); keys take 8 bytes per event and template.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, cast
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +16,22 @@ from numpy.typing import NDArray
 from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.arcs.kernels.top_down import all_rows_of, gradient_pass
 from latentgram.arcs.settings import GradientTopDown
-from latentgram.arcs.symbols import normal_form
+from latentgram.arcs.symbols import normal_form, projective_treebank
 from latentgram.arcs.top_down import TopDown
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
-from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 
 SHARES = 8
 """Parts of a pass, each with shorter steps than the one before."""
 
 
-def learn_top_down(data: Any, learner: GradientTopDown, context: Context) -> TopDown:
+def learn_top_down(trees: Sequence[DependencyTree], learner: GradientTopDown, context: Context) -> TopDown:
     """The recipe: trees that are not projective are lifted first."""
-    bank = cast("Treebank[DependencyTree]", data if isinstance(data, Treebank) else Treebank.of(data))
-    if not len(bank):
-        raise DataError("there are no trees to learn from")
-    trees, _ = bank.projectivise()
-    sentences = trees.sentences()
+    projective, _ = projective_treebank(trees)
+    sentences = projective.sentences()
     seen = Counter(normal_form(word) for sentence in sentences for word in sentence.words)
     symbols = (
         WordSymbols.of(sentences),
@@ -44,7 +39,7 @@ def learn_top_down(data: Any, learner: GradientTopDown, context: Context) -> Top
         WordSymbols.of(sentences, learner.symbols),
     )
     empty = TopDown(*symbols, np.zeros(0, np.uint64), np.zeros((0, 0), np.float16))
-    events = [empty.events(tree) for tree in trees]
+    events = [empty.events(tree) for tree in projective]
     outcomes = np.concatenate([outcome for _, outcome in events])
     keys = all_feature_keys(np.concatenate([history for history, _ in events]), TEMPLATE_ATOMS)
     different, count = np.unique(keys, return_counts=True)
@@ -58,11 +53,11 @@ def learn_top_down(data: Any, learner: GradientTopDown, context: Context) -> Top
 def _descend(
     weights: NDArray[np.float32],
     rows: NDArray[np.int32],
-    outcomes: Any,
+    outcomes: NDArray[np.int64],
     learner: GradientTopDown,
     context: Context,
 ) -> tuple[dict[str, float], ...]:
-    """Learn the weights; what each pass lost, in nats an event."""
+    """Learn the weights; what each pass lost, in nats per event."""
     squares = np.ones(len(weights), np.float32)
     random, passes = np.random.default_rng(learner.seed), learner.passes
     trace = []

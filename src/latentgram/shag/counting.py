@@ -1,39 +1,78 @@
-"""Learners by counting of `LexicalSHAG` (LEX, LEX+F, LEX+FCP) and of `ArcDistance`, and of their products."""
+"""Learners by counting: `SHAG` (DET, DET+F), `LexicalSHAG` (LEX, LEX+F, LEX+FCP) and `ArcDistance`.
+
+The deterministic baselines of Luque et al. 2012, section 5.1 and 5.2: relative frequencies of events, and counts
+that the models back off among.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.dependency_symbols import WordSymbols
-from latentgram.data.provenance import Provenance
+from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
+from latentgram.sequences.statistics import SequenceCounts
+from latentgram.shag.automata import UNSEEN, Automata, grammar_of
 from latentgram.shag.categories import categories
 from latentgram.shag.distance import ArcDistance
-from latentgram.shag.grammar import HeadGrammar
-from latentgram.shag.kernels import distance as arc_distance
+from latentgram.shag.kernels.distance import count_arcs
 from latentgram.shag.kernels.inside_outside import RIGHT
-from latentgram.shag.learning import learn_clusters, learn_em, learn_spectral
 from latentgram.shag.lexical import MEMORIES, UNKNOWN, LexicalSHAG, memory_classes
 from latentgram.shag.model import SHAG
-from latentgram.shag.product import ProductSHAG
-from latentgram.shag.relations import Relations
-from latentgram.shag.settings import (
-    ClusteringProduct,
-    CountingDistance,
-    CountingLexical,
-    EMProduct,
-    SpectralProduct,
-)
-from latentgram.shag.statistics.contexts import ContextCounts
-from latentgram.shag.statistics.data import HeadData
+from latentgram.shag.relations import ContextCounts
+from latentgram.shag.settings import CountingDistance, CountingLexical, CountingSHAG
+from latentgram.shag.statistics import HeadCounts, HeadData, Trees
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+def count_shag(trees: Trees, learner: CountingSHAG, context: Context) -> SHAG:
+    """The recipe of DET (memory none) and DET+F (memory first): relative frequencies."""
+    if learner.memory not in ("none", "first"):
+        raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
+    statistics = HeadCounts.of(trees, learner.symbols)
+    automata = counted_automata(statistics.counts, learner)
+    return grammar_of(statistics, automata, nonnegative=True, deterministic=True)
+
+
+def counted_automata(counts: SequenceCounts, learner: CountingSHAG) -> Automata:
+    """Relative frequencies; the state is whether there was a modifier, if that is remembered."""
+    state = np.minimum(counts.parent >= 0, learner.memory == "first").astype(np.int64)
+    automata = automata_of_labels(counts, state, UNSEEN)
+    share = UNSEEN / (_visits(counts, state, automata.start.shape[1]) + 2 * UNSEEN)
+    unseen = np.zeros((len(automata.start), *automata.operators.shape[1:]))
+    unseen[:, -1, :] = share
+    return replace(automata, unseen=unseen)
+
+
+def automata_of_labels(counts: SequenceCounts, state: Ints, unseen: float = 0.0) -> Automata:
+    """Relative frequencies of a deterministic labelling of prefixes by states, with pseudo-modifiers and -ends."""
+    pairs, step = counts.step
+    n_states = int(state.max()) + 1
+    inner = np.arange(counts.n_sources, len(counts.parent))
+    total = _visits(counts, state, n_states) + 2 * unseen
+    total[total == 0] = 1.0
+    start = np.zeros((counts.n_sources, n_states))
+    start[np.arange(counts.n_sources), state[: counts.n_sources]] = 1.0
+    stop = np.zeros_like(start)
+    np.add.at(stop, (counts.source, state), counts.stops)
+    operators = np.zeros((len(pairs), n_states, n_states))
+    np.add.at(operators, (step[inner], state[inner], state[counts.parent[inner]]), counts.passes[inner])
+    return Automata(
+        start, (stop + unseen) / total, pairs, operators / total[pairs // counts.n_symbols][:, None, :]
+    )
+
+
+def _visits(counts: SequenceCounts, state: Ints, n_states: int) -> Floats:
+    """[sources, n] how often each state was left, by a modifier or by the end."""
+    left = np.zeros((counts.n_sources, n_states))
+    np.add.at(left, (counts.source, state), counts.passes)
+    return left
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +85,13 @@ class Events:
     context: Ints
     tag: Ints
     word: Ints
-    count: NDArray[np.float64]
+    count: Floats
 
     @classmethod
     def of_tables(cls, tags: ContextCounts, words: ContextCounts) -> Events:
         """The events that `tables` was made of."""
-        context, stop = np.repeat(tags.context, tags.distinct), words.distinct == 0
-        place = np.repeat(words.context, words.distinct)
+        context, stop = tags.context_of_event, words.distinct == 0
+        place = words.context_of_event
         return cls(
             np.concatenate([context[place], context[stop]]),
             np.concatenate([tags.event[place], tags.event[stop]]),
@@ -64,7 +103,7 @@ class Events:
         """Tags by context, and words by the place of their tag in the first table."""
         tags = ContextCounts.of(self.context, self.tag, self.count)
         span = int(self.tag.max()) + 1
-        places = np.repeat(tags.context, tags.distinct) * span + tags.event
+        places = tags.context_of_event * span + tags.event
         real = self.word >= 0
         place = np.searchsorted(places, self.context[real] * span + self.tag[real])
         # Every tag has a place, so that a place is a context: those of STOP are empty.
@@ -74,37 +113,30 @@ class Events:
         return tags, ContextCounts(np.arange(len(places)), np.cumsum(offset), words.event, words.count)
 
     def __add__(self, other: Events) -> Events:
-        return Events(*(np.concatenate(both) for both in zip(self._columns, other._columns, strict=True)))
+        return Events(
+            np.concatenate([self.context, other.context]),
+            np.concatenate([self.tag, other.tag]),
+            np.concatenate([self.word, other.word]),
+            np.concatenate([self.count, other.count]),
+        )
 
-    @property
-    def _columns(self) -> tuple[NDArray[Any], ...]:
-        return self.context, self.tag, self.word, self.count
 
-
-def count_lexical(treebank: Any, learner: CountingLexical, context: Context) -> LexicalSHAG:
-    """Count events by the word and by the tag of their head; words seen at most `rare` times are unknown."""
-    data = HeadData.of(treebank, learner.symbols)
+def count_lexical(trees: Trees, learner: CountingLexical, context: Context) -> LexicalSHAG:
+    """The recipe of LEX: events by the word and by the tag of their head; rare words are unknown."""
+    data = HeadData.of(trees, learner.symbols)
     vocabulary, words = _vocabulary(data, learner.rare)
-    memory = learner.memory
-    fine, coarse = lexical_events(data, memory, words, len(vocabulary))
-    by_tag = ContextCounts.of(data.symbol, words)
-    return lexical_grammar(data.symbols, vocabulary, memory, fine, coarse, by_tag, data.relations, data.provenance)
-
-
-def lexical_grammar(
-    symbols: WordSymbols,
-    vocabulary: Alphabet,
-    memory: str,
-    fine: Events,
-    coarse: Events,
-    by_tag: ContextCounts,
-    relations: Relations,
-    provenance: Provenance,
-) -> LexicalSHAG:
-    """The grammar of events counted by the word and by the tag of their head."""
-    base = _tag_base(coarse, MEMORIES[memory], len(symbols.alphabet))
-    tables = (*fine.tables(), *coarse.tables())
-    return LexicalSHAG(symbols, vocabulary, memory, *tables, by_tag, base, relations, provenance)
+    fine, coarse = lexical_events(data, learner.memory, words, len(vocabulary))
+    return LexicalSHAG(
+        data.symbols,
+        vocabulary,
+        learner.memory,
+        *fine.tables(),
+        *coarse.tables(),
+        ContextCounts.of(data.symbol, words),
+        tag_base(coarse, learner.memory, len(data.symbols.alphabet)),
+        data.relations,
+        data.provenance,
+    )
 
 
 def lexical_events(data: HeadData, memory: str, words: Ints, n_words: int) -> tuple[Events, Events]:
@@ -151,8 +183,9 @@ def _events(data: HeadData, memory: str, words: Ints, n_tags: int) -> tuple[Ints
     )
 
 
-def _tag_base(events: Events, n_states: int, n_tags: int) -> NDArray[np.float64]:
+def tag_base(events: Events, memory: str, n_tags: int) -> Floats:
     """p(tag or STOP | direction, state), one pseudo-event spread over all tags."""
+    n_states = MEMORIES[memory]
     counts = np.zeros((2, n_states, n_tags + 1))
     direction, state = events.context // n_states % 2, events.context % n_states
     np.add.at(counts, (direction, state, events.tag), events.count)
@@ -160,47 +193,15 @@ def _tag_base(events: Events, n_states: int, n_tags: int) -> NDArray[np.float64]
     return np.asarray(counts / counts.sum(2, keepdims=True))
 
 
-def learn_product(
-    treebank: Any, learner: SpectralProduct | EMProduct | ClusteringProduct, context: Context
-) -> ProductSHAG:
-    """A hidden-state grammar by any learner, times words and times distances, each to its power (000 Eq. 21).
-
-    A `dev_score` chooses among hidden-state grammars by the products they make.
-    """
-    quiet = Context(context.engine, context.progress)
-    lexical = count_lexical(treebank, CountingLexical(symbols=learner.symbols), quiet)
-    distance = count_distances(treebank, CountingDistance(symbols=learner.symbols), quiet)
-
-    def product(hidden: SHAG) -> ProductSHAG:
-        parts: tuple[HeadGrammar, ...] = (hidden, lexical, distance)
-        powers = (1.0, learner.lexical, learner.distance)
-        kept = [(factor, power) for factor, power in zip(parts, powers, strict=True) if power]
-        return ProductSHAG(
-            tuple(factor for factor, _ in kept), tuple(power for _, power in kept), hidden.provenance
-        )
-
-    score = context.dev_score
-    rated = (
-        quiet
-        if score is None
-        else Context(context.engine, context.progress, lambda hidden: score(product(cast(SHAG, hidden))))
-    )
-    if isinstance(learner, SpectralProduct):
-        return product(learn_spectral(treebank, learner, rated))
-    if isinstance(learner, EMProduct):
-        return product(learn_em(treebank, learner, rated))
-    return product(learn_clusters(treebank, learner, rated))
-
-
-def count_distances(treebank: Any, learner: CountingDistance, context: Context) -> ArcDistance:
-    """Count all pairs of words of all sentences, and the arcs among them."""
-    return counted_distances(HeadData.of(treebank, learner.symbols), learner.between)
+def count_distances(trees: Trees, learner: CountingDistance, context: Context) -> ArcDistance:
+    """The recipe of `ArcDistance`: all pairs of words of all sentences, and the arcs among them."""
+    return counted_distances(HeadData.of(trees, learner.symbols), learner.between)
 
 
 def counted_distances(data: HeadData, between: bool) -> ArcDistance:
     """The counts of a treebank that is at hand."""
     kinds = np.concatenate([categories(sentence) for sentence in data.sentences])
-    counts = arc_distance.count_arcs(
+    counts = count_arcs(
         data.trees.offsets, data.trees.heads, data.symbol, kinds, between, len(data.symbols.alphabet)
     ).reshape(2, -1)
     key = np.flatnonzero(counts[0])
