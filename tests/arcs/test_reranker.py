@@ -7,6 +7,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.arcs.kernels.reranking import template_codes
+from latentgram.arcs.model import HashedWeights
 from latentgram.arcs.nbest import WORST, nbest_lists
 from latentgram.arcs.reranking import RatedLists, learn_weights, train_reranker
 from latentgram.arcs.settings import MIRAReranker
@@ -138,3 +139,18 @@ def test_raters_are_names_in_a_string(raters):
 def test_unknown_raters_are_named(bank):
     with pytest.raises(lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, shag"):
         lg.fit(lg.Reranker, bank[:9], by=lg.MIRA(raters="magic"))
+
+
+def test_weights_that_do_not_fit_are_refused(base, bank, learner):
+    """Kernels look up templates and features without asking: what does not belong together is told before."""
+    lists = nbest_lists(base, bank[60:70], 4)
+    reranker = train_reranker(RatedLists.of(lists, {"length": len}), base, {"length": len}, learner)
+    with pytest.raises(SettingError, match=r"over \d+ tags have \d+ weights, or none, got 7"):
+        dataclasses.replace(reranker, templates=HashedWeights.of(np.ones(7)))
+    assert not len(dataclasses.replace(reranker, templates=HashedWeights.of(np.zeros(0))).templates)
+    with pytest.raises(
+        SettingError, match="has 2 features with a name and a weight each, got 2 names and 3 weights"
+    ):
+        dataclasses.replace(reranker, weights=np.ones(3))
+    with pytest.raises(SettingError, match="has 1 features"):
+        dataclasses.replace(reranker, scorers=())

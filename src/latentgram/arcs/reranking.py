@@ -72,7 +72,7 @@ class RatedLists:
 
 def features_of(scorers: Mapping[str, TreeScorer]) -> tuple[str, ...]:
     """The names of all features of a reranker with these scorers."""
-    return (BASE, *(each for name, scorer in scorers.items() for each in feature_names(name, scorer)))
+    return (BASE, *(feature for name, scorer in scorers.items() for feature in feature_names(name, scorer)))
 
 
 def learn_generative(treebank: Trees, names: Sequence[str], context: Context) -> dict[str, TreeScorer]:

@@ -3,9 +3,9 @@
     P(tree, symbols) = ∏ over heads and sides of ∏ p(modifier | history) · p(end | history)
 
 A tree grows from its root (kernels/histories.py); the choices are log-linear in features of their histories: three
-generations above the head, all siblings, what hangs on them, words (kernels/top_down.py). So there is no dynamic
-program over all trees of a sentence: the model rates given trees, such as those of a list. O(events · templates
-· outcomes) a tree.
+generations above the head, all siblings, what is below them, words (kernels/top_down.py). So there is no dynamic
+program over all trees of a sentence: the model rates trees, such as those of a list. O(events · templates
+· outcomes) per tree.
 
 log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
 might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
@@ -81,12 +81,11 @@ class TopDown(Summarised):
         `heads` [trees, words] number words from 1, with 0 for the root.
         """
         tags, words = self.encode(sentence)
-        found = np.empty((len(heads), len(self.RATINGS)))
-        log_probabilities(
+        logs: Floats = log_probabilities(
             heads.astype(np.int64), tags, words, self.outcomes.encode(sentence).astype(np.int64),
-            len(self.tags.alphabet), TEMPLATE_ATOMS, len(ATOMS), self.key, self._weights, found,
+            len(self.tags.alphabet), TEMPLATE_ATOMS, len(ATOMS), self.key, self._weights,
         )  # fmt: skip
-        return found
+        return logs
 
     def encode(self, sentence: Sentence) -> tuple[Ints, Ints]:
         """The tags and words of a sentence as histories see them; 0 for a rare or new word."""

@@ -95,7 +95,7 @@ class HeadGrammar(Summarised):
     def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
         """[k, 1] the log-weights of k projective trees; −inf where a weight is not positive."""
         weights, _ = self.weights(sentence)
-        pairs = [head_automata.tree_weight(weights, each) for each in heads - 1]
+        pairs = [head_automata.tree_weight(weights, tree) for tree in heads - 1]
         return np.array([[log_weight if sign > 0 else -np.inf] for log_weight, sign in pairs])
 
     def __mul__(self, other: HeadGrammar) -> ProductSHAG:

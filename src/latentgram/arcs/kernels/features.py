@@ -9,7 +9,7 @@ feature lie in one line of the cache: the variant is added by XOR to the lowest 
 
     score(h → m) = Σ_f  weight[b_f ^ direction] + weight[b_f ^ (direction, distance)]
 
-Cost: about 50 buckets an arc and one look into memory a bucket; O(N²) arcs, and 12 buckets a pair of siblings.
+Cost: about 50 buckets per arc and 12 per pair of siblings, one look into memory per bucket; O(N²) arcs.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Histories: what a tree that grows from its root has shown before each of its next words (Collins 1997).
 
 A tree grows depth first. Every head makes its left modifiers from the nearest outward and an end, then its right
-ones and an end; a modifier makes all that hangs on it before its head goes on. So when a head makes its next
-modifier, or ends, everything is known of the words above it, of its modifiers so far with all that hangs on them,
+ones and an end; a modifier makes all that is below it before its head goes on. So when a head makes its next
+modifier, or ends, everything is known of the words above it, of its modifiers so far with all that is below them,
 and of its left side when it is at its right.
 
 A history is a row of numbers, its atoms (`ATOMS`); a feature is a template, some of the atoms together with the
@@ -18,9 +18,9 @@ ATOMS = (
     "sibling", "sibling word", "second sibling", "count", "width", "edge", "sequence", "set",
     "sibling's children", "sibling's width", "sibling's last", "left count", "nearest left", "farthest left",
 )  # fmt: skip
-"""Tags where not said otherwise; the parent is the head's, and comes with the side on which the head hangs.
+"""Tags where not said otherwise; the parent is the head's, and comes with the side of it that the head is on.
 
-The sibling is the modifier made last on this side, the edge the last word of what hangs on it, the width that of
+The sibling is the modifier made last on this side, the edge the last word of what is below it, the width that of
 all made on this side; sequence and set are those of its modifiers' tags.
 """
 
@@ -117,7 +117,7 @@ def _rounded(length):
 
 @njit(cache=True)
 def _spans(heads, begin, end):
-    """First and last word of all that hangs on each word."""
+    """First and last word of all that is below each word."""
     for word in range(len(begin)):
         begin[word], end[word] = word, word
     for word in range(1, len(begin)):
@@ -173,7 +173,7 @@ def histories(heads, tags, words, n_tags, history, made):
         parent = heads[head - 1] if head > 0 else -1
         above = heads[parent - 1] if parent > 0 else -1
         top = heads[above - 1] if above > 0 else -1
-        hangs = 0 if parent < 0 else 1 if head > parent else 2
+        side_of_head = 0 if parent < 0 else 1 if head > parent else 2
         for side in range(RIGHT if head == 0 else LEFT, 2):
             way, last, second, seen = 2 * side - 1, 0, 0, 0
             sequence, present = np.uint64(1), np.int64(0)
@@ -184,8 +184,8 @@ def histories(heads, tags, words, n_tags, history, made):
                 at[0] = side
                 at[1] = tag[head]
                 at[2] = form[head]
-                at[3] = hangs + 3 * (tag[parent] if parent >= 0 else none)
-                at[4] = hangs + 3 * (form[parent] if parent >= 0 else -2)
+                at[3] = side_of_head + 3 * (tag[parent] if parent >= 0 else none)
+                at[4] = side_of_head + 3 * (form[parent] if parent >= 0 else -2)
                 at[5] = tag[above] if above >= 0 else none
                 at[6] = tag[top] if top >= 0 else none
                 at[7] = sibling_of[head]

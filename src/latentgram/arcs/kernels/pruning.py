@@ -1,7 +1,7 @@
 """Which arcs are worth a closer look: those that a first-order model finds likely.
 
 An arc is kept if its posterior under exp(scale · score) is at least `floor` times that of its modifier's likeliest
-head, or if it is in the best tree, so that there always is a tree. O(N³) a sentence.
+head, or if it is in the best tree, so that there always is a tree. O(N³) per sentence.
 """
 
 import numpy as np

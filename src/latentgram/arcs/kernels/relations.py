@@ -1,4 +1,4 @@
-"""Naming the arcs of given trees: hashed features of an arc in its tree, one row of weights a feature.
+"""Naming the arcs of given trees: hashed features of an arc in its tree, one row of weights per feature.
 
 A feature's row are the weights of all L relations, side by side from bucket b_f on; rows begin at multiples of 8
 and may overlap those of other features, as hashed features do.
@@ -6,7 +6,7 @@ and may overlap those of other features, as hashed features do.
     score(relation r) = Σ_f weight[b_f + r]
 
 Learned by passive-aggressive steps: the right relation must beat the best wrong one by 1 (Crammer et al. 2006).
-Cost: 26 rows an arc, O(L) each.
+Cost: 26 rows per arc, O(L) each.
 """
 
 import numpy as np

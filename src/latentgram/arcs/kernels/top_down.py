@@ -4,7 +4,7 @@
 
 o is the symbol of the next modifier, or the end, the last of the outcomes. Features are known by their keys, in
 order; those never learned add nothing. An event costs O(templates · outcomes). The trees of a list share most of
-their events, so each different one is worked out once.
+their events, so each different one is computed once.
 """
 
 import numpy as np
@@ -77,8 +77,8 @@ def all_rows_of(keys, known):
 
 
 @njit(cache=True)
-def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, known, weights, found):
-    """Write log P of the modifiers and of the ends of each tree of a sentence into found [trees, 2].
+def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, known, weights):
+    """log P [trees, 2] of the modifiers and of the ends of each tree of a sentence.
 
     IN   heads [trees, N]; tags, words, symbols [N]; the rest as above and in kernels/histories.py.
     """
@@ -90,8 +90,8 @@ def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, k
     while size < 16 * n_events:
         size *= 2
     names, values, filled = np.zeros(size, np.uint64), np.empty(size), 0
+    logs = np.zeros((len(heads), 2))
     for tree in range(len(heads)):
-        found[tree] = 0.0
         for event in range(histories(heads[tree], tags, words, n_tags, history, made)):
             outcome = symbols[made[event] - 1] if made[event] > 0 else weights.shape[1] - 1
             name = mixed(np.uint64(0), outcome + 1)
@@ -109,4 +109,5 @@ def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, k
                 log_shares(rows, weights, scores)
                 names[place], values[place] = name, scores[outcome]
                 filled += 1
-            found[tree, 0 if made[event] > 0 else 1] += values[place]
+            logs[tree, 0 if made[event] > 0 else 1] += values[place]
+    return logs
