@@ -10,10 +10,10 @@ or mixed, stays a list. Sentences and trees shrink to about a third of their pic
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
-from typing import Any, Protocol
+from itertools import accumulate, chain, pairwise
+from typing import Generic, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,23 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 
+Value = TypeVar("Value")
+Value_co = TypeVar("Value_co", covariant=True)
+Array = NDArray[np.generic]
 
-class Column(Protocol):
+
+class Column(Protocol[Value_co]):
     """Values of one kind."""
 
-    def values(self) -> list[Any]:
+    def values(self) -> Sequence[Value_co]:
         """The values, as they were."""
 
 
-def column_of(values: Sequence[Any], seen: dict[tuple[int, ...], Column] | None = None) -> Column:
+Seen = dict[tuple[int, ...], Column[object]]
+"""The columns made before, by the identities of their values."""
+
+
+def column_of(values: Sequence[Value], seen: Seen | None = None) -> Column[Value]:
     """The column of some values; `seen` are the columns made before, so that the same values travel once.
 
     >>> from latentgram.data.sentence import Sentence
@@ -42,66 +50,69 @@ def column_of(values: Sequence[Any], seen: dict[tuple[int, ...], Column] | None 
     these = tuple(map(id, values))
     if these not in known:
         known[these] = _made_column(values, known)
-    return known[these]
+    return cast(Column[Value], known[these])
 
 
-def _made_column(values: Sequence[Any], seen: dict[tuple[int, ...], Column]) -> Column:
+def _made_column(values: Sequence[object], seen: Seen) -> Column[object]:
     if values and all(value is values[0] for value in values):
         return Same(values[0], len(values))
     kinds = {type(value) for value in values}
     kind = kinds.pop() if len(kinds) == 1 else object
-    if kind in (float, bool, int):
-        return Numbers(np.array(values, {float: np.float64, bool: np.bool_, int: np.int64}[kind]))
-    if kind is Tree:
+    if kind in _NUMBERS:
+        return Numbers(np.array(values, _NUMBERS[kind]))
+    if _are(values, kind, Tree):
         return Trees(Forest.of(values))
-    if kind is tuple:
+    if _are(values, kind, tuple):
         return _column_of_tuples(values, seen)
-    if kind is np.ndarray and len({(value.dtype, value.ndim) for value in values}) == 1 and values[0].ndim == 1:
-        return Runs(_lengths(values, seen), Arrays(np.concatenate(values)), False)
+    if _are(values, kind, np.ndarray) and len({(each.dtype, each.ndim) for each in values}) == 1 == values[0].ndim:
+        return Arrays(_lengths(values, seen), np.concatenate(values))
     if dataclasses.is_dataclass(kind) and kind.__reduce__ is object.__reduce__:
         names = [field.name for field in dataclasses.fields(kind)]
         return Records(kind, tuple(column_of([getattr(value, name) for value in values], seen) for name in names))
     return Plain(list(values))
 
 
-def _column_of_tuples(values: Sequence[tuple[Any, ...]], seen: dict[tuple[int, ...], Column]) -> Column:
+_NUMBERS: dict[type, type[np.generic]] = {float: np.float64, bool: np.bool_, int: np.int64}
+
+
+def _are(values: Sequence[object], kind: type, wanted: type[Value]) -> TypeGuard[Sequence[Value]]:
+    """Whether values are of a wanted class, by the class that they all have."""
+    return kind is wanted
+
+
+def _column_of_tuples(values: Sequence[tuple[object, ...]], seen: Seen) -> Column[object]:
     flat = list(chain.from_iterable(values))
     kinds = {type(value) for value in flat}
-    if kinds == {str}:
+    kind = kinds.pop() if len(kinds) == 1 else object
+    if _are(flat, kind, str):
         words = Alphabet(tuple(dict.fromkeys(flat)))
-        return Runs(_lengths(values, seen), Words(words, words.encode(flat)), True)
-    if kinds in ({int}, {bool}):
-        return Runs(_lengths(values, seen), Numbers(np.array(flat)), True)
+        return Tuples(_lengths(values, seen), Words(words, words.encode(flat)))
+    if kind in (int, bool):
+        return Tuples(_lengths(values, seen), Numbers(np.array(flat)))
     widths = {len(value) for value in values}
     if len(widths) == 1 and widths != {0}:
         return Records(tuple, tuple(column_of(part, seen) for part in zip(*values, strict=True)))
     return Plain(list(values))
 
 
-def _lengths(values: Sequence[Any], seen: dict[tuple[int, ...], Column]) -> Column:
+def _lengths(values: Sequence[Array] | Sequence[tuple[object, ...]], seen: Seen) -> Column[int]:
     return column_of([len(value) for value in values], seen)  # small numbers are the same objects everywhere
+
+
+def _cuts(lengths: Column[int]) -> Iterator[tuple[int, int]]:
+    """Where runs of these lengths begin and end."""
+    return pairwise(accumulate(lengths.values(), initial=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """Python numbers."""
 
-    array: NDArray[Any]
+    array: Array
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[object]:
         """The numbers."""
         return list(self.array.tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class Arrays:
-    """The numbers of arrays, end to end."""
-
-    array: NDArray[Any]
-
-    def values(self) -> NDArray[Any]:
-        """The whole, to be cut."""
-        return self.array
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,19 +139,28 @@ class Trees:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Tuples or arrays, cut from a column that has them end to end."""
+class Arrays:
+    """Arrays, end to end in one."""
 
-    lengths: Column
-    parts: Any
-    tuples: bool
+    lengths: Column[int]
+    array: Array
 
-    def values(self) -> list[Any]:
-        """The tuples or arrays."""
+    def values(self) -> list[Array]:
+        """The arrays."""
+        return [self.array[begin:end].copy() for begin, end in _cuts(self.lengths)]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """Tuples, cut from a column that has them end to end."""
+
+    lengths: Column[int]
+    parts: Column[object]
+
+    def values(self) -> list[tuple[object, ...]]:
+        """The tuples."""
         flat = self.parts.values()
-        ends = list(accumulate(self.lengths.values()))
-        runs = [flat[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-        return [tuple(run) for run in runs] if self.tuples else [run.copy() for run in runs]
+        return [tuple(flat[begin:end]) for begin, end in _cuts(self.lengths)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,42 +168,41 @@ class Records:
     """Records of one class, or tuples of one length."""
 
     kind: type
-    fields: tuple[Any, ...]
+    fields: tuple[Column[object], ...]
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[object]:
         """The records, made without their checks, which they have passed."""
         rows = zip(*(field.values() for field in self.fields), strict=True)
-        if self.kind is tuple:
-            return list(rows)
-        return [record(self.kind, *row) for row in rows]
+        return list(rows) if self.kind is tuple else [record(self.kind, *row) for row in rows]
 
 
-def record(kind: type, *values: object) -> Any:
+def record(kind: type[Value], *values: object) -> Value:
     """A record of these fields, made without its checks."""
-    made: Any = object.__new__(kind)
+    assert dataclasses.is_dataclass(kind)
+    made = object.__new__(kind)
     for field, value in zip(dataclasses.fields(kind), values, strict=True):
         object.__setattr__(made, field.name, value)
     return made
 
 
 @dataclass(frozen=True, eq=False)
-class Same:
+class Same(Generic[Value]):
     """One value, many times."""
 
-    value: Any
+    value: Value
     number: int
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[Value]:
         """The value, again and again."""
         return [self.value] * self.number
 
 
 @dataclass(frozen=True, eq=False)
-class Plain:
+class Plain(Generic[Value]):
     """Anything."""
 
-    held: list[Any]
+    held: list[Value]
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[Value]:
         """The list itself."""
         return self.held

@@ -15,13 +15,11 @@ import dataclasses
 import io
 import pickle
 from dataclasses import dataclass
-from typing import Any
 
 import cloudpickle
 import numpy as np
-from numpy.typing import NDArray
 
-from latentgram.parallel.columns import Column, column_of, record
+from latentgram.parallel.columns import Array, Column, column_of, record
 
 _NARROW = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
 _LEAST_SIZE = 16
@@ -41,7 +39,7 @@ def pack(value: object) -> bytes:
     return file.getvalue()
 
 
-def unpack(packed: bytes) -> Any:
+def unpack(packed: bytes) -> object:
     """The value that was packed."""
     value = pickle.loads(packed)
     return value.column.values() if type(value) is _Listed else value
@@ -51,36 +49,32 @@ def unpack(packed: bytes) -> Any:
 class _Listed:
     """A list, as the column of its values."""
 
-    column: Column
+    column: Column[object]
 
 
 class _Packer(cloudpickle.Pickler):  # type: ignore[misc]
     """Pickles arrays and records in the form of the wire."""
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> object:
         if type(value) is np.ndarray:
             narrow = _narrowed(value)
             if narrow is not None and narrow.size == 1:
                 return _filled, (value.shape, narrow.item(), value.dtype.str)
             if narrow is not None:
                 return _widened, (narrow, value.dtype.str)
-        elif _is_record(type(value)):
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type) and _is_record(type(value)):
             held = value.__dict__
             return record, (type(value), *(held[field.name] for field in dataclasses.fields(value)))
         return super().reducer_override(value)
 
 
 def _is_record(kind: type) -> bool:
-    """Whether instances are their fields, and no class of theirs says otherwise."""
-    return (
-        dataclasses.is_dataclass(kind)
-        and "__slots__" not in kind.__dict__
-        and kind.__reduce__ is object.__reduce__
-        and getattr(kind, "__getstate__", None) is getattr(object, "__getstate__", None)
-    )
+    """Whether instances of a dataclass are their fields, and no class of theirs says otherwise."""
+    plain = all(getattr(kind, name) is getattr(object, name) for name in ("__reduce__", "__getstate__"))
+    return plain and "__slots__" not in kind.__dict__
 
 
-def _narrowed(array: NDArray[Any]) -> NDArray[Any] | None:
+def _narrowed(array: Array) -> Array | None:
     """The array in the narrowest type that keeps its numbers to the last bit; None if that is its own.
 
     If they are all equal, one of them.
@@ -100,14 +94,14 @@ def _narrowed(array: NDArray[Any]) -> NDArray[Any] | None:
     return None
 
 
-def _whole(array: NDArray[Any]) -> bool:
+def _whole(array: Array) -> bool:
     """Whether floats are whole numbers, zeros without a sign."""
     return bool(np.all(np.trunc(array) == array) and not np.any(np.signbit(array) & (array == 0)))
 
 
-def _filled(shape: tuple[int, ...], number: float, dtype: str) -> NDArray[Any]:
+def _filled(shape: tuple[int, ...], number: float, dtype: str) -> Array:
     return np.full(shape, number, dtype)
 
 
-def _widened(narrow: NDArray[Any], dtype: str) -> NDArray[Any]:
+def _widened(narrow: Array, dtype: str) -> Array:
     return narrow.astype(dtype)
