@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable
@@ -318,11 +317,11 @@ def test_hanging_up_ends_the_work(serve: Any, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(workers, "GRACE", 0.0)
     served = serve(workers=1)
     served.post("/api/parse", text=TEXT, count=2)
-    before = {child.pid for child in multiprocessing.active_children()}
+    before = set(served.session.workers.living)
     long = " ".join(["the dog in the garden and"] * 33)
     with pytest.raises(httpx.ReadTimeout):
         served.client.post("/api/parse", json={"text": long, "count": 20}, timeout=0.1)
-    until(lambda: not before <= {child.pid for child in multiprocessing.active_children()})
+    until(lambda: all(worker.ended for worker in before))
     assert served.post("/api/parse", text=TEXT).status_code == 200
 
 
