@@ -10,20 +10,10 @@ from typing import Any
 
 from latentgram.data.treebank import Treebank
 from latentgram.parser.parser import Parser
+from latentgram.web.history import Measured
 
 TOGETHER = 10
 """Trees that are parsed in one go."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The score of a version of the parser, in percent, and how many trees had been accepted by then."""
-
-    version: int
-    accepted: int
-    score: float
-    digest: str = ""
-    """Of the held-out trees."""
 
 
 @dataclass

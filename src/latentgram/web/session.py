@@ -25,8 +25,9 @@ from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import save
-from latentgram.web.annotations import Accepted, Annotations, AnyTree, small_tree, warm
+from latentgram.web.annotations import Annotations, AnyTree, small_tree, warm
 from latentgram.web.heldout import HeldOut
+from latentgram.web.history import Accepted
 from latentgram.web.inspection import Inspection
 from latentgram.web.refit import Refit
 from latentgram.web.schemas import MAX_WORDS, ParseRequest
