@@ -26,11 +26,11 @@ import time
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from latentgram.errors import ClusterError, SettingError
 from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
@@ -52,54 +52,28 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
 
 
-class Scheduler(Protocol):
-    """What is asked of the scheduler that a Dask client talks to."""
-
+class _Scheduler(Protocol):
     address: str
     ncores: Callable[..., object]
 
 
-class Future(Protocol):
-    """What is asked of a result of Dask that is to come."""
-
+class _Future(Protocol):
     status: str
 
-    def exception(self, timeout: float) -> BaseException | None:
-        """Wait for the end of the work, and tell what it raised."""
-
-    def result(self, timeout: float) -> bytes:
-        """Fetch the result."""
-
-    def release(self) -> None:
-        """Say that the result is no longer wanted."""
+    def exception(self, timeout: float) -> BaseException | None: ...
+    def result(self, timeout: float) -> bytes: ...
+    def release(self) -> None: ...
 
 
-class Client(Protocol):
-    """What is asked of a `distributed.Client`."""
+class _Client(Protocol):
+    """What is asked of a `distributed.Client`, which has no types of its own."""
 
-    scheduler: Scheduler
+    scheduler: _Scheduler
 
-    def submit(self, function: Callable[..., object], *values: object, pure: bool, key: str) -> Future:
-        """Have a function called."""
-
-    def run(
-        self, function: Callable[[], Result], *, workers: list[str], on_error: Literal["ignore"]
-    ) -> dict[str, Result]:
-        """Call a function in each of some workers."""
-
-    def sync(self, ask: Callable[..., object], **options: object) -> dict[str, int]:
-        """Ask the scheduler and wait for the answer."""
-
-    def close(self, timeout: float) -> None:
-        """End the connection."""
-
-
-class _Security(Protocol):
-    def get_connection_args(self, role: str) -> dict[str, object]: ...
-
-
-class _Connection(Protocol):
-    def abort(self) -> None: ...
+    def submit(self, function: Callable[..., object], *values: object, pure: bool, key: str) -> _Future: ...
+    def run(self, function: Callable[[], Result], *, workers: list[str], on_error: str) -> dict[str, Result]: ...
+    def sync(self, ask: Callable[..., object], **options: object) -> dict[str, int]: ...
+    def close(self, timeout: float) -> None: ...
 
 
 class Cluster:
@@ -114,7 +88,7 @@ class Cluster:
     latentgram.errors.SettingError: the address of a cluster is like tcp://10.0.0.1:8786, got '10.0.0.1:8786'
     """
 
-    def __init__(self, at: str | Client, *, patience: float = 60.0) -> None:
+    def __init__(self, at: str | _Client, *, patience: float = 60.0) -> None:
         if isinstance(at, str) and not at.startswith(_SCHEMES):
             raise SettingError(f"the address of a cluster is like tcp://10.0.0.1:8786, got {at!r}")
         self._own = isinstance(at, str)
@@ -136,7 +110,7 @@ class Cluster:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
-        pending: deque[Future] = deque()
+        pending: deque[_Future] = deque()
         source = iter(items)
         try:
             # The scheduler looks into what it is sent, and finds nothing that needs this library.
@@ -172,12 +146,12 @@ class Cluster:
         self.sent += len(packed)
         return packed
 
-    def _submit(self, function: Callable[..., object], *values: object) -> Future:
+    def _submit(self, function: Callable[..., object], *values: object) -> _Future:
         with self._explained(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # shards are large on purpose
             return self._client.submit(function, *values, pure=False, key=f"latentgram-{uuid.uuid4().hex}")
 
-    def _result(self, future: Future) -> bytes:
+    def _result(self, future: _Future) -> bytes:
         """Wait for a result as long as there are workers that may bring it."""
         from distributed import KilledWorker
 
@@ -278,7 +252,7 @@ def _compare(ours: dict[str, str | None], workers: dict[str, dict[str, str | Non
         warnings.warn(f"the worker at {where[0]}{more} has {what}: results may differ", stacklevel=2)
 
 
-def _connected(address: str) -> Client:
+def _connected(address: str) -> _Client:
     """A client of the scheduler at an address."""
     try:
         import distributed
@@ -292,7 +266,7 @@ def _connected(address: str) -> Client:
             thread.submit(asyncio.run, _shake_hands(address)).result()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # said in one line when workers are welcomed
-            connect = cast(Callable[..., Client], distributed.Client)
+            connect = cast(Callable[..., _Client], distributed.Client)
             return connect(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError):
         raise ClusterError(f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s") from None
@@ -303,9 +277,8 @@ async def _shake_hands(address: str) -> None:
     from distributed import Security
     from distributed.comm.core import connect
 
-    security = cast(Callable[[], _Security], Security)()
-    greet = cast(Callable[..., Coroutine[None, None, _Connection]], connect)
-    greeting = greet(address, timeout=CONNECT_SECONDS, **security.get_connection_args("client"))
+    keys = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    greeting = connect(address, timeout=CONNECT_SECONDS, **keys)  # type: ignore[no-untyped-call]
     (await asyncio.wait_for(greeting, CONNECT_SECONDS)).abort()
 
 

@@ -1,9 +1,9 @@
 """`Worker`: a process that calls functions for this one.
 
     this process ──(function, arguments)──▶ worker
-    this process ◀──(good, result or error)── worker
+    this process ◀──notes on the way, (good, result or error)── worker
 
-Messages are pickles behind their length, on the standard input and output of the worker; closures are fine
+Messages are pickles behind their lengths, on the standard input and output of the worker; closures are fine
 (cloudpickle), and what work prints goes to standard error. A worker ends when its input does, even in the middle
 of work, so none outlives the process that started it. The two share nothing, neither semaphores nor a thread that
 manages: a worker can be killed at any moment, and the end of a program never waits for work that nobody wants (the
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import queue
 import signal
 import struct
@@ -24,14 +25,15 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import FileIO
-from typing import IO, NoReturn, ParamSpec, TypeVar, cast
+from typing import NoReturn, ParamSpec, TypeVar, cast
 
 from latentgram.errors import LatentgramError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-_LENGTH = struct.Struct("<Q")
+_HEAD = struct.Struct("<Q?")
+"""Of a message: its length, and whether it is a note."""
 _IDLE_SECONDS = 60.0
 _LIVING: set[Worker] = set()
 """The workers of this process."""
@@ -44,7 +46,7 @@ class WorkerEnded(Exception):
 
 
 class Worker:
-    """A process of its own that does what it is told, one call at a time.
+    """A process of its own that does what it is told, one call at a time; `listen` hears how that goes (`tell`).
 
     >>> worker = Worker()
     >>> worker.call(pow, 2, 5)
@@ -52,7 +54,9 @@ class Worker:
     >>> worker.kill()
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, listen: Callable[[object], None] | None = None
+    ) -> None:
         program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
         with _interrupts_held():
             self.process = subprocess.Popen(
@@ -63,6 +67,7 @@ class Worker:
                 env={**os.environ, **(environment or {})},
             )
         self._in_use = threading.Lock()
+        self._listen = listen
         self.holds = ""
         """The digest of the function that it was sent last (local.py)."""
         _LIVING.add(self)
@@ -78,7 +83,12 @@ class Worker:
         try:
             with self._in_use:
                 _write(cast(FileIO, self.process.stdin), packed)
-                return _read(cast(FileIO, self.process.stdout))
+                while True:
+                    note, answer = _read(cast(FileIO, self.process.stdout))
+                    if not note:
+                        return answer
+                    if self._listen is not None:
+                        self._listen(pickle.loads(answer))
         except (OSError, EOFError, ValueError):  # the last is said of a pipe that was closed here
             raise WorkerEnded from None
 
@@ -105,8 +115,6 @@ def message(function: Callable[Arguments, object], *args: Arguments.args, **more
 
 def outcome(packed: bytearray) -> object:
     """What came of a call: returns its result or raises its error."""
-    import pickle
-
     good, value = pickle.loads(packed)
     if good:
         return value
@@ -148,11 +156,16 @@ if hasattr(os, "register_at_fork"):  # in a fork they are not one's own
     os.register_at_fork(after_in_child=_IDLE.clear)
 
 
+_OUT: list[FileIO] = []
+"""In a worker: where answers go."""
+
+
 def serve() -> NoReturn:
     """The life of a worker."""
     with suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the parent who ends its workers
-    questions, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
+    questions = os.fdopen(os.dup(0), "rb", 0)
+    _OUT[:] = [os.fdopen(os.dup(1), "wb", 0)]
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -161,20 +174,23 @@ def serve() -> NoReturn:
     while True:
         answer = _answer(waiting.get())
         with suppress(OSError):  # nobody listens: the other thread will notice, and end all
-            _write(answers, answer)
+            _write(_OUT[0], answer)
+
+
+def tell(value: object) -> None:
+    """In a worker, during a call: a word to the parent on how it goes."""
+    _write(_OUT[0], pickle.dumps(value), note=True)
 
 
 def _listen(questions: FileIO, waiting: queue.SimpleQueue[bytearray]) -> NoReturn:
     """Put messages into a queue, and end the process with the last, whatever it does then."""
     with suppress(OSError, EOFError):
         while True:
-            waiting.put(_read(questions))
+            waiting.put(_read(questions)[1])
     os._exit(0)
 
 
 def _answer(packed: bytearray) -> bytes:
-    import pickle
-
     import cloudpickle
 
     try:
@@ -190,27 +206,28 @@ def _answer(packed: bytearray) -> bytes:
     return answer
 
 
-def _write(pipe: IO[bytes], packed: bytes) -> None:
-    for part in (_LENGTH.pack(len(packed)), packed):
+def _write(pipe: FileIO, packed: bytes, note: bool = False) -> None:
+    for part in (_HEAD.pack(len(packed), note), packed):
         rest = memoryview(part)
         while rest:
             rest = rest[pipe.write(rest) :]
 
 
-def _read(pipe: FileIO) -> bytearray:
-    (length,) = _LENGTH.unpack(_read_bytes(pipe, _LENGTH.size))
-    return _read_bytes(pipe, length)
+def _read(pipe: FileIO) -> tuple[bool, bytearray]:
+    """Whether a message is a note, and the message."""
+    length, note = _HEAD.unpack(_read_bytes(pipe, _HEAD.size))
+    return note, _read_bytes(pipe, length)
 
 
 def _read_bytes(pipe: FileIO, length: int) -> bytearray:
-    found = bytearray(length)
-    rest = memoryview(found)
+    content = bytearray(length)
+    rest = memoryview(content)
     while rest:
         count = pipe.readinto(rest)
         if not count:
             raise EOFError
         rest = rest[count:]
-    return found
+    return content
 
 
 @contextmanager

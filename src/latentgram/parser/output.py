@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 
@@ -73,18 +72,18 @@ def as_dependencies(parse: Parse) -> DependencyTree:
     return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
 
 
-def as_json(parse: Parse) -> dict[str, Any]:
+def as_json(parse: Parse) -> dict[str, object]:
     """A parse as plain values: numbers that are not known are null."""
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "words": list(parse.sentence.words),
-        "logprob": _finite(parse.logprob),
-        "tree_logprob": _finite(parse.tree_logprob),
-        "probability": _finite(parse.probability),
-        "entropy": _finite(parse.entropy),
-        "expected": _finite(parse.expected),
+        "logprob": finite(parse.logprob),
+        "tree_logprob": finite(parse.tree_logprob),
+        "probability": finite(parse.probability),
+        "entropy": finite(parse.entropy),
+        "expected": finite(parse.expected),
         "fallback": parse.fallback,
-        "confidence": [_finite(p) for p in parse.confidence],
-        "tag_confidence": [_finite(p) for p in parse.tag_confidence],
+        "confidence": [finite(p) for p in parse.confidence],
+        "tag_confidence": [finite(p) for p in parse.tag_confidence],
     }
     if isinstance(parse.tree, Tree):
         result["tree"] = str(parse.tree)
@@ -101,6 +100,7 @@ def _shown(probability: float) -> str:
     return f"{probability:.4g}"
 
 
-def _finite(number: float | np.floating[Any]) -> float | None:
+def finite(number: float | np.floating) -> float | None:
+    """A number that JSON knows: None in place of nan and the infinities."""
     value = float(number)
     return value if math.isfinite(value) else None

@@ -12,21 +12,21 @@ import os
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PACKED, plain_suffix
+from latentgram.data.forest import Forest
 from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import score_attachment
 from latentgram.evaluate.bracketing import score_brackets
+from latentgram.kinds.protocols import AnyTree
 from latentgram.web.history import Accepted, History, Measured
-
-AnyTree = Tree | DependencyTree
+from latentgram.web.schemas import Kind
 
 LEVELS = 50
 """Levels that a tree may have beyond two for each word."""
@@ -36,7 +36,7 @@ LEVELS = 50
 class Annotations:
     """A treebank file (or none: then nothing is kept beyond the program's end) and what was accepted so far."""
 
-    kind: str
+    kind: Kind
     path: Path | None = None
     history: list[Accepted] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
@@ -55,11 +55,10 @@ class Annotations:
             if len(trees) and trees.kind != self.kind:
                 raise DataError(f"the model is for {self.kind} trees, these are {trees.kind}", path=self.path)
 
-    def read(self) -> Treebank[Any]:
+    def read(self) -> Treebank[AnyTree]:
         """All trees of the file as it is now."""
-        empty: Treebank[Any] = Treebank((), self.kind)
         if self.path is None or not self.path.exists() or os.path.getsize(self.path) == 0:
-            return empty if self.kind == DEPENDENCY else Treebank.of(_no_forest())
+            return Treebank(() if self.kind == DEPENDENCY else Forest.of([]), self.kind)
         return Treebank.read(self.path)
 
     def seen(self, id: str, tree: AnyTree) -> Accepted | None:
@@ -107,18 +106,12 @@ def _one_conllu(text: str) -> DependencyTree:
     return trees[0]
 
 
-def _no_forest() -> Any:
-    from latentgram.data.forest import Forest
-
-    return Forest.of([])
-
-
-def warm(kind: str) -> None:
+def warm(kind: Kind) -> None:
     """Load the compiled kernels that accepting a tree needs."""
     agreement(small_tree(kind), small_tree(kind))
 
 
-def small_tree(kind: str) -> AnyTree:
+def small_tree(kind: Kind) -> AnyTree:
     """A tree of two words to try things on."""
     if kind == DEPENDENCY:
         return DependencyTree(("a", "b"), (2, 0), upos=("DET", "NOUN"), xpos=("DT", "NN"))

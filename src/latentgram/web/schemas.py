@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,10 @@ Label = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s()]+$")
 Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
 """An index as a key of JSON."""
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
+
+
+Kind = Literal["constituency", "dependency"]
+"""What kind of trees there are."""
 
 
 class _Strict(BaseModel):
@@ -61,8 +65,8 @@ class TextRequest(_Strict):
 class CutSentence(BaseModel):
     """The words of a sentence, and whether a blank stood behind each (None: behind all of them)."""
 
-    words: list[str]
-    space_after: list[bool] | None
+    words: tuple[str, ...]
+    space_after: tuple[bool, ...] | None
 
 
 class TextAnswer(BaseModel):
@@ -99,8 +103,8 @@ class TreeAnswer(BaseModel):
     """One tree with its probabilities: `nodes`, or `heads` and `relations`."""
 
     nodes: list[Node] = []
-    heads: list[int] = []
-    relations: list[str] = []
+    heads: tuple[int, ...] = ()
+    relations: tuple[str, ...] = ()
     confidence: list[float | None] = []
     logprob: float | None
     probability: float | None
@@ -119,15 +123,13 @@ class Marginal(BaseModel):
     probability: float
 
 
-class ParseAnswer(BaseModel):
+class Analysis(BaseModel):
     """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
 
-    kind: Literal["constituency", "dependency"]
-    version: int
-    words: list[str]
-    xpos: list[str] | None
-    upos: list[str] | None
-    guessed_tags: bool
+    kind: Kind
+    words: tuple[str, ...]
+    xpos: tuple[str, ...] | None
+    upos: tuple[str, ...] | None
     logprob: float | None
     entropy: float | None
     fallback: bool
@@ -135,6 +137,13 @@ class ParseAnswer(BaseModel):
     trees: list[TreeAnswer]
     marginals: list[Marginal]
     tags: list[Marginal]
+
+
+class ParseAnswer(Analysis):
+    """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
+
+    version: int
+    guessed_tags: bool
 
 
 class AcceptRequest(_Strict):
@@ -195,7 +204,7 @@ class Status(BaseModel):
 
     instance: str
     version: int
-    kind: Literal["constituency", "dependency"]
+    kind: Kind
     summary: str
     model: str
     learner: str
@@ -221,10 +230,10 @@ class QueueItem(BaseModel):
     """A sentence that waits for its tree."""
 
     number: int
-    words: list[str]
-    xpos: list[str] | None
-    upos: list[str] | None
-    space_after: list[bool] | None
+    words: tuple[str, ...]
+    xpos: tuple[str, ...] | None
+    upos: tuple[str, ...] | None
+    space_after: tuple[bool, ...] | None
     entropy: float | None
 
 
@@ -250,7 +259,7 @@ class ModelAnswer(BaseModel):
 
     summary: str
     learner: str
-    settings: dict[str, Any]
+    settings: dict[str, object]
     data_size: int
     seconds: float
     symbols: list[SymbolInfo]
@@ -301,13 +310,13 @@ class SymbolAnswer(BaseModel):
     """What the hidden states of a symbol mean."""
 
     symbol: str
-    direction: Literal["left", "right"] | None
-    note: str | None
-    states: list[StateAnswer]
-    coordinates: list[CoordinateAnswer]
+    direction: Literal["left", "right"] | None = None
+    note: str | None = None
+    states: list[StateAnswer] = []
+    coordinates: list[CoordinateAnswer] = []
     """What a spectral grammar has in place of states."""
-    strengths: list[float]
+    strengths: list[float] = []
     strengths_name: str
     singular_values: list[float] = []
     """Of the moments that the symbol was learned from, where there are any."""
-    svg: str | None
+    svg: str | None = None
