@@ -17,8 +17,8 @@ import latentgram as lg
 from latentgram.data.conllu import to_conllu
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
+from latentgram.kinds.registry import kind_of
 from latentgram.web import workers
-from latentgram.web.inspection import Inspection
 from latentgram.web.session import Session
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
@@ -374,7 +374,7 @@ def test_models_show_what_is_in_them(serve: Any) -> None:
 
 def test_coordinates_of_a_spectral_grammar_have_two_ends() -> None:
     grammar = lg.fit(lg.LPCFG, lg.demo_treebank(80, seed=0), by=lg.Spectral(states=3))
-    found = Inspection(grammar).look("NP", "left", 3)
+    found = kind_of(grammar).inspection()(grammar).look("NP", "left", 3)
     assert [each.name for each in found.coordinates] == ["coordinate 1", "coordinate 2", "coordinate 3"]
     assert all(len(each.ends) == 2 for each in found.coordinates)
     drawn = found.coordinates[1].ends[0].subtrees[0]

@@ -240,9 +240,7 @@ def test_a_crash_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_text() == OLD + NEW
 
 
-def test_a_lock_that_is_held_and_a_packed_file_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_is_held_and_a_packed_file_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "PATIENCE", 0.05)
     bank = tmp_path / "bank.mrg"
     with History(bank)._locked(), pytest.raises(DataError, match="another program"):

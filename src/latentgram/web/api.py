@@ -20,7 +20,8 @@ from fastapi.responses import JSONResponse, Response
 import latentgram
 from latentgram.data.constraints import Constraints
 from latentgram.data.treebank import DEPENDENCY
-from latentgram.errors import DataError, LatentgramError
+from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
+from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
 from latentgram.web.guard import Guard
@@ -301,17 +302,28 @@ async def _measure(session: Session) -> None:
 def _add_model(app: FastAPI, session: Session) -> None:
     @app.get("/api/model")
     def model() -> schemas.ModelAnswer:
-        """What the model is, and its symbols."""
-        return session.inspection.describe()
+        """What the model is, and its symbols, the most frequent first."""
+        model, inside = session.parser.model, session.inside
+        return schemas.ModelAnswer(
+            summary=model.summary(),
+            learner=model.provenance.learner,
+            settings=model.provenance.fields,
+            data_size=model.provenance.data_size,
+            seconds=model.provenance.seconds,
+            symbols=[] if inside is None else inside.symbols(),
+        )
 
     @app.get("/api/model/symbol")
     def symbol(
         name: Annotated[str, Query(min_length=1, max_length=200)],
         direction: Literal["left", "right"] = "left",
         clusters: Annotated[int, Query(ge=1, le=20)] = 6,
-    ) -> schemas.SymbolAnswer:
+    ) -> Look:
         """What the hidden states of a symbol (or of a head and direction) mean."""
-        return session.inspection.look(name, direction, clusters)
+        if session.inside is None:
+            kind = a_or_an(type(session.parser.model).__name__)
+            raise SettingError(f"{kind} has no hidden states to look at")
+        return session.inside.look(name, direction, clusters)
 
 
 def _add_page(app: FastAPI) -> None:

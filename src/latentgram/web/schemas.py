@@ -1,10 +1,15 @@
-"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made."""
+"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made.
+
+What is seen inside a model is sent as its family tells it (kinds/looks.py).
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from latentgram.kinds.looks import SymbolFacts
 
 MAX_WORDS = 200
 """The longest sentence that is parsed."""
@@ -245,15 +250,6 @@ class QueueAnswer(BaseModel):
     items: list[QueueItem]
 
 
-class SymbolInfo(BaseModel):
-    """A symbol of the grammar, how many states it has and how often it was seen."""
-
-    name: str
-    kind: Literal["phrase", "tag", "head"]
-    states: int
-    count: float
-
-
 class ModelAnswer(BaseModel):
     """What the model is and what there is to look at."""
 
@@ -262,61 +258,4 @@ class ModelAnswer(BaseModel):
     settings: dict[str, object]
     data_size: int
     seconds: float
-    symbols: list[SymbolInfo]
-
-
-class Preferred(BaseModel):
-    """Something a state prefers: an example, its probability there, and by how much more than at large."""
-
-    event: str
-    probability: float
-    lift: float | None = None
-
-
-class DrawnTree(BaseModel):
-    """A tree as a picture and as brackets, and its probability."""
-
-    svg: str
-    plain: str
-    probability: float
-
-
-class StateAnswer(BaseModel):
-    """A hidden state."""
-
-    name: str
-    share: float
-    below: list[Preferred]
-    above: list[Preferred]
-    subtrees: list[DrawnTree] = []
-    """Small whole trees that are typical of the state."""
-
-
-class EndAnswer(BaseModel):
-    """What pulls a coordinate to one of its ends, the strongest first, and trees that begin so."""
-
-    events: list[Preferred]
-    subtrees: list[DrawnTree]
-
-
-class CoordinateAnswer(BaseModel):
-    """A coordinate of a spectral grammar and what is at its two ends."""
-
-    name: str
-    ends: list[EndAnswer]
-
-
-class SymbolAnswer(BaseModel):
-    """What the hidden states of a symbol mean."""
-
-    symbol: str
-    direction: Literal["left", "right"] | None = None
-    note: str | None = None
-    states: list[StateAnswer] = []
-    coordinates: list[CoordinateAnswer] = []
-    """What a spectral grammar has in place of states."""
-    strengths: list[float] = []
-    strengths_name: str
-    singular_values: list[float] = []
-    """Of the moments that the symbol was learned from, where there are any."""
-    svg: str | None = None
+    symbols: list[SymbolFacts]

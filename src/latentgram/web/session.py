@@ -21,7 +21,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.kinds.kind import PHRASES
-from latentgram.kinds.protocols import AnyTree, Model
+from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import Trees
@@ -29,7 +29,6 @@ from latentgram.store import save
 from latentgram.web.annotations import Annotations, small_tree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.history import Accepted
-from latentgram.web.inspection import Inspection
 from latentgram.web.refit import Refit
 from latentgram.web.schemas import MAX_WORDS, Kind, ParseRequest
 from latentgram.web.tags import TagGuesser
@@ -68,7 +67,7 @@ class Session:
         """Accepted since the data of the last learning were read."""
         self._learning: list[AnyTree] = []
         """Accepted before that, and in the data of the learning that is under way."""
-        self._inspection = Inspection(parser.model)
+        self._inside: tuple[Model, Inspection] | None = None
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
         data = self._data()
@@ -95,11 +94,14 @@ class Session:
         return self.workers.parser
 
     @property
-    def inspection(self) -> Inspection:
-        """Looks into the model of this moment."""
-        if self._inspection.model is not self.parser.model:
-            self._inspection = Inspection(self.parser.model)
-        return self._inspection
+    def inside(self) -> Inspection | None:
+        """Looks into the model of this moment, if there is something to see; what was found is kept."""
+        model, kind = self.parser.model, kind_of(self.parser.model)
+        if not kind.inspect:
+            return None
+        if self._inside is None or self._inside[0] is not model:
+            self._inside = model, kind.inspection()(model)
+        return self._inside[1]
 
     @property
     def version(self) -> int:
