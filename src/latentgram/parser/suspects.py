@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from latentgram.data.tree import Tree
+from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse
 from latentgram.parser.parser import Parser
 
@@ -30,10 +30,10 @@ class Suspect:
     mean: float
 
 
-def find_suspects(parser: Parser, trees: Iterable[Any], count: int) -> list[Suspect]:
+def find_suspects(parser: Parser, trees: Iterable[AnyTree], count: int) -> list[Suspect]:
     """The `count` most doubtful of some trees, worst first."""
-    found = [_suspect(number, parser.score(tree)) for number, tree in enumerate(trees, 1)]
-    return sorted(found, key=lambda one: (one.per_word, one.mean))[:count]
+    suspects = [_suspect(number, parser.score(tree)) for number, tree in enumerate(trees, 1)]
+    return sorted(suspects, key=lambda suspect: (suspect.per_word, suspect.mean))[:count]
 
 
 def _suspect(number: int, parse: Parse) -> Suspect:

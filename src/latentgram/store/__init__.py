@@ -50,8 +50,8 @@ PARTS = (
     "latentgram.data.dependency_symbols:WordSymbols",
     "latentgram.kinds.decoders:MBR",
     "latentgram.kinds.decoders:Viterbi",
-    "latentgram.parser.calibrator:Calibrator",
-    "latentgram.parser.calibrator:Curve",
+    "latentgram.parser.curves:Calibrator",
+    "latentgram.parser.curves:Curve",
     "latentgram.parser.parser:Parser",
 )
 """Classes besides those of the registry that may stand in a model file, imported when they are met."""
