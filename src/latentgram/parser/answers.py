@@ -3,20 +3,29 @@
 A worker is sent a batch of questions and sends back one text, so that trees are made into text where they are
 found, and little travels. A sentence whose constraints nothing obeys is a fault with its place: it ends the work
 after the text before it, or is left out and reported.
+
+Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
+(data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
+again from its beginning, which costs little beside parsing, and the digest shows that these questions were the
+same; input that has grown at its end since then is fine. Model and settings are compared by the identity of the
+output. Marks stand between batches, so batches fall as they would have without a break.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby, islice, repeat
 from operator import itemgetter
 
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.formats import TEXT, find_files
+from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Tokeniser
 from latentgram.data.tree import Tree
@@ -46,10 +55,9 @@ class Question:
     @property
     def content(self) -> bytes:
         """All that an answer depends on, for digests."""
-        given = self.sentence
-        return repr((given.words, given.xpos, given.upos, given.space_after, self.known, self.source)).encode(
-            "utf-8", "replace"
-        )
+        words = self.sentence
+        content = (words.words, words.xpos, words.upos, words.space_after, self.known, self.source)
+        return repr(content).encode("utf-8", "replace")
 
     def fault(self, error: LatentgramError) -> DataError:
         """Why there is no answer, with the place of the sentence."""
@@ -89,6 +97,24 @@ class Written:
     faults: tuple[DataError, ...]
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How far a run is: sentences read and written about, those with fallback trees, and faults left out."""
+
+    sentences: int = 0
+    fallbacks: int = 0
+    faults: int = 0
+    first_fault: str = ""
+
+    def __add__(self, batch: Written) -> Tally:
+        return Tally(
+            self.sentences + batch.sentences,
+            self.fallbacks + batch.fallbacks,
+            self.faults + len(batch.faults),
+            self.first_fault or next((str(fault) for fault in batch.faults), ""),
+        )
+
+
 def answers(
     parser: Parser,
     questions: Iterable[Question],
@@ -109,9 +135,9 @@ def answers(
     """
     wanted = request or Request()
     job = _Job(parser, wanted, skip_faults)
-    for found in (engine or InProcess()).map(job, shards(questions, LIST_BATCH if wanted.several else BATCH)):
-        yield found
-        if found.faults and not skip_faults:
+    for written in (engine or InProcess()).map(job, shards(questions, LIST_BATCH if wanted.several else BATCH)):
+        yield written
+        if written.faults and not skip_faults:
             return
 
 
@@ -125,25 +151,26 @@ class _Job:
 
     def __call__(self, batch: Sequence[Question]) -> Written:
         texts, fallbacks, faults = [], 0, []
-        for question, found in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
-            if isinstance(found, DataError):
-                faults.append(found)
+        for question, parses in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
+            if isinstance(parses, DataError):
+                faults.append(parses)
                 if not self.skip_faults:
                     break
                 continue
             if question.source is not None and self.request.form in (None, "conllu"):
-                found = [parse.onto(question.source) if _attached(parse) else parse for parse in found]
-            texts += [render(parse, self.request.form, self.request.probabilities) for parse in found]
+                parses = [parse.onto(question.source) if _attached(parse) else parse for parse in parses]
+            texts += [render(parse, self.request.form, self.request.probabilities) for parse in parses]
             texts += ["\n"] if self.request.several else []
-            fallbacks += found[0].fallback
+            fallbacks += parses[0].fallback
         return Written("".join(texts), len(batch), fallbacks, tuple(faults))
 
     def _lists(self, batch: Sequence[Question]) -> Iterator[list[Parse] | DataError]:
         """The trees of each sentence, or why there are none."""
         if not self.request.several:
             try:
-                given = [question.sentence for question in batch]
-                yield from ([one] for one in self.parser.parse_many(given, (each.known for each in batch)))
+                sentences = (question.sentence for question in batch)
+                for parse in self.parser.parse_many(sentences, (question.known for question in batch)):
+                    yield [parse]
                 return
             except (NoParse, DataError):
                 pass  # one of them has no answer; alone, each shows whether it is the one
@@ -167,6 +194,54 @@ class _Job:
 
 def _attached(parse: Parse) -> bool:
     return isinstance(parse.tree, DependencyTree)
+
+
+def write_answers(
+    parser: Parser,
+    questions: Iterable[Question],
+    path: PathLike,
+    identity: Mapping[str, object],
+    request: Request | None = None,
+    *,
+    resume: bool = False,
+    skip_faults: bool = False,
+    engine: Engine | None = None,
+) -> Iterator[Tally]:
+    """Write the answers to a file, yielding the tally after each batch, and first of all where the work begins.
+
+    `identity` names model and settings; see `partial_output`.
+    """
+    source = iter(questions)
+    digest = hashlib.sha256()
+    read: deque[str] = deque()
+
+    def noted() -> Iterator[Question]:
+        for question in source:
+            digest.update(question.content)
+            read.append(digest.hexdigest())
+            yield question
+
+    with partial_output(path, identity, resume=resume) as output:
+        state = dict(output.state)
+        seen = state.pop("digest", digest.hexdigest())
+        restored: Callable[..., Tally] = Tally  # the state is what `vars` said of one
+        tally = restored(**state)
+        for question in islice(source, tally.sentences):
+            digest.update(question.content)
+        if digest.hexdigest() != seen:
+            raise DataError(
+                f"the first {tally.sentences} sentences of the input are not those it was made of",
+                path=part_of(path),
+            )
+        yield tally
+        for batch in answers(parser, noted(), request, skip_faults=skip_faults, engine=engine):
+            if batch.faults and not skip_faults:
+                raise batch.faults[0]
+            tally += batch
+            for _ in range(batch.sentences):
+                seen = read.popleft()
+            output.append(batch.text, {**vars(tally), "digest": seen})
+            yield tally
 
 
 def questions_of(
@@ -201,12 +276,12 @@ def _text_questions(
     for path in files:
         for number, line in read_lines(path, bad=bad):
             if words := tuple(line.split()):
-                found = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
-                yield from (Question(sentence, path=path, line=number) for sentence in found)
+                sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
+                yield from (Question(sentence, path=path, line=number) for sentence in sentences)
 
 
 def with_constraints(
-    questions: Iterable[Question | Sentence], path: PathLike, *, bad: list[DataError] | None = None
+    questions: Iterable[Question], path: PathLike, *, bad: list[DataError] | None = None
 ) -> Iterator[Question]:
     """Sentences with the constraints on the lines of a file; those beyond its end are free.
 
@@ -214,9 +289,8 @@ def with_constraints(
     """
     numbered = enumerate(read_constraints(path, bad=bad), 1)
     lines = chain(numbered, repeat((None, Constraints())))
-    for given, (line, known) in zip(questions, lines, strict=False):
+    for question, (line, known) in zip(questions, lines, strict=False):
         if known is not None:
-            question = given if isinstance(given, Question) else Question(given)
             yield dataclasses.replace(question, known=known, path=str(path), line=line)
     for line, known in numbered:
         if known:
