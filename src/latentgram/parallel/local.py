@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import os
+import pickle
 import queue
 import sys
 import threading
@@ -17,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
+import cloudpickle
+
 from latentgram.errors import LatentgramError, SettingError
-from latentgram.parallel.worker import Worker, WorkerEnded, borrow, give_back, message, outcome
+from latentgram.parallel.worker import Worker, WorkerEnded, borrow, give_back
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -73,27 +76,25 @@ class LocalProcesses:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
-        import cloudpickle
-
         content = cloudpickle.dumps(function)
         token = hashlib.sha256(content).hexdigest()
         workers: list[Worker] = []
         taken = done = 0
 
-        def messages() -> Iterator[bytes]:
+        def counted() -> Iterator[Item]:
             nonlocal taken
             for item in items:
                 taken += 1
-                yield message(_apply, token, item)
+                yield item
 
-        def hire() -> Callable[[bytes], bytearray]:
-            workers.append(borrow(ONE_THREAD))
-            return functools.partial(_ask, workers[-1], token, content)
+        def hire() -> Callable[[Item], Result]:
+            worker = borrow(ONE_THREAD)
+            workers.append(worker)
+            return lambda item: cast(Result, _ask(worker, token, content, item))
 
         try:
-            with closing(in_order(hire, self.n_jobs, messages(), LOOK_AHEAD * self.n_jobs)) as answers:
-                for answer in answers:
-                    result = cast(Result, outcome(answer))
+            with closing(in_order(hire, self.n_jobs, counted(), LOOK_AHEAD * self.n_jobs)) as results:
+                for result in results:
                     done += 1
                     yield result
         except WorkerEnded:
@@ -105,12 +106,12 @@ class LocalProcesses:
                 give_back(worker) if done == taken else worker.kill()
 
 
-def _ask(worker: Worker, token: str, content: bytes, packed: bytes) -> bytearray:
-    """Send a message to a worker, and before it the function, if that is not what it was sent last."""
+def _ask(worker: Worker, token: str, content: bytes, item: object) -> object:
+    """Have a worker do one item; it is sent the function first, if that is not what it was sent last."""
     if worker.holds != token:
         worker.call(_hold, token, content)
         worker.holds = token
-    return worker.exchange(packed)
+    return worker.call(_apply, token, item)
 
 
 _HELD: dict[str, Callable[[object], object]] = {}
@@ -119,8 +120,6 @@ _HELD: dict[str, Callable[[object], object]] = {}
 
 def _hold(token: str, content: bytes) -> None:
     """In a worker: take a function."""
-    import pickle
-
     _HELD.clear()
     _HELD[token] = pickle.loads(content)
 

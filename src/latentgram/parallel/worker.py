@@ -1,13 +1,13 @@
 """`Worker`: a process that calls functions for this one.
 
     this process ──(function, arguments)──▶ worker
-    this process ◀──notes on the way, (good, result or error)── worker
+    this process ◀──notes on the way, then the result or error── worker
 
-Messages are pickles behind their lengths, on the standard input and output of the worker; closures are fine
-(cloudpickle), and what work prints goes to standard error. A worker ends when its input does, even in the middle
-of work, so none outlives the process that started it. The two share nothing, neither semaphores nor a thread that
-manages: a worker can be killed at any moment, and the end of a program never waits for work that nobody wants (the
-pools of the standard library and of loky do wait, and have no public way not to).
+Messages are pickles on the standard input and output of the worker; closures are fine (cloudpickle), and what work
+prints goes to standard error. A worker ends when its input does, even in the middle of work, so none outlives the
+process that started it. The two share nothing, neither semaphores nor a thread that manages: a worker can be
+killed at any moment, and the end of a program never waits for work that nobody wants (the pools of the standard
+library and of loky do wait, and have no public way not to).
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from io import FileIO
-from typing import NoReturn, ParamSpec, TypeVar, cast
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import BinaryIO, NoReturn, ParamSpec, TypeVar, cast
+
+import cloudpickle
 
 from latentgram.errors import LatentgramError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Call = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
 
-_HEAD = struct.Struct("<Q?")
-"""Of a message: its length, and whether it is a note."""
+_NOTE, _RESULT, _ERROR = range(3)
 _IDLE_SECONDS = 60.0
 _LIVING: set[Worker] = set()
 """The workers of this process."""
@@ -58,39 +58,49 @@ class Worker:
         self, environment: Mapping[str, str] | None = None, listen: Callable[[object], None] | None = None
     ) -> None:
         program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-        with _interrupts_held():
+        # A process inherits the mask of the thread that starts it: Ctrl-C never strikes a worker.
+        masks = hasattr(signal, "pthread_sigmask")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
+        try:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                bufsize=0,
                 env={**os.environ, **(environment or {})},
             )
-        self._in_use = threading.Lock()
+        finally:
+            if masks:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._listen = listen
+        self._in_use = threading.Lock()
         self.holds = ""
-        """The digest of the function that it was sent last (local.py)."""
+        """A name of what it was sent to be kept there (local.py, web/workers.py)."""
         _LIVING.add(self)
 
     def call(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **more: Arguments.kwargs
     ) -> Result:
         """Call a function there; what it raises is raised here, as it is."""
-        return cast(Result, outcome(self.exchange(message(function, *args, **more))))
-
-    def exchange(self, packed: bytes) -> bytearray:
-        """Send a `message` and wait for the answer, of which `outcome` makes the result."""
-        try:
-            with self._in_use:
-                _write(cast(FileIO, self.process.stdin), packed)
-                while True:
-                    note, answer = _read(cast(FileIO, self.process.stdout))
-                    if not note:
-                        return answer
+        packed = cloudpickle.dumps((function, args, more))
+        calls, answers = cast(BinaryIO, self.process.stdin), cast(BinaryIO, self.process.stdout)
+        with self._in_use:
+            if calls.closed:
+                raise WorkerEnded
+            try:
+                calls.write(packed)
+                calls.flush()
+                while (answer := pickle.load(answers))[0] == _NOTE:
                     if self._listen is not None:
-                        self._listen(pickle.loads(answer))
-        except (OSError, EOFError, ValueError):  # the last is said of a pipe that was closed here
-            raise WorkerEnded from None
+                        self._listen(answer[1])
+            except (OSError, EOFError, pickle.UnpicklingError):
+                raise WorkerEnded from None
+            except BaseException:  # an answer that cannot be read: neither can those after it
+                self.process.kill()
+                raise
+        kind, value = answer
+        if kind == _ERROR:
+            raise cast(BaseException, value)
+        return cast(Result, value)
 
     @property
     def ended(self) -> bool:
@@ -101,24 +111,12 @@ class Worker:
         """End the process at once; a call under way raises `WorkerEnded`."""
         _LIVING.discard(self)
         self.process.kill()
-        with self._in_use, self.process:  # which closes the pipes, and waits for the end
+        with (
+            self._in_use,
+            suppress(BrokenPipeError),
+            self.process,
+        ):  # which closes the pipes, and waits for the end
             pass
-
-
-def message(function: Callable[Arguments, object], *args: Arguments.args, **more: Arguments.kwargs) -> bytes:
-    """A call as bytes."""
-    import cloudpickle
-
-    packed: bytes = cloudpickle.dumps((function, args, more))
-    return packed
-
-
-def outcome(packed: bytearray) -> object:
-    """What came of a call: returns its result or raises its error."""
-    good, value = pickle.loads(packed)
-    if good:
-        return value
-    raise value
 
 
 def borrow(environment: Mapping[str, str]) -> Worker:
@@ -156,88 +154,61 @@ if hasattr(os, "register_at_fork"):  # in a fork they are not one's own
     os.register_at_fork(after_in_child=_IDLE.clear)
 
 
-_OUT: list[FileIO] = []
+_ANSWERS: list[BinaryIO] = []
 """In a worker: where answers go."""
 
 
 def serve() -> NoReturn:
     """The life of a worker."""
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the parent who ends its workers
-    questions = os.fdopen(os.dup(0), "rb", 0)
-    _OUT[:] = [os.fdopen(os.dup(1), "wb", 0)]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the parent who ends its workers
+    calls = os.fdopen(os.dup(0), "rb")
+    _ANSWERS.append(os.fdopen(os.dup(1), "wb"))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    waiting: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(questions, waiting), daemon=True).start()
+    waiting: queue.SimpleQueue[Call] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(calls, waiting), daemon=True).start()
     while True:
-        answer = _answer(waiting.get())
-        with suppress(OSError):  # nobody listens: the other thread will notice, and end all
-            _write(_OUT[0], answer)
+        function, args, more = waiting.get()
+        try:
+            packed = cloudpickle.dumps((_RESULT, function(*args, **more)))
+        except BaseException as error:
+            packed = _packed(error)
+        _send(packed)
 
 
 def tell(value: object) -> None:
     """In a worker, during a call: a word to the parent on how it goes."""
-    _write(_OUT[0], pickle.dumps(value), note=True)
+    _send(pickle.dumps((_NOTE, value)))
 
 
-def _listen(questions: FileIO, waiting: queue.SimpleQueue[bytearray]) -> NoReturn:
-    """Put messages into a queue, and end the process with the last, whatever it does then."""
-    with suppress(OSError, EOFError):
+def _read(calls: BinaryIO, waiting: queue.SimpleQueue[Call]) -> NoReturn:
+    """Put calls into a queue, and end the process when no more can come, whatever it does then."""
+    try:
         while True:
-            waiting.put(_read(questions)[1])
-    os._exit(0)
+            waiting.put(pickle.load(calls))
+    except (EOFError, OSError):
+        os._exit(0)
+    except Exception as error:  # what comes after it cannot be read either
+        waiting.put((_fail, (error,), {}))
+        calls.read()
+        os._exit(0)
 
 
-def _answer(packed: bytearray) -> bytes:
-    import cloudpickle
+def _fail(error: Exception) -> NoReturn:
+    raise error
 
+
+def _packed(error: BaseException) -> bytes:
+    if not isinstance(error, LatentgramError):
+        error.add_note(f"in a worker process:\n{''.join(traceback.format_exception(error))}")
     try:
-        function, args, more = pickle.loads(packed)
-        answer: bytes = cloudpickle.dumps((True, function(*args, **more)))
-    except BaseException as error:
-        if not isinstance(error, LatentgramError):
-            error.add_note(f"in a worker process:\n{traceback.format_exc()}")
-        try:
-            answer = cloudpickle.dumps((False, error))
-        except Exception:
-            answer = cloudpickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
-    return answer
+        return cast(bytes, cloudpickle.dumps((_ERROR, error)))
+    except Exception:
+        return pickle.dumps((_ERROR, RuntimeError(f"{type(error).__name__}: {error}")))
 
 
-def _write(pipe: FileIO, packed: bytes, note: bool = False) -> None:
-    for part in (_HEAD.pack(len(packed), note), packed):
-        rest = memoryview(part)
-        while rest:
-            rest = rest[pipe.write(rest) :]
-
-
-def _read(pipe: FileIO) -> tuple[bool, bytearray]:
-    """Whether a message is a note, and the message."""
-    length, note = _HEAD.unpack(_read_bytes(pipe, _HEAD.size))
-    return note, _read_bytes(pipe, length)
-
-
-def _read_bytes(pipe: FileIO, length: int) -> bytearray:
-    content = bytearray(length)
-    rest = memoryview(content)
-    while rest:
-        count = pipe.readinto(rest)
-        if not count:
-            raise EOFError
-        rest = rest[count:]
-    return content
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """A worker inherits the mask of the thread that starts it, so that Ctrl-C never strikes it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _send(packed: bytes) -> None:
+    with suppress(OSError):  # nobody listens: the reader will notice, and end all
+        _ANSWERS[0].write(packed)
+        _ANSWERS[0].flush()
