@@ -190,16 +190,15 @@ class _Retagged:
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
     from latentgram.data.tokenise import Tokeniser
-    from latentgram.parser.answers import read_partial, read_questions, with_constraints
+    from latentgram.parser.answers import read_partial, read_questions
 
     if asked.partial:
         return read_partial(asked.names, bad=bad)
-    if asked.constraints is None:
-        rules = None if asked.tokenised else parser.tokeniser or Tokeniser()
-        return read_questions(asked.names, asked.kind, own_tags=asked.own_tags, bad=bad, tokeniser=rules)
-    # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-    questions = read_questions(asked.names, asked.kind, own_tags=asked.own_tags)
-    return with_constraints(questions, asked.constraints, bad=bad)
+    rules = None if asked.tokenised else parser.tokeniser or Tokeniser()
+    known = asked.constraints
+    return read_questions(
+        asked.names, asked.kind, own_tags=asked.own_tags, constraints=known, bad=bad, tokeniser=rules
+    )
 
 
 def _expectation(parser: Parser, asked: Parsing) -> Expected:

@@ -107,7 +107,7 @@ def suspects(
     model was learned from look better than they are: take a model of other trees.
     """
     import latentgram
-    from latentgram.parser.suspects import find_suspects
+    from latentgram.parser.reliability import find_suspects
 
     parser = load_parser(model)
     for suspect in find_suspects(parser, latentgram.Treebank.read(treebank), count):

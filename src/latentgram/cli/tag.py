@@ -78,13 +78,22 @@ def tag(asked: Tagging) -> None:
     [[2, "VB"]]} speaks of words counted from 0.
     """
     from latentgram.cli.console import ensure_input, say
+    from latentgram.parser.answers import read_questions
 
     asked.check()
     ensure_input(asked.files)
     tagger, rules = _tagger(asked)
     bad: list[DataError] | None = [] if asked.skip_bad else None
+    questions = read_questions(
+        asked.files or [Path("-")],
+        None if asked.files else "text",
+        own_tags=True,
+        constraints=asked.constraints,
+        bad=bad,
+        tokeniser=None if asked.tokenised else rules,
+    )
     unknown = total = number = 0
-    for number, results in enumerate(_tagged(tagger, _questions(asked, rules, bad), asked, bad), 1):
+    for number, results in enumerate(_tagged(tagger, questions, asked, bad), 1):
         for result in results:
             typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
         if asked.several and not asked.json:
@@ -116,18 +125,6 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Tokeniser | None]:
         raise SettingError("--named-by and --fast are for hidden Markov models")
     rules = None if parser is None else parser.tokeniser
     return tagger, rules or latentgram.Tokeniser()
-
-
-def _questions(asked: Tagging, rules: Tokeniser | None, bad: list[DataError] | None) -> Iterator[Question]:
-    """The sentences of the input, with what is known of their tags."""
-    from latentgram.parser.answers import read_questions, with_constraints
-
-    files, kind = asked.files or [Path("-")], None if asked.files else "text"
-    if asked.constraints is None:
-        cut = None if asked.tokenised else rules
-        return read_questions(files, kind, own_tags=True, bad=bad, tokeniser=cut)
-    # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-    return with_constraints(read_questions(files, kind, own_tags=True), asked.constraints, bad=bad)
 
 
 def _tagged(

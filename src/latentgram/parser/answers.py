@@ -260,11 +260,18 @@ def read_questions(
     format: str | None = None,
     *,
     own_tags: bool = False,
+    constraints: PathLike | None = None,
     bad: list[DataError] | None = None,
     tokeniser: Tokeniser | None = None,
 ) -> Iterator[Question]:
-    """The sentences of files with their places: the line in plain text, else the number of the sentence."""
+    """The sentences of files with their places: the line in plain text, else the number of the sentence.
+
+    With a file of constraints text is cut at blanks, and their places are those of the constraints.
+    """
     files, kind = find_files(paths, format)
+    if constraints is not None:
+        # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
+        return _with_constraints(read_questions(files, kind, own_tags=own_tags), constraints, bad)
     if kind == TEXT:
         return _text_questions(files, bad, tokeniser)
     return questions_of(Treebank.stream_unparsed(files, kind, bad=bad), own_tags)
@@ -280,8 +287,8 @@ def _text_questions(
                 yield from (Question(sentence, path=path, line=number) for sentence in sentences)
 
 
-def with_constraints(
-    questions: Iterable[Question], path: PathLike, *, bad: list[DataError] | None = None
+def _with_constraints(
+    questions: Iterable[Question], path: PathLike, bad: list[DataError] | None
 ) -> Iterator[Question]:
     """Sentences with the constraints on the lines of a file; those beyond its end are free.
 

@@ -4,11 +4,16 @@ A phrase is right if the gold tree has a node with its label over the same words
 left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
 model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
 that it was fitted on, or that the model was learned from, are refused.
+
+Where a model doubts the trees of a treebank there may be errors of annotation (`find_suspects`). Trees are ranked
+by log p(tree | sentence) / words, and shown with the part that has the least posterior. One whose probability is
+zero (a rule never seen, crossing arcs) comes first; among those the least mean posterior decides.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -184,3 +189,35 @@ def _spans(tree: Tree) -> list[tuple[str, int, int] | None]:
     nodes = zip(tree.spans(), tree.nodes(), strict=True)
     spans = [span if node.word is None else None for span, node in nodes]
     return [None, *spans[1:]] if len(tree.children) == 1 else spans
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A doubtful tree: its number, from 1, log p(tree | sentence) a word, and its most doubtful part."""
+
+    number: int
+    per_word: float
+    part: str
+    probability: float
+    text: str
+    mean: float
+
+
+def find_suspects(parser: Parser, trees: Iterable[AnyTree], count: int) -> list[Suspect]:
+    """The `count` most doubtful of some trees, worst first."""
+    suspects = [_suspect(number, parser.score(tree)) for number, tree in enumerate(trees, 1)]
+    return sorted(suspects, key=lambda suspect: (suspect.per_word, suspect.mean))[:count]
+
+
+def _suspect(number: int, parse: Parse) -> Suspect:
+    per_word = math.log(parse.probability) / len(parse.sentence) if parse.probability > 0 else -math.inf
+    worst = int(np.argmin(parse.confidence))
+    words = parse.sentence.words
+    if isinstance(parse.tree, Tree):
+        label, first, end = list(parse.tree.spans())[worst]
+        part = f"{label} over {' '.join(words[first:end])}"
+    else:
+        head = parse.tree.heads[worst]
+        part = f"{words[worst]} under {words[head - 1] if head else 'the root'}"
+    mean = float(parse.confidence.mean())
+    return Suspect(number, per_word, part, float(parse.confidence[worst]), " ".join(words), mean)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
@@ -172,11 +171,7 @@ class History:
 
 def _holds(path: Path, text: str, begin: int) -> bool:
     """Whether a file has a text behind some place."""
-    if not path.exists():
-        return False
-    with open(path, "rb") as file:
-        file.seek(begin)
-        return text.encode() in file.read()
+    return path.exists() and text.encode() in path.read_bytes()[begin:]
 
 
 def append_text(path: Path, text: str, gap: str) -> None:
@@ -187,25 +182,13 @@ def append_text(path: Path, text: str, gap: str) -> None:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     bank = Path(folder, "a.mrg")
-    ...     append_text(bank, "(S (NN a))", "\\n")
-    ...     append_text(bank, "(S (NN b))\\n", "\\n")
+    ...     append_text(bank, "(S (NN a))", "\n")
+    ...     append_text(bank, "(S (NN b))\n", "\n")
     ...     print(bank.read_text(), end="")
     (S (NN a))
     (S (NN b))
     """
+    old = path.read_bytes() if path.exists() else b""
+    there = max(length for length in range(len(gap) + 1) if old.endswith(gap[:length].encode()))
     with replacing(path) as out:
-        if path.exists():
-            with open(path, "rb") as old:
-                shutil.copyfileobj(old, out, 1 << 20)
-                out.write(_missing(gap.encode(), old.tell(), path))
-        out.write(text.encode())
-
-
-def _missing(gap: bytes, size: int, path: Path) -> bytes:
-    """What is missing of a gap at the end of a file that is not empty."""
-    with open(path, "rb") as old:
-        old.seek(max(size - len(gap), 0))
-        end = old.read()
-    if not end:
-        return b""
-    return gap[next(length for length in range(len(gap), -1, -1) if end.endswith(gap[:length])) :]
+        out.write(old + (gap[there:].encode() if old else b"") + text.encode())
