@@ -13,7 +13,7 @@ import os
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
@@ -83,11 +83,9 @@ class Workers:
     n_jobs: NJobs = 1
     cluster: ClusterAddress = None
 
-    @contextmanager
-    def engine(self) -> Iterator[Engine]:
-        """The engine of the two options; the connection to a cluster ends with the context."""
-        with engine_of(self.n_jobs, self.cluster) as engine:
-            yield engine
+    def engine(self) -> AbstractContextManager[Engine]:
+        """The engine of the two options."""
+        return engine_of(self.n_jobs, self.cluster)
 
 
 def command(function: Callable[[Options], None]) -> Callable[..., None]:

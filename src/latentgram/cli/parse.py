@@ -99,17 +99,9 @@ class Parsing(Workers):
 
         with open(self.model, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {
-            "model": digest,
-            "version of latentgram": __version__,
-            **dataclasses.asdict(request),
-            "kind": self.kind,
-            "partial": self.partial,
-            "tokenised": self.tokenised,
-            "own_tags": self.own_tags,
-            "decoder": self.decoder,
-            "constraints": self.constraints is not None,
-        }
+        reading = {name: getattr(self, name) for name in ("kind", "partial", "tokenised", "own_tags", "decoder")}
+        more = {**dataclasses.asdict(request), **reading, "constraints": self.constraints is not None}
+        return {"model": digest, "version of latentgram": __version__, **more}
 
 
 @command

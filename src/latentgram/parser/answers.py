@@ -18,8 +18,7 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, repeat
-from operator import itemgetter
+from itertools import chain, islice, repeat
 
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
@@ -28,7 +27,6 @@ from latentgram.data.formats import TEXT, find_files
 from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Tokeniser
-from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.kinds.result import Parse
@@ -244,17 +242,6 @@ def write_answers(
             yield tally
 
 
-def questions_of(
-    items: Iterable[tuple[str, Sentence | Tree | DependencyTree]], own_tags: bool = False
-) -> Iterator[Question]:
-    """Questions out of what `Treebank.stream_unparsed` gives; CoNLL-U keeps its rows, and tags go where asked."""
-    for path, of_file in groupby(items, key=itemgetter(0)):
-        for number, (_, item) in enumerate(of_file, 1):
-            sentence = item.sentence.without_tags() if own_tags else item.sentence
-            source = item if isinstance(item, DependencyTree) else None
-            yield Question(sentence, path=path, source=source, number=number)
-
-
 def read_questions(
     paths: PathLike | Iterable[PathLike],
     format: str | None = None,
@@ -274,7 +261,7 @@ def read_questions(
         return _with_constraints(read_questions(files, kind, own_tags=own_tags), constraints, bad)
     if kind == TEXT:
         return _text_questions(files, bad, tokeniser)
-    return questions_of(Treebank.stream_unparsed(files, kind, bad=bad), own_tags)
+    return _tree_questions(files, kind, bad, own_tags)
 
 
 def _text_questions(
@@ -285,6 +272,17 @@ def _text_questions(
             if words := tuple(line.split()):
                 sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
                 yield from (Question(sentence, path=path, line=number) for sentence in sentences)
+
+
+def _tree_questions(
+    files: Iterable[str], kind: str, bad: list[DataError] | None, own_tags: bool
+) -> Iterator[Question]:
+    """CoNLL-U keeps its rows, and tags go where asked."""
+    for path in files:
+        for number, (_, item) in enumerate(Treebank.stream_unparsed([path], kind, bad=bad), 1):
+            sentence = item.sentence.without_tags() if own_tags else item.sentence
+            source = item if isinstance(item, DependencyTree) else None
+            yield Question(sentence, path=path, source=source, number=number)
 
 
 def _with_constraints(

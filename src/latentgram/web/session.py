@@ -24,7 +24,6 @@ from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
-from latentgram.parser.pipeline import Trees
 from latentgram.store import save
 from latentgram.web.annotations import Annotations, small_tree, warm
 from latentgram.web.heldout import HeldOut
@@ -85,7 +84,12 @@ class Session:
 
     def _held_out(self, path: Path, model: Model) -> HeldOut:
         """Held-out trees, with the scores that the history tells of them."""
-        trees = _trees(path, self.kind, model)
+        trees = Treebank.read(path)
+        if trees.kind != self.kind or not len(trees):
+            what = f"these are {trees.kind}" if len(trees) else "there are none"
+            raise DataError(f"the held-out trees must be {self.kind} trees, and {what}", path=path)
+        if trees.digest == model.provenance.data_digest:
+            raise DataError("the model was learned from these very trees: they are not held out", path=path)
         return HeldOut(trees, [each for each in self.annotations.measured if each.digest == trees.digest])
 
     @property
@@ -290,14 +294,3 @@ class Session:
             return sorted(backend.labels), sorted(backend.tags), []
         tagger = self.parser.tagger or self.guesser
         return [], sorted(set(tagger.tags)) if tagger is not None else [], sorted(backend.labels)
-
-
-def _trees(path: Path, kind: Kind, model: Model) -> Trees:
-    """The trees of a file, if they are of the kind that the model gives, and not those it was learned from."""
-    trees = Treebank.read(path)
-    if trees.kind != kind or not len(trees):
-        what = f"these are {trees.kind}" if len(trees) else "there are none"
-        raise DataError(f"the held-out trees must be {kind} trees, and {what}", path=path)
-    if trees.digest == model.provenance.data_digest:
-        raise DataError("the model was learned from these very trees: they are not held out", path=path)
-    return trees
