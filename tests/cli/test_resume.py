@@ -50,7 +50,7 @@ def broken_off(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
                     raise KeyboardInterrupt
                 yield batch
 
-        monkeypatch.setattr("latentgram.parser.resumable.answers", stopping)
+        monkeypatch.setattr("latentgram.parser.answers.answers", stopping)
 
     return arrange
 

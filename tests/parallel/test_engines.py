@@ -162,3 +162,52 @@ def test_a_program_that_fails_does_not_wait_for_its_workers() -> None:
     )
     assert b"KeyboardInterrupt" in done.stderr
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_workers_do_not_outlive_a_program_that_is_killed() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.kill()
+    process.communicate(timeout=20)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail("processes are left behind")
+
+
+def test_workers_stay_for_the_next_work_unless_theirs_was_not_wanted(two: Engine) -> None:
+    def who(_: int) -> int:
+        return os.getpid()
+
+    def slow(number: int) -> int:
+        time.sleep(60 * number)
+        return number
+
+    before = set(two.map(who, range(50)))
+    assert set(two.map(who, range(50))) <= before
+    started = time.monotonic()
+    results = two.map(slow, range(3))
+    assert next(results) == 0
+    results.close()  # type: ignore[attr-defined]
+    assert set(two.map(who, range(50))).isdisjoint(before)
+    assert time.monotonic() - started < 30
+
+
+def test_what_work_prints_does_not_disturb_its_results(two: Engine) -> None:
+    def loud(number: int) -> int:
+        print("aloud")
+        return number
+
+    assert list(two.map(loud, range(5))) == list(range(5))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable
@@ -18,8 +17,8 @@ import latentgram as lg
 from latentgram.data.conllu import to_conllu
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
+from latentgram.kinds.registry import kind_of
 from latentgram.web import workers
-from latentgram.web.inspection import Inspection
 from latentgram.web.session import Session
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
@@ -318,11 +317,11 @@ def test_hanging_up_ends_the_work(serve: Any, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(workers, "GRACE", 0.0)
     served = serve(workers=1)
     served.post("/api/parse", text=TEXT, count=2)
-    before = {child.pid for child in multiprocessing.active_children()}
+    before = set(served.session.workers.living)
     long = " ".join(["the dog in the garden and"] * 33)
     with pytest.raises(httpx.ReadTimeout):
         served.client.post("/api/parse", json={"text": long, "count": 20}, timeout=0.1)
-    until(lambda: not before <= {child.pid for child in multiprocessing.active_children()})
+    until(lambda: all(worker.ended for worker in before))
     assert served.post("/api/parse", text=TEXT).status_code == 200
 
 
@@ -375,7 +374,7 @@ def test_models_show_what_is_in_them(serve: Any) -> None:
 
 def test_coordinates_of_a_spectral_grammar_have_two_ends() -> None:
     grammar = lg.fit(lg.LPCFG, lg.demo_treebank(80, seed=0), by=lg.Spectral(states=3))
-    found = Inspection(grammar).look("NP", "left", 3)
+    found = kind_of(grammar).inspection()(grammar).look("NP", "left", 3)
     assert [each.name for each in found.coordinates] == ["coordinate 1", "coordinate 2", "coordinate 3"]
     assert all(len(each.ends) == 2 for each in found.coordinates)
     drawn = found.coordinates[1].ends[0].subtrees[0]

@@ -8,15 +8,13 @@ from typing import Annotated
 
 import typer
 
-from latentgram.cli.parse import Inputs
+from latentgram.cli.options import Format
 
 
 def bench(
     model: Annotated[Path, typer.Argument(help="Model file of a parser, a tagger or an HMM.")],
     files: Annotated[list[Path], typer.Argument(help="Sentences: text, tagged text, CoNLL-U or trees.")],
-    format: Annotated[
-        Inputs | None, typer.Option(help="What the input is; by default told by the name of a file.")
-    ] = None,
+    format: Format = None,
     own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
     repeats: Annotated[int, typer.Option(min=1, help="How often all sentences are parsed or tagged.")] = 3,
     batch: Annotated[
@@ -32,7 +30,8 @@ def bench(
     stored = latentgram.load(model)
     if not isinstance(stored, latentgram.Parser | latentgram.Tagger | latentgram.HMM):
         raise ModelFileError(f"{model} holds no parser or tagger but a {type(stored).__name__}")
-    given = latentgram.Treebank.stream_sentences(files, format)
-    sentences = [sentence.without_tags() if own_tags else sentence for sentence in given]
+    sentences = latentgram.Treebank.stream_sentences(files, format)
+    if own_tags:
+        sentences = (sentence.without_tags() for sentence in sentences)
     speed = measure_speed(stored, sentences, repeats=repeats, batch=batch)
     typer.echo(codec.dumps(speed.to_json()) if json else str(speed))

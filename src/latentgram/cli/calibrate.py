@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
-from latentgram.cli.models import load_parser
-from latentgram.cli.places import check_output, faults_of
-from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+from latentgram.cli.options import (
+    ClusterAddress,
+    NJobs,
+    ParserFile,
+    check_output,
+    engine_of,
+    faults_of,
+    load_parser,
+)
 
 
 def calibrate(
-    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    model: ParserFile,
     dev: Annotated[Path, typer.Argument(help="Trees that the model was not learned from.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the calibrated parser.")],
     gold_tags: Annotated[
@@ -30,6 +36,6 @@ def calibrate(
     parser = load_parser(model)
     trees = latentgram.Treebank.read(dev)
     with faults_of(dev), engine_of(n_jobs, cluster) as engine:
-        found = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
-    latentgram.save(found, output)
+        calibrated = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
+    latentgram.save(calibrated, output)
     say(f"calibrated on {len(trees)} sentences; wrote {output}")

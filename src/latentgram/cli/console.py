@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -154,7 +154,7 @@ class Expected:
         self.total = number
 
 
-def ensure_input(given: int) -> None:
-    """Say that standard input is awaited when nobody may have noticed."""
-    if given == 0 and sys.stdin.isatty():
+def ensure_input(files: Sized | None) -> None:
+    """Say that standard input is awaited, where no files are named, when nobody may have noticed."""
+    if not files and sys.stdin.isatty():
         say("reading standard input; end it with Ctrl-D")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from latentgram.data.tree import Tree
     from latentgram.data.treebank import Treebank
+    from latentgram.kinds.settings import Settings
     from latentgram.view.report import Report
 
 LATENT = "latent PCFG"
@@ -49,7 +51,7 @@ def demo(
     typer.echo(f"{output / 'report.html'}")
 
 
-def _learn(name: str, learner: Any, train: Treebank[Any], test: Treebank[Any], output: Path) -> list[str]:
+def _learn(name: str, learner: Settings, train: Treebank[Tree], test: Treebank[Tree], output: Path) -> list[str]:
     """Learn, store, load, evaluate: one row of the report."""
     import latentgram
     from latentgram.cli.console import say
@@ -70,7 +72,7 @@ def _model_file(folder: Path, name: str) -> Path:
     return folder / f"{name.lower().replace(' ', '-')}.lg"
 
 
-def _draw(report: Report, test: Treebank[Any], output: Path) -> None:
+def _draw(report: Report, test: Treebank[Tree], output: Path) -> None:
     """Draw parses of a few test sentences, coloured by the posterior of their nodes."""
     import latentgram
     from latentgram.data.files import write_text

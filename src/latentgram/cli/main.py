@@ -43,19 +43,9 @@ app.add_typer(train.app, name="train")
 app.add_typer(data.app, name="data")
 app.add_typer(ngram.app, name="ngram")
 app.add_typer(reproduce.app, name="reproduce")
-app.command("parse", no_args_is_help=True)(parse)
-app.command("nbest", no_args_is_help=True)(nbest)
-app.command("rerank", no_args_is_help=True)(rerank)
-app.command("tag", no_args_is_help=True)(tag)
-app.command("eval", no_args_is_help=True)(evaluate)
-app.command("calibrate", no_args_is_help=True)(calibrate)
-app.command("score", no_args_is_help=True)(score)
-app.command("suspects", no_args_is_help=True)(suspects)
-app.command("show", no_args_is_help=True)(show)
-app.command("info", no_args_is_help=True)(info)
-app.command("serve", no_args_is_help=True)(serve)
-app.command("bench", no_args_is_help=True)(bench)
-app.command("demo")(demo)
+for _function in (parse, nbest, rerank, tag, evaluate, calibrate, score, suspects, show, info, serve, bench):
+    app.command("eval" if _function is evaluate else None, no_args_is_help=True)(_function)
+app.command()(demo)
 
 
 def _print_version(wanted: bool) -> None:

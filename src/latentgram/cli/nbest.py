@@ -7,17 +7,13 @@ from typing import Annotated, cast
 
 import typer
 
-from latentgram.cli.models import load_parser
-from latentgram.cli.parse import Inputs, Outputs
+from latentgram.cli.options import Format, ParserFile, To, load_parser
 
-Model = Annotated[Path, typer.Argument(help="Model file of a parser.")]
 Files = Annotated[list[Path] | None, typer.Argument(help="Files to parse; standard input if none.")]
-Format = Annotated[Inputs | None, typer.Option(help="What the input is; by default told by the name of a file.")]
-To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
 Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Trees a sentence, at most.")]
 
 
-def nbest(model: Model, files: Files = None, count: Count = 10, format: Format = None, to: To = None) -> None:
+def nbest(model: ParserFile, files: Files = None, count: Count = 10, format: Format = None, to: To = None) -> None:
     """The best trees of each sentence, best first, one after the other.
 
     CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
@@ -26,7 +22,7 @@ def nbest(model: Model, files: Files = None, count: Count = 10, format: Format =
     _write(load_parser(model), files, count, format, to)
 
 
-def rerank(model: Model, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
+def rerank(model: ParserFile, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
     """Parse with a reranker: the trees of its base parser that the new score likes best."""
     from latentgram.errors import ModelFileError
     from latentgram.kinds.registry import kind_of
@@ -47,7 +43,7 @@ def _write(parser: object, files: list[Path] | None, count: int, format: str | N
     from latentgram.parser.output import as_json, render
 
     assert isinstance(parser, latentgram.Parser)
-    ensure_input(len(files or []))
+    ensure_input(files)
     known = format or (None if files else "text")
     given = latentgram.Treebank.stream_unparsed(files or [Path("-")], known)
     for number, (_, item) in enumerate(counted(given, "sentences"), 1):

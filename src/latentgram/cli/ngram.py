@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 import typer
 
-from latentgram.cli.places import check_output
-from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+from latentgram.cli.options import Workers, argument, check_output, command, flag, option, options
+from latentgram.errors import SettingError
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write to.")]
@@ -21,74 +21,90 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
         say(f"mended: {what}: {times:,}")
 
 
+class _Limits(TypedDict):
+    order: int
+    cutoff: int | list[int]
+    all_bigrams: bool
+
+
+@options
+class Counting(Workers):
+    """What is asked of `latentgram ngram count`."""
+
+    files: list[Path] = argument(
+        "Files or folders, one sentence a line; or tables of n-grams (words, a tab, a count)."
+    )
+    output: Output
+    order: int = option(3, "Length of the longest n-grams.", min=1, max=5)
+    cutoff: str = option("1", "Least count kept from order 3 on; or one for each order, as 1,1,3.")
+    all_bigrams: bool = option(True, "Keep every bigram whatever the cut-off.")
+    dictionary: str | None = option(None, "Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
+    table: bool = flag("--table", "The input is a table, whatever its first line looks like.")
+    memory: str | None = option(
+        None, "Count text of any size by way of files, a piece of so much memory at a time, as 2G."
+    )
+    temporary: Path | None = option(None, "Folder for these files; else the system's.")
+
+    @property
+    def limits(self) -> _Limits:
+        """Which n-grams are kept."""
+        parts = self.cutoff.split(",")
+        if not all(part.strip().isdigit() for part in parts):
+            raise SettingError(f"--cutoff is a number or numbers parted by commas, got {self.cutoff!r}")
+        least = int(self.cutoff) if len(parts) == 1 else [int(part) for part in parts]
+        return {"order": self.order, "cutoff": least, "all_bigrams": self.all_bigrams}
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process counts by itself."""
+        return self.n_jobs == 1 and self.cluster is None
+
+
 @app.command(no_args_is_help=True)
-def count(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Files or folders, one sentence a line; or tables of n-grams (words, a tab, a count)."
-        ),
-    ],
-    output: Output,
-    order: Annotated[int, typer.Option(min=1, max=5, help="Length of the longest n-grams.")] = 3,
-    cutoff: Annotated[
-        str, typer.Option(help="Least count kept from order 3 on; or one for each order, as 1,1,3.")
-    ] = "1",
-    all_bigrams: Annotated[bool, typer.Option(help="Keep every bigram whatever the cut-off.")] = True,
-    dictionary: Annotated[
-        str | None, typer.Option(help="Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
-    ] = None,
-    table: Annotated[
-        bool, typer.Option("--table", help="The input is a table, whatever its first line looks like.")
-    ] = False,
-    n_jobs: NJobs = 1,
-    cluster: ClusterAddress = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(help="Count text of any size by way of files, a piece of so much memory at a time, as 2G."),
-    ] = None,
-    temporary: Annotated[Path | None, typer.Option(help="Folder for these files; else the system's.")] = None,
-) -> None:
+@command
+def count(asked: Counting) -> None:
     """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
     import latentgram
     from latentgram.cli.console import progress, say
     from latentgram.data.ngrams.external import write_counts
     from latentgram.data.ngrams.tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
-    from latentgram.errors import SettingError
     from latentgram.sequences.ngram_counting import count_ngrams
 
-    check_output(output, files, dictionary)
-    if table or is_table(files):
-        counts = read_table(files)
-    else:
-        parts = cutoff.split(",")
-        if not all(part.strip().isdigit() for part in parts):
-            raise SettingError(f"--cutoff is a number or numbers parted by commas, got {cutoff!r}")
-        least = int(cutoff) if len(parts) == 1 else [int(part) for part in parts]
-        options: dict[str, Any] = {"order": order, "cutoff": least, "all_bigrams": all_bigrams}
-        alone = n_jobs == 1 and cluster is None
-        if not alone and (dictionary is not None or memory is not None):
-            name = "--memory" if dictionary is None else "--dictionary"
+    check_output(asked.output, asked.files, asked.dictionary)
+    compact = str(asked.output).endswith(".lg")
+    if asked.table or is_table(asked.files):
+        counts = read_table(asked.files)
+    elif not asked.alone:
+        if asked.dictionary is not None or asked.memory is not None:
+            name = "--memory" if asked.dictionary is None else "--dictionary"
             raise SettingError(f"{name} needs the whole text in one place: leave out --n-jobs and --cluster")
-        if not alone:
-            with engine_of(n_jobs, cluster) as engine:
-                counts = count_ngrams(files, engine=engine, **options)
-        elif memory is not None and dictionary is None and not str(output).endswith(".lg"):
-            with progress() as shown:
-                sizes = write_counts(files, output, memory=memory, temporary=temporary, progress=shown, **options)
-            say(f"{sum(sizes):,} n-grams kept ({', '.join(f'{size:,}' for size in sizes)} of orders 1 on)")
-            return
-        else:
-            known = None if dictionary is None else read_specified(dictionary)
-            with progress() as shown:
-                counts = latentgram.NGramCounts.read(
-                    files, dictionary=known, memory=memory, temporary=temporary, progress=shown, **options
-                )
-    if str(output).endswith(".lg"):
-        latentgram.save(counts, output)
+        with asked.engine() as engine:
+            counts = count_ngrams(asked.files, engine=engine, **asked.limits)
+    elif asked.memory is not None and asked.dictionary is None and not compact:
+        with progress() as shown:
+            sizes = write_counts(
+                asked.files,
+                asked.output,
+                memory=asked.memory,
+                temporary=asked.temporary,
+                progress=shown,
+                **asked.limits,
+            )
+        say(f"{sum(sizes):,} n-grams kept ({', '.join(f'{size:,}' for size in sizes)} of orders 1 on)")
+        return
     else:
-        counts.write(output)
+        known = None if asked.dictionary is None else read_specified(asked.dictionary)
+        with progress() as shown:
+            counts = latentgram.NGramCounts.read(
+                asked.files,
+                dictionary=known,
+                memory=asked.memory,
+                temporary=asked.temporary,
+                progress=shown,
+                **asked.limits,
+            )
+    latentgram.save(counts, asked.output) if compact else counts.write(asked.output)
     _tell_repairs(counts.repairs)
     say(counts.summary())
 
@@ -135,7 +151,7 @@ def query(
     from latentgram.data.text import Text
     from latentgram.learn.reading import read_automaton
 
-    ensure_input(len(files or []))
+    ensure_input(files)
     automaton = read_automaton([model])
     text = Text.read(files or ["-"])
     if not len(text):

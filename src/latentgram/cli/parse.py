@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from latentgram.cli.models import load_parser
-from latentgram.cli.places import check_output
-from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+from latentgram.cli.options import (
+    SKIP_BAD,
+    TOKENISED,
+    Inputs,
+    Outputs,
+    Workers,
+    argument,
+    check_output,
+    command,
+    flag,
+    load_parser,
+    option,
+    options,
+)
+from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
     from latentgram.cli.console import Expected
     from latentgram.errors import DataError
-    from latentgram.parser.answers import Question, Request
+    from latentgram.kinds.protocols import Decoder
+    from latentgram.parallel import Engine
+    from latentgram.parser.answers import Question, Request, Tally
     from latentgram.parser.parser import Parser
-    from latentgram.parser.resumable import Tally
 
-Inputs = Literal["text", "tagged", "conllu", "brackets"]
-Outputs = Literal["brackets", "conllu", "json", "outline"]
 Decoders = Literal[
     "viterbi", "goodman", "max-rule", "recall", "f1", "unlabelled-recall", "unlabelled-f1", "mbr", "mbr-sum"
 ]
@@ -31,53 +43,69 @@ QUIET = 100
 """Progress of fewer sentences is not worth lines in a log."""
 
 
-def parse(
-    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="Files to parse, one sentence a line; standard input if none.")
-    ] = None,
-    format: Annotated[
-        Inputs | None,
-        typer.Option(help="What the input is; by default told by the name of a file, and text on standard input."),
-    ] = None,
-    to: Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")] = None,
-    tokenised: Annotated[
-        bool, typer.Option("--tokenised", help="Text is one sentence a line, tokens parted by blanks.")
-    ] = False,
-    own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write the posterior of every node, arc and tag.")
-    ] = False,
-    nbest: Annotated[int | None, typer.Option(min=1, help="So many trees of each sentence, best first.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="So many trees drawn from the posterior.")] = None,
-    diverse: Annotated[
-        int | None, typer.Option(min=1, help="So many different trees among 100 draws, the commonest first.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
-    constraints: Annotated[
-        Path | None, typer.Option(help="What is known of each sentence, as JSON lines (see `Constraints`).")
-    ] = None,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Square brackets in the text are known phrases: The [NP old man ] …")
-    ] = False,
-    decoder: Annotated[
-        Decoders | None, typer.Option(help="What the best tree is; by default the model's.")
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave faulty sentences out, and count them.")
-    ] = False,
-    n_jobs: NJobs = 1,
-    cluster: ClusterAddress = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write to this file, which is there when all is done, and not before."
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an interrupted run with the same --output stopped.")
-    ] = False,
-) -> None:
+@options
+class Parsing(Workers):
+    """What is asked of `latentgram parse`."""
+
+    model: Path = argument("Model file of a parser.")
+    files: list[Path] | None = argument("Files to parse, one sentence a line; standard input if none.", None)
+    format: Inputs | None = option(
+        None, "What the input is; by default told by the name of a file, and text on standard input."
+    )
+    to: Outputs | None = option(None, "Output format; by default brackets or CoNLL-U.")
+    tokenised: bool = flag("--tokenised", TOKENISED)
+    own_tags: bool = flag("--own-tags", "Ignore tags in the input.")
+    probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
+    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1)
+    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1)
+    diverse: int | None = option(None, "So many different trees among 100 draws, the commonest first.", min=1)
+    seed: int = option(0, "Seed of the draws.", min=0)
+    constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
+    partial: bool = flag("--partial", "Square brackets in the text are known phrases: The [NP old man ] …")
+    decoder: Decoders | None = option(None, "What the best tree is; by default the model's.")
+    skip_bad: bool = flag("--skip-bad", SKIP_BAD)
+    output: Path | None = option(
+        None, "Write to this file, which is there when all is done, and not before.", "--output", "-o"
+    )
+    resume: bool = flag("--resume", "Go on where an interrupted run with the same --output stopped.")
+
+    @property
+    def names(self) -> list[str]:
+        """The input files."""
+        return [os.fspath(file) for file in self.files or [Path("-")]]
+
+    @property
+    def kind(self) -> Inputs | None:
+        """What the input is, where that is known."""
+        return self.format or (None if self.files else "text")
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.partial and (self.constraints is not None or self.format not in (None, "text")):
+            raise SettingError("--partial reads its constraints from plain text")
+        if self.resume and self.output is None:
+            raise SettingError("--resume goes on with a file: name it by --output")
+        if self.resume and "-" in self.names:
+            raise SettingError(
+                "standard input cannot be read again from its beginning: --resume needs input files"
+            )
+        check_output(self.output, self.model, self.names, self.constraints)
+
+    def identity(self, request: Request) -> dict[str, object]:
+        """What the output depends on besides its input; how many workers there are is not among it."""
+        import hashlib
+
+        from latentgram import __version__
+
+        with open(self.model, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        reading = {name: getattr(self, name) for name in ("kind", "partial", "tokenised", "own_tags", "decoder")}
+        more = {**dataclasses.asdict(request), **reading, "constraints": self.constraints is not None}
+        return {"model": digest, "version of latentgram": __version__, **more}
+
+
+@command
+def parse(asked: Parsing) -> None:
     """Parse raw text, tagged text, CoNLL-U or the words of trees.
 
     What is CoNLL-U and comes out as CoNLL-U keeps its comments, lemmas, features, multiword rows and MISC.
@@ -91,44 +119,21 @@ def parse(
     With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
     with --resume goes on where it stopped, if model, settings and what was read so far are the same.
     """
-    import dataclasses
-
     from latentgram.cli.console import ensure_input, say
-    from latentgram.errors import SettingError
     from latentgram.parser.answers import Request
-    from latentgram.parser.decoders import decoder_named
 
-    request = Request(to, probabilities, nbest, samples, diverse, seed)
-    if partial and (constraints is not None or format not in (None, "text")):
-        raise SettingError("--partial reads its constraints from plain text")
-    names = [os.fspath(file) for file in files or [Path("-")]]
-    if resume and output is None:
-        raise SettingError("--resume goes on with a file: name it by --output")
-    if resume and "-" in names:
-        raise SettingError("standard input cannot be read again from its beginning: --resume needs input files")
-    check_output(output, model, names, constraints)
-    ensure_input(len(files or []))
-    parser = load_parser(model)
-    if decoder is not None:
-        parser = dataclasses.replace(parser, decoder=decoder_named(decoder))
-    bad: list[DataError] | None = [] if skip_bad else None
-    kind = format or (None if files else "text")
-    reading = {"kind": kind, "partial": partial, "tokenised": tokenised, "own_tags": own_tags}
-    expected = _expectation(parser, names, constraints, reading)
+    request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
+    asked.check()
+    ensure_input(asked.files)
+    parser = load_parser(asked.model)
+    if asked.decoder is not None:
+        parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
+    bad: list[DataError] | None = [] if asked.skip_bad else None
+    expected = _expectation(parser, asked)
     retagged = _Retagged(parser)
-    questions = expected.watch(retagged.watch(_questions(parser, names, constraints, reading, bad)), names)
-    with engine_of(n_jobs, cluster) as engine:
-        options: dict[str, Any] = {"skip_faults": skip_bad, "engine": engine}
-        if output is None:
-            runs = _printed(parser, questions, request, options)
-        else:
-            from latentgram.parser.resumable import write_answers
-
-            identity = _identity(
-                model, request, {**reading, "decoder": decoder, "constraints": constraints is not None}
-            )
-            runs = write_answers(parser, questions, output, identity, request, resume=resume, **options)
-        tally = _watched(runs, expected, output)
+    questions = expected.watch(retagged.watch(_questions(parser, asked, bad)), asked.names)
+    with asked.engine() as engine:
+        tally = _watched(_answered(parser, questions, request, asked, engine), expected, asked.output)
     if not tally.sentences:
         say("0 sentences")
     if tally.fallbacks:
@@ -137,6 +142,24 @@ def parse(
         say(f"words with tags that the grammar does not know, which it tagged itself: {retagged.words}")
     if left_out := tally.faults + len(bad or ()):
         say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
+
+
+def _decoder_named(name: Decoders) -> Decoder:
+    """The decoder of a name: the last two are for dependency trees, `viterbi` for both, the others for phrases."""
+    import latentgram as lg
+
+    decoders: dict[Decoders, Decoder] = {
+        "viterbi": lg.Viterbi(),
+        "goodman": lg.Goodman(),
+        "max-rule": lg.MaxRule(),
+        "recall": lg.Brackets("recall"),
+        "f1": lg.Brackets("f1"),
+        "unlabelled-recall": lg.Brackets("recall", labelled=False),
+        "unlabelled-f1": lg.Brackets("f1", labelled=False),
+        "mbr": lg.MBR(),
+        "mbr-sum": lg.MBR("sum"),
+    }
+    return decoders[name]
 
 
 class _Retagged:
@@ -156,52 +179,56 @@ class _Retagged:
             yield question
 
 
-def _questions(
-    parser: Parser,
-    names: list[str],
-    constraints: Path | None,
-    reading: dict[str, Any],
-    bad: list[DataError] | None,
-) -> Iterator[Question]:
+def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
     from latentgram.data.tokenise import Tokeniser
-    from latentgram.parser.answers import read_partial, read_questions, with_constraints
+    from latentgram.parser.answers import read_partial, read_questions
 
-    if reading["partial"]:
-        return read_partial(names, bad=bad)
-    cut = reading["tokenised"] or constraints is not None
-    rules = None if cut else parser.tokeniser or Tokeniser()
-    # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-    faults = None if constraints is not None else bad
-    questions = read_questions(names, reading["kind"], own_tags=reading["own_tags"], bad=faults, tokeniser=rules)
-    return questions if constraints is None else with_constraints(questions, constraints, bad=bad)
+    if asked.partial:
+        return read_partial(asked.names, bad=bad)
+    rules = None if asked.tokenised else parser.tokeniser or Tokeniser()
+    known = asked.constraints
+    return read_questions(
+        asked.names, asked.kind, own_tags=asked.own_tags, constraints=known, bad=bad, tokeniser=rules
+    )
 
 
-def _expectation(parser: Parser, names: list[str], constraints: Path | None, reading: dict[str, Any]) -> Expected:
+def _expectation(parser: Parser, asked: Parsing) -> Expected:
     """How many sentences there are, for the bar: counted beforehand where the input is short."""
     from latentgram.cli.console import Expected, console
     from latentgram.data.files import BLOCK_BYTES
     from latentgram.errors import LatentgramError
 
     expected = Expected()
-    sizes = [os.path.getsize(name) for name in names if os.path.isfile(name)]
-    if console.is_terminal and len(sizes) == len(names) and sum(sizes) <= 2 * BLOCK_BYTES:
+    sizes = [os.path.getsize(name) for name in asked.names if os.path.isfile(name)]
+    if console.is_terminal and len(sizes) == len(asked.names) and sum(sizes) <= 2 * BLOCK_BYTES:
         with suppress(LatentgramError):  # which the work itself will meet and report in its place
-            expected.total = sum(1 for _ in _questions(parser, names, constraints, reading, []))
+            expected.total = sum(1 for _ in _questions(parser, asked, []))
     return expected
 
 
-def _printed(
-    parser: Parser, questions: Iterator[Question], request: Request, options: dict[str, Any]
+def _answered(
+    parser: Parser, questions: Iterator[Question], request: Request, asked: Parsing, engine: Engine
 ) -> Iterator[Tally]:
-    """Write answers to standard output."""
-    from latentgram.parser.answers import answers
-    from latentgram.parser.resumable import Tally
+    """Write answers to a file or to standard output, and tell how far it is."""
+    from latentgram.parser.answers import Tally, answers, write_answers
 
+    if asked.output is not None:
+        yield from write_answers(
+            parser,
+            questions,
+            asked.output,
+            asked.identity(request),
+            request,
+            resume=asked.resume,
+            skip_faults=asked.skip_bad,
+            engine=engine,
+        )
+        return
     tally = Tally()
-    for batch in answers(parser, questions, request, **options):
+    for batch in answers(parser, questions, request, skip_faults=asked.skip_bad, engine=engine):
         typer.echo(batch.text, nl=False)
-        if batch.faults and not options["skip_faults"]:
+        if batch.faults and not asked.skip_bad:
             raise batch.faults[0]
         tally += batch
         yield tally
@@ -211,7 +238,7 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
     """Run to the end while showing how far it is; if it is stopped, say how to go on."""
     from latentgram.cli.console import console, progress, say
     from latentgram.errors import DataError
-    from latentgram.parser.resumable import Tally
+    from latentgram.parser.answers import Tally
 
     tally = Tally()
     try:
@@ -228,15 +255,3 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
                 say("the fault may be mended before that, or passed over by --skip-bad")
         raise
     return tally
-
-
-def _identity(model: Path, request: Request, reading: dict[str, Any]) -> dict[str, Any]:
-    """What the output of a run depends on besides its input; how many workers there are is not among it."""
-    import hashlib
-    from dataclasses import asdict
-
-    from latentgram import __version__
-
-    with open(model, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"model": digest, "version of latentgram": __version__, **asdict(request), **reading}

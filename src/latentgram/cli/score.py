@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from latentgram.cli.models import load_parser
-from latentgram.cli.places import faults_of
+from latentgram.cli.options import Format, ParserFile, faults_of, load_parser
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 def score(
     model: Annotated[Path, typer.Argument(help="Model file of a parser, or of another model with probabilities.")],
     file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
-    format: Annotated[
-        Literal["text", "tagged", "conllu", "brackets"] | None,
-        typer.Option(help="What the input is; by default told by the name of the file."),
-    ] = None,
+    format: Format = None,
     surprisal: Annotated[
         bool, typer.Option("--surprisal", help="How much each word surprises, in bits, after those before it.")
     ] = False,
@@ -101,7 +97,7 @@ def _surprisal_of(model: Model) -> Callable[[Sentence], NDArray[np.float64]]:
 
 
 def suspects(
-    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
+    model: ParserFile,
     treebank: Annotated[Path, typer.Argument(help="Trees that may have been annotated wrongly.")],
     count: Annotated[int, typer.Option("-n", "--number", min=1, help="How many to show.")] = 20,
 ) -> None:
@@ -111,8 +107,9 @@ def suspects(
     model was learned from look better than they are: take a model of other trees.
     """
     import latentgram
-    from latentgram.parser.suspects import find_suspects
+    from latentgram.parser.reliability import find_suspects
 
     parser = load_parser(model)
-    for found in find_suspects(parser, latentgram.Treebank.read(treebank), count):
-        typer.echo(f"{found.number}\t{found.per_word:.4f}\t{found.part} ({found.probability:.4g})\t{found.text}")
+    for suspect in find_suspects(parser, latentgram.Treebank.read(treebank), count):
+        part = f"{suspect.part} ({suspect.probability:.4g})"
+        typer.echo(f"{suspect.number}\t{suspect.per_word:.4f}\t{part}\t{suspect.text}")

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from latentgram.cli.options import argument, command, flag, option, options
 
 
-def serve(
-    model: Annotated[Path, typer.Argument(help="Model file of a parser.")],
-    treebank: Annotated[
-        Path | None, typer.Option(help="File that accepted trees are appended to; made if it is not there.")
-    ] = None,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Trees that the model was learned from, if they are not in the treebank: to learn anew."
-        ),
-    ] = None,
-    sentences: Annotated[
-        Path | None, typer.Option(help="Sentences for the queue: text, tagged text or CoNLL-U.")
-    ] = None,
-    tokenised: Annotated[
-        bool,
-        typer.Option("--tokenised", help="Text in --sentences is one sentence a line, tokens parted by blanks."),
-    ] = False,
-    heldout: Annotated[
-        Path | None, typer.Option(help="Trees to measure the parser on as it learns; it never learns from them.")
-    ] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; one other than this machine's own demands a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; the next free one is taken.")] = 8765,
-    token: Annotated[str | None, typer.Option(help="What every request must carry; else one is made up.")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that parse.")] = 2,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
-) -> None:
+@options
+class Serving:
+    """What is asked of `latentgram serve`."""
+
+    model: Path = argument("Model file of a parser.")
+    treebank: Path | None = option(None, "File that accepted trees are appended to; made if it is not there.")
+    train: list[Path] | None = option(
+        None, "Trees that the model was learned from, if they are not in the treebank: to learn anew."
+    )
+    sentences: Path | None = option(None, "Sentences for the queue: text, tagged text or CoNLL-U.")
+    tokenised: bool = flag("--tokenised", "Text in --sentences is one sentence a line, tokens parted by blanks.")
+    heldout: Path | None = option(None, "Trees to measure the parser on as it learns; it never learns from them.")
+    host: str = option("127.0.0.1", "Address to listen on; one other than this machine's own demands a token.")
+    port: int = option(8765, "Port; the next free one is taken.", min=0, max=65535)
+    token: str | None = option(None, "What every request must carry; else one is made up.")
+    workers: int = option(2, "Processes that parse.", min=1, max=64)
+    no_browser: bool = flag("--no-browser", "Do not open a browser.")
+
+
+@command
+def serve(asked: Serving) -> None:
     """Open a local page: see the parse and its doubt, correct it, accept it; the parser learns it at once."""
     import latentgram
     from latentgram.cli.console import say
@@ -48,16 +39,18 @@ def serve(
         raise SettingError(f"the page needs {error.name}: pip install 'latentgram[web]'") from None
     from latentgram.web.session import Session
 
-    parser = latentgram.load(model, latentgram.Parser)
-    rules = None if tokenised else parser.tokeniser or latentgram.Tokeniser()
-    waiting = latentgram.Treebank.stream_sentences(sentences, tokeniser=rules) if sentences is not None else ()
+    parser = latentgram.load(asked.model, latentgram.Parser)
+    rules = None if asked.tokenised else parser.tokeniser or latentgram.Tokeniser()
+    waiting = (
+        () if asked.sentences is None else latentgram.Treebank.stream_sentences(asked.sentences, tokeniser=rules)
+    )
     session = Session(
         parser,
-        model_path=model,
-        treebank=treebank,
-        train=train or (),
-        sentences=list(waiting),
-        heldout=heldout,
-        workers=workers,
+        model_path=asked.model,
+        treebank=asked.treebank,
+        train=asked.train or (),
+        sentences=waiting,
+        heldout=asked.heldout,
+        workers=asked.workers,
     )
-    run(session, host=host, port=port, token=token, browser=not no_browser, say=say)
+    run(session, host=asked.host, port=asked.port, token=asked.token, browser=not asked.no_browser, say=say)

@@ -32,7 +32,7 @@ def show(
     top: Annotated[int, typer.Option(min=1, help="Rules, words and contexts named of each state.")] = 5,
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
-    from latentgram.cli.places import check_output
+    from latentgram.cli.options import check_output
     from latentgram.kinds.looks import Request
 
     stored = file.suffix == ".lg"

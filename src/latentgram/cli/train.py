@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from latentgram.cli.places import check_output, faults_of
-from latentgram.cli.workers import ClusterAddress, NJobs, engine_of
+from latentgram.cli.options import ClusterAddress, NJobs, check_output, engine_of, faults_of
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, named
 from latentgram.kinds.registry import kinds, learner_class

@@ -7,8 +7,9 @@ for tree in NLTKParser(parser).parse("The cat sleeps".split()): tree.pretty_prin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import NoReturn
 
+from latentgram.data.constraints import Constraints
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
 from latentgram.kinds.result import Parse
@@ -22,13 +23,13 @@ except ModuleNotFoundError:
     raise SettingError("latentgram.compat.nltk needs NLTK: pip install 'latentgram[compat]'") from None
 
 
-def to_nltk(tree: Tree) -> Any:
+def to_nltk(tree: Tree) -> NLTKTree:
     """A tree as an `nltk.Tree`.
 
     >>> print(to_nltk(Tree("S", (Tree("NN", word="Cats"), Tree("VB", word="sleep")))))
     (S (NN Cats) (VB sleep))
     """
-    pending: list[Any] = []
+    pending: list[NLTKTree] = []
     for node in reversed(list(tree.nodes())):
         if node.word is not None:
             pending.append(NLTKTree(node.label, [node.word]))
@@ -38,13 +39,13 @@ def to_nltk(tree: Tree) -> Any:
     return pending[0]
 
 
-def from_nltk(tree: Any) -> Tree:
+def from_nltk(tree: NLTKTree) -> Tree:
     """A tree from an `nltk.Tree`, whose words are strings under tags.
 
     >>> print(from_nltk(NLTKTree.fromstring("(S (NN Cats) (VB sleep))")))
     (S (NN Cats) (VB sleep))
     """
-    order: list[Any] = []
+    order: list[NLTKTree] = []
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -68,21 +69,23 @@ class NLTKParser(ParserI):  # type: ignore[misc]
     def __init__(self, parser: Parser, trees: int = 1) -> None:
         self.parser, self.trees = parser, trees
 
-    def grammar(self) -> Any:
+    def grammar(self) -> NoReturn:
         """Grammars with hidden states have no NLTK form."""
         raise NotImplementedError("a latentgram model is not an NLTK grammar")
 
-    def parse(self, sent: Iterable[str], *args: Any, **constraints: Any) -> Iterator[Any]:
+    def parse(
+        self, sent: Iterable[str], known: Constraints | None = None, **parts: object
+    ) -> Iterator[ProbabilisticTree]:
         """The best trees as `ProbabilisticTree`s, best first."""
         words = list(sent)
         if self.trees == 1:
-            parses = [self.parser.parse(words, **constraints)]
+            parses = [self.parser.parse(words, known, **parts)]
         else:
-            parses = self.parser.nbest(words, self.trees, **constraints)
+            parses = self.parser.nbest(words, self.trees, known, **parts)
         return (_probabilistic(parse) for parse in parses)
 
 
-def _probabilistic(parse: Parse) -> Any:
+def _probabilistic(parse: Parse) -> ProbabilisticTree:
     if not isinstance(parse.tree, Tree):
         raise SettingError("NLTK's parsers give constituency trees, and this one gives dependencies")
     plain = to_nltk(parse.tree)

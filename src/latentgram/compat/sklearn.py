@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
+from latentgram.kinds.protocols import AnyTree, Decoder, Model
+from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
 from latentgram.parser.parser import Parser
+from latentgram.parser.pipeline import Trees
 
 try:
     from sklearn.base import BaseEstimator
@@ -34,19 +37,23 @@ class ParserEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, model: Any = None, learner: Any = None, decoder: Any = None, gold_tags: bool = False
+        self,
+        model: type[Model] | None = None,
+        learner: Settings | None = None,
+        decoder: Decoder | None = None,
+        gold_tags: bool = False,
     ) -> None:
         self.model = model
         self.learner = learner
         self.decoder = decoder
         self.gold_tags = gold_tags
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """The estimator's parameters and, `deep`, the settings of the learner."""
         own = {name: getattr(self, name) for name in ("model", "learner", "decoder", "gold_tags")}
         return {**(self._settings() if deep else {}), **own}
 
-    def set_params(self, **params: Any) -> ParserEstimator:
+    def set_params(self, **params: object) -> ParserEstimator:
         """Set parameters of the estimator or settings of the learner."""
         for name in ("model", "learner", "decoder", "gold_tags"):
             if name in params:
@@ -54,25 +61,28 @@ class ParserEstimator(BaseEstimator):  # type: ignore[misc]
         unknown = sorted(set(params) - set(self._settings()))
         if unknown:
             raise SettingError(f"{type(self.learner).__name__} has no setting {unknown[0]!r}")
-        if params:
+        if params and self.learner is not None:
             self.learner = dataclasses.replace(self.learner, **params)
         return self
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, object]:
         if self.learner is None:
             return {}
         return {field.name: getattr(self.learner, field.name) for field in dataclasses.fields(self.learner)}
 
-    def fit(self, X: Sequence[Any], y: Any = None) -> ParserEstimator:
+    def fit(self, X: Sequence[AnyTree], y: None = None) -> ParserEstimator:
         """Learn from trees."""
+        if self.model is None or self.learner is None:
+            raise SettingError("an estimator is made of a model and a learner: ParserEstimator(LPCFG, Counting())")
         self.parser_ = Parser(fit(self.model, Treebank.of(X), by=self.learner), self.decoder)
         return self
 
-    def predict(self, X: Sequence[Any]) -> list[Any]:
+    def predict(self, X: Sequence[AnyTree]) -> list[AnyTree]:
         """The trees of sentences, or of the words of trees."""
         questions = [tree.sentence if self.gold_tags else tree.sentence.without_tags() for tree in X]
         return [parse.tree for parse in self.parser_.parse_many(questions)]
 
-    def score(self, X: Sequence[Any], y: Any = None) -> float:
+    def score(self, X: Sequence[AnyTree], y: None = None) -> float:
         """The headline figure, F1 or UAS, as a share."""
-        return float(self.parser_.evaluate(Treebank.of(X), gold_tags=self.gold_tags).headline) / 100
+        trees = cast(Trees, Treebank.of(X))
+        return self.parser_.evaluate(trees, gold_tags=self.gold_tags).headline / 100

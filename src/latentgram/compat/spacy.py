@@ -14,13 +14,18 @@ from __future__ import annotations
 
 import importlib
 import math
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.parser.parser import Parser
 from latentgram.store import load
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
 
 
 def register() -> None:
@@ -30,7 +35,7 @@ def register() -> None:
         language.factory("latentgram", default_config={"model": ""}, func=_make)
 
 
-def _spacy(module: str) -> Any:
+def _spacy(module: str) -> ModuleType:
     """A module of spaCy, which need not be installed."""
     try:
         return importlib.import_module(f"spacy.{module}")
@@ -49,7 +54,7 @@ class LatentgramComponent:
         for name in ("tag_prob", "head_prob"):
             tokens.Token.set_extension(name, default=None, force=True)
 
-    def __call__(self, doc: Any) -> Any:
+    def __call__(self, doc: Doc) -> Doc:
         """Parse a document and keep what was found in extension attributes."""
         spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
         spans = [span for span in spans if len(span)]
@@ -66,11 +71,11 @@ class LatentgramComponent:
         return doc
 
 
-def _sentence(span: Any) -> Sentence:
+def _sentence(span: Span) -> Sentence:
     xpos, upos = tuple(token.tag_ for token in span), tuple(token.pos_ for token in span)
     words = tuple(token.text for token in span)
     return Sentence(words, xpos if all(xpos) else None, upos if all(upos) else None)
 
 
-def _make(nlp: Any, name: str, model: str) -> LatentgramComponent:
+def _make(nlp: Language, name: str, model: str) -> LatentgramComponent:
     return LatentgramComponent(load(model, Parser))

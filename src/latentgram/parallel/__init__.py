@@ -14,7 +14,7 @@ work on what lies in memory goes to threads where the engine is local (`within`,
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
 
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load what needs numpy on first use, so that the command line starts without it."""
     if name not in __all__:
         raise AttributeError(f"module 'latentgram.parallel' has no attribute {name!r}")

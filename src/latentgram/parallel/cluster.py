@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from latentgram.errors import ClusterError, SettingError
 from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
@@ -52,6 +52,30 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
 
 
+class _Scheduler(Protocol):
+    address: str
+    ncores: Callable[..., object]
+
+
+class _Future(Protocol):
+    status: str
+
+    def exception(self, timeout: float) -> BaseException | None: ...
+    def result(self, timeout: float) -> bytes: ...
+    def release(self) -> None: ...
+
+
+class _Client(Protocol):
+    """What is asked of a `distributed.Client`, which has no types of its own."""
+
+    scheduler: _Scheduler
+
+    def submit(self, function: Callable[..., object], *values: object, pure: bool, key: str) -> _Future: ...
+    def run(self, function: Callable[[], Result], *, workers: list[str], on_error: str) -> dict[str, Result]: ...
+    def sync(self, ask: Callable[..., object], **options: object) -> dict[str, int]: ...
+    def close(self, timeout: float) -> None: ...
+
+
 class Cluster:
     """The workers of a Dask cluster, given by the address of its scheduler or by a `distributed.Client`.
 
@@ -64,7 +88,7 @@ class Cluster:
     latentgram.errors.SettingError: the address of a cluster is like tcp://10.0.0.1:8786, got '10.0.0.1:8786'
     """
 
-    def __init__(self, at: Any, *, patience: float = 60.0) -> None:
+    def __init__(self, at: str | _Client, *, patience: float = 60.0) -> None:
         if isinstance(at, str) and not at.startswith(_SCHEMES):
             raise SettingError(f"the address of a cluster is like tcp://10.0.0.1:8786, got {at!r}")
         self._own = isinstance(at, str)
@@ -86,7 +110,7 @@ class Cluster:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
-        pending: deque[Any] = deque()
+        pending: deque[_Future] = deque()
         source = iter(items)
         try:
             # The scheduler looks into what it is sent, and finds nothing that needs this library.
@@ -101,7 +125,7 @@ class Cluster:
                 packed = self._result(pending[0])
                 pending.popleft()
                 self.received += len(packed)
-                yield unpack(packed)
+                yield cast(Result, unpack(packed))
         finally:
             for future in pending:
                 future.release()
@@ -122,12 +146,12 @@ class Cluster:
         self.sent += len(packed)
         return packed
 
-    def _submit(self, function: Callable[..., Any], *values: Any) -> Any:
+    def _submit(self, function: Callable[..., object], *values: object) -> _Future:
         with self._explained(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # shards are large on purpose
             return self._client.submit(function, *values, pure=False, key=f"latentgram-{uuid.uuid4().hex}")
 
-    def _result(self, future: Any) -> bytes:
+    def _result(self, future: _Future) -> bytes:
         """Wait for a result as long as there are workers that may bring it."""
         from distributed import KilledWorker
 
@@ -140,10 +164,9 @@ class Cluster:
             lonely_since = None if self._workers() else lonely_since or now
             if lonely_since is not None and now - lonely_since >= self._patience:
                 raise ClusterError(f"the cluster at {self._address} has had no workers for {self._patience:.0f} s")
-        if future.status != "error":
+        if future.status != "error" or raised is None:
             with self._explained():
-                packed: bytes = future.result(timeout=TRANSFER_SECONDS)
-                return packed
+                return future.result(timeout=TRANSFER_SECONDS)
         if isinstance(raised, KilledWorker):
             raise ClusterError(
                 "the same piece of work has ended several workers, perhaps for want of memory; give them more"
@@ -188,9 +211,9 @@ class Cluster:
             return
         report = _reporter()
         with self._explained():
-            found = self._client.run(report, workers=new, on_error="ignore")
+            versions = self._client.run(report, workers=new, on_error="ignore")
         self._known.update(new)
-        _compare(report(), found)
+        _compare(report(), versions)
 
 
 def _reporter() -> Callable[[], dict[str, str | None]]:
@@ -229,7 +252,7 @@ def _compare(ours: dict[str, str | None], workers: dict[str, dict[str, str | Non
         warnings.warn(f"the worker at {where[0]}{more} has {what}: results may differ", stacklevel=2)
 
 
-def _connected(address: str) -> Any:
+def _connected(address: str) -> _Client:
     """A client of the scheduler at an address."""
     try:
         import distributed
@@ -243,8 +266,8 @@ def _connected(address: str) -> Any:
             thread.submit(asyncio.run, _shake_hands(address)).result()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # said in one line when workers are welcomed
-            client: Any = distributed.Client
-            return client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            connect = cast(Callable[..., _Client], distributed.Client)
+            return connect(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError):
         raise ClusterError(f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s") from None
 
@@ -254,10 +277,8 @@ async def _shake_hands(address: str) -> None:
     from distributed import Security
     from distributed.comm.core import connect
 
-    trust: Any = Security
-    greet: Any = connect
-    keys = trust().get_connection_args("client")
-    greeting = greet(address, timeout=CONNECT_SECONDS, **keys)
+    keys = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    greeting = connect(address, timeout=CONNECT_SECONDS, **keys)  # type: ignore[no-untyped-call]
     (await asyncio.wait_for(greeting, CONNECT_SECONDS)).abort()
 
 
@@ -268,10 +289,9 @@ class Published:
     packed: bytes
 
     @functools.cached_property
-    def function(self) -> Callable[[Any], Any]:
+    def function(self) -> Callable[[object], object]:
         """The function itself."""
-        function: Callable[[Any], Any] = unpack(self.packed)
-        return function
+        return cast(Callable[[object], object], unpack(self.packed))
 
     def __call__(self, item: bytes) -> bytes:
         """One item."""

@@ -5,29 +5,33 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import math
 import operator
 import os
-import signal
-import tempfile
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import pickle
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
+
+import cloudpickle
 
 from latentgram.errors import LatentgramError, SettingError
 from latentgram.numeric.threads import one_thread
+from latentgram.parallel.worker import Worker, WorkerEnded, borrow, give_back
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 _LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
 LOOK_AHEAD = 2
 """Items under way for each worker: one in work, one waiting, so that no worker starves."""
-_IDLE_SECONDS = 60
-_LATEST: list[Any] = []
-"""The workers that are there now."""
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 class Engine(Protocol):
@@ -37,7 +41,7 @@ class Engine(Protocol):
     def n_jobs(self) -> int:
         """How many workers there are."""
 
-    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, lazily, keeping the order."""
 
 
@@ -60,77 +64,132 @@ class LocalProcesses:
 
     Function, items and results travel as pickles (cloudpickle: closures are fine), the function once to each
     worker and call of `map`. Workers stay for a minute after the last work, so that the next `map` starts at once.
-    What a worker raises is raised here as it is. Ctrl-C kills the workers.
+    What a worker raises is raised here as it is. Whatever ends a `map` before its work is done, be it Ctrl-C, an
+    error or that nobody wants the results any more, kills the workers.
     """
 
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken.
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        content = cloudpickle.dumps(function)
+        token = hashlib.sha256(content).hexdigest()
+        workers: list[Worker] = []
+        taken = done = 0
 
-        Work under way is not cancelled when the results are no longer wanted: loky's manager fails if it finds a
-        cancelled item while it ends the workers, and they then live on.
-        """
-        from joblib.externals.loky import get_reusable_executor
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
+        def counted() -> Iterator[Item]:
+            nonlocal taken
+            for item in items:
+                taken += 1
+                yield item
 
-        with _interrupts_held():
-            executor = get_reusable_executor(
-                self.n_jobs, timeout=_IDLE_SECONDS, env=ONE_THREAD, initializer=_ignore_interrupts
-            )
-        _LATEST[:] = [executor]
-        pending: deque[Any] = deque()
-        source = iter(items)
-
-        def submit(item: Item) -> None:
-            with _interrupts_held():
-                pending.append(executor.submit(_call, token, path, item))
-                _end_workers_at_exit()
+        def hire() -> Callable[[Item], Result]:
+            worker = borrow(ONE_THREAD)
+            workers.append(worker)
+            return lambda item: cast(Result, _ask(worker, token, content, item))
 
         try:
-            with _published(function) as (token, path):
-                for item in itertools.islice(source, LOOK_AHEAD * self.n_jobs):
-                    submit(item)
-                while pending:
-                    result = pending.popleft().result()
-                    for item in itertools.islice(source, 1):
-                        submit(item)
+            with closing(in_order(hire, self.n_jobs, counted(), LOOK_AHEAD * self.n_jobs)) as results:
+                for result in results:
+                    done += 1
                     yield result
-        except TerminatedWorkerError:
+        except WorkerEnded:
             raise LatentgramError(
                 "a worker process was ended from outside, perhaps for want of memory; try a smaller n_jobs"
             ) from None
-        except (KeyboardInterrupt, SystemExit):
-            executor.shutdown(kill_workers=True)
-            raise
+        finally:
+            for worker in workers:
+                give_back(worker) if done == taken else worker.kill()
 
 
-@functools.cache
-def _end_workers_at_exit() -> None:
-    """See that a program which ends while workers are busy, as by Ctrl-C outside of `map`, does not wait for them.
+def _ask(worker: Worker, token: str, content: bytes, item: object) -> object:
+    """Have a worker do one item; it is sent the function first, if that is not what it was sent last."""
+    if worker.holds != token:
+        worker.call(_hold, token, content)
+        worker.holds = token
+    return worker.call(_apply, token, item)
 
-    Called after the first work is submitted, when joblib has noted that it will wait at the end: of what is noted,
-    the last is done first.
+
+_HELD: dict[str, Callable[[object], object]] = {}
+"""In a worker: the function that was sent last, by its digest."""
+
+
+def _hold(token: str, content: bytes) -> None:
+    """In a worker: take a function."""
+    _HELD.clear()
+    _HELD[token] = pickle.loads(content)
+
+
+def _apply(token: str, item: object) -> object:
+    """In a worker: one item."""
+    return _pinned(_HELD[token], item)
+
+
+def in_order(
+    hire: Callable[[], Callable[[Item], Result]], most: int, items: Iterable[Item], ahead: int
+) -> Generator[Result]:
+    """Results in the order of the items, each made by the hand that is free first.
+
+    A hand is a function in a thread of its own, a daemon; `hire` gives one for each of the first `most` items. At
+    most `ahead` items are taken before the result that is waited for.
     """
-    import threading
+    waiting: queue.SimpleQueue[tuple[int, Item] | None] = queue.SimpleQueue()
+    finished: queue.SimpleQueue[tuple[int, Callable[[], Result]]] = queue.SimpleQueue()
+    source = enumerate(items)
+    made: dict[int, Callable[[], Result]] = {}
+    awaited = taken = 0
 
-    def end() -> None:
-        _LATEST[0].shutdown(kill_workers=True)
+    def work(hand: Callable[[Item], Result]) -> None:
+        while (numbered := waiting.get()) is not None:
+            number, item = numbered
+            finished.put((number, attempt(hand, item)))
 
-    threading._register_atexit(end)  # type: ignore[attr-defined]
+    try:
+        while True:
+            for numbered in itertools.islice(source, awaited + ahead - taken):
+                if taken < most:
+                    threading.Thread(target=work, args=(hire(),), daemon=True).start()
+                waiting.put(numbered)
+                taken += 1
+            if awaited == taken:
+                return
+            while awaited not in made:
+                number, result = finished.get()
+                made[number] = result
+            yield made.pop(awaited)()
+            awaited += 1
+    finally:
+        with suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
+        for _ in range(min(taken, most)):
+            waiting.put(None)
+
+
+def attempt(
+    function: Callable[Arguments, Result], *args: Arguments.args, **more: Arguments.kwargs
+) -> Callable[[], Result]:
+    """Call a function now, and return or raise what came of it when that is called."""
+    try:
+        result = function(*args, **more)
+    except BaseException as error:
+        return functools.partial(_raise, error)
+    return lambda: result
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def engine_for(n_jobs: int) -> Engine:
-    """The engine for a number of local workers; -1 means one for each processor.
+    """The engine for a number of local workers; -1 means one for each processor that may be used.
 
     >>> engine_for(1).n_jobs, engine_for(3).n_jobs
     (1, 3)
     """
     if n_jobs == -1:
-        import joblib
-
-        n_jobs = joblib.cpu_count()
+        n_jobs = _processors()
     if n_jobs < 1:
         raise SettingError(f"n_jobs must be at least 1, or -1 for all processors, got {n_jobs}")
     return InProcess() if n_jobs == 1 else LocalProcesses(n_jobs)
@@ -177,80 +236,26 @@ def map_reduce(
     return functools.reduce(add, results, start)
 
 
+def _processors() -> int:
+    """How many processors this process may use: those it is bound to, within the quota of its container."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):  # no container, or no quota
+        quota, period = map(int, _QUOTA.read_text().split())
+        return max(1, min(bound, math.ceil(quota / period)))
+    return bound
+
+
 @dataclass(frozen=True)
-class _Sum:
+class _Sum(Generic[Item, Result]):
     """The sum of a function over some parts; a class, so that workers can be sent it."""
 
-    function: Callable[[Any], Any]
-    add: Callable[[Any, Any], Any]
+    function: Callable[[Item], Result]
+    add: Callable[[Result, Result], Result]
 
-    def __call__(self, parts: list[Any]) -> Any:
+    def __call__(self, parts: list[Item]) -> Result:
         return functools.reduce(self.add, map(self.function, parts))
 
 
 def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
     with one_thread():
         return function(item)
-
-
-@contextmanager
-def _published(function: Callable[..., object]) -> Iterator[tuple[str, str]]:
-    """The function as a file that workers read once: a model inside it is not sent with every item.
-
-    Its name is a digest, so that workers who have the same function from an earlier `map` need not read it again.
-    """
-    import cloudpickle
-
-    content = cloudpickle.dumps(function)
-    with tempfile.TemporaryDirectory(prefix="latentgram-") as folder:
-        path = os.path.join(folder, "function")
-        with open(path, "wb") as file:
-            file.write(content)
-        yield hashlib.sha256(content).hexdigest(), path
-
-
-_HELD: dict[str, Callable[[Any], Any]] = {}
-"""In a worker: the function that was published last, by its digest."""
-
-
-def _function(token: str, path: str) -> Callable[[Any], Any]:
-    """In a worker: the published function, read when first needed."""
-    import pickle
-
-    if token not in _HELD:
-        _HELD.clear()
-        with open(path, "rb") as file:
-            _HELD[token] = pickle.load(file)
-    return _HELD[token]
-
-
-def _call(token: str, path: str, item: Any) -> Any:
-    """In a worker: one item."""
-    return _pinned(_function(token, path), item)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits while workers start: they inherit the mask, so that none is struck before it can ignore it.
-
-    The trackers of resources, loky's and Python's own, lift the mask when they start: they run before.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as worker_tracker
-
-    worker_tracker.ensure_running()
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _ignore_interrupts() -> None:
-    """In a worker: Ctrl-C reaches the whole group of processes, but it is the parent who ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -7,20 +7,20 @@ not depend on the number of threads. The threads are daemons: Ctrl-C ends the pr
 
 from __future__ import annotations
 
-import functools
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.numeric.threads import one_thread
-from latentgram.parallel.local import Engine, InProcess, LocalProcesses
+from latentgram.parallel.local import Engine, InProcess, LocalProcesses, attempt, in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Numbers = NDArray[np.integer] | NDArray[np.floating]
 
 PIECES = 32
 """Into how many pieces work is cut: enough to keep some threads busy to the end, few enough to cost nothing."""
@@ -38,42 +38,12 @@ class Threads:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, keeping the order."""
-        waiting: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
-        finished: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
-        given = list(items)
-        total = len(given)
-        if total == 1:
-            yield from InProcess().map(function, given)
+        listed = list(items)
+        if len(listed) == 1:
+            yield from InProcess().map(function, listed)
             return
-        for number, item in enumerate(given):
-            waiting.put((number, item))
-
-        def work() -> None:
-            while True:
-                try:
-                    number, item = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                try:
-                    finished.put((number, function(item), None))
-                except BaseException as error:
-                    finished.put((number, None, error))
-
-        held: dict[int, Any] = {}
         with one_thread():
-            for _ in range(min(self.n_jobs, total)):
-                threading.Thread(target=work, daemon=True).start()
-            try:
-                for wanted in range(total):
-                    while wanted not in held:
-                        number, result, error = finished.get()
-                        if error is not None:
-                            raise error
-                        held[number] = result
-                    yield held.pop(wanted)
-            finally:
-                while not waiting.empty():
-                    waiting.get()
+            yield from in_order(lambda: function, self.n_jobs, listed, len(listed))
 
 
 def across(engine: Engine) -> Engine:
@@ -119,21 +89,8 @@ def beside(engine: Engine, function: Callable[[], Result]) -> Callable[[], Resul
     if within(engine).n_jobs == 1:
         return function
     finished: queue.SimpleQueue[Callable[[], Result]] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            result = function()
-        except BaseException as error:
-            finished.put(functools.partial(_raise, error))
-        else:
-            finished.put(lambda: result)
-
-    threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=lambda: finished.put(attempt(function)), daemon=True).start()
     return lambda: finished.get()()
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
 
 
 def compiled(engine: Engine) -> Engine:
@@ -145,7 +102,7 @@ def _is_local(engine: Engine) -> bool:
     return isinstance(engine, InProcess | LocalProcesses | Threads)
 
 
-def pieces(cost: NDArray[Any], least: float = 0.0) -> list[tuple[int, int]]:
+def pieces(cost: Numbers, least: float = 0.0) -> list[tuple[int, int]]:
     """Ranges [first, last) over items with these costs, of about equal cost each, not less than `least`.
 
     >>> pieces(np.ones(100))[:3], pieces(np.ones(100), least=50)
@@ -163,7 +120,7 @@ def pieces(cost: NDArray[Any], least: float = 0.0) -> list[tuple[int, int]]:
     return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
 
 
-def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: NDArray[Any]) -> None:
+def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: Numbers) -> None:
     """Call `work(first, last)` on ranges that together are all items; it writes to places of its own."""
     for _ in engine.map(lambda piece: work(*piece), pieces(cost)):
         pass

@@ -3,23 +3,30 @@
 A worker is sent a batch of questions and sends back one text, so that trees are made into text where they are
 found, and little travels. A sentence whose constraints nothing obeys is a fault with its place: it ends the work
 after the text before it, or is left out and reported.
+
+Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
+(data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
+again from its beginning, which costs little beside parsing, and the digest shows that these questions were the
+same; input that has grown at its end since then is fine. Model and settings are compared by the identity of the
+output. Marks stand between batches, so batches fall as they would have without a break.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, repeat
-from operator import itemgetter
+from itertools import chain, islice, repeat
 
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.formats import TEXT, find_files
+from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Tokeniser
-from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.kinds.result import Parse
@@ -46,10 +53,9 @@ class Question:
     @property
     def content(self) -> bytes:
         """All that an answer depends on, for digests."""
-        given = self.sentence
-        return repr((given.words, given.xpos, given.upos, given.space_after, self.known, self.source)).encode(
-            "utf-8", "replace"
-        )
+        words = self.sentence
+        content = (words.words, words.xpos, words.upos, words.space_after, self.known, self.source)
+        return repr(content).encode("utf-8", "replace")
 
     def fault(self, error: LatentgramError) -> DataError:
         """Why there is no answer, with the place of the sentence."""
@@ -89,6 +95,24 @@ class Written:
     faults: tuple[DataError, ...]
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How far a run is: sentences read and written about, those with fallback trees, and faults left out."""
+
+    sentences: int = 0
+    fallbacks: int = 0
+    faults: int = 0
+    first_fault: str = ""
+
+    def __add__(self, batch: Written) -> Tally:
+        return Tally(
+            self.sentences + batch.sentences,
+            self.fallbacks + batch.fallbacks,
+            self.faults + len(batch.faults),
+            self.first_fault or next((str(fault) for fault in batch.faults), ""),
+        )
+
+
 def answers(
     parser: Parser,
     questions: Iterable[Question],
@@ -109,9 +133,9 @@ def answers(
     """
     wanted = request or Request()
     job = _Job(parser, wanted, skip_faults)
-    for found in (engine or InProcess()).map(job, shards(questions, LIST_BATCH if wanted.several else BATCH)):
-        yield found
-        if found.faults and not skip_faults:
+    for written in (engine or InProcess()).map(job, shards(questions, LIST_BATCH if wanted.several else BATCH)):
+        yield written
+        if written.faults and not skip_faults:
             return
 
 
@@ -125,25 +149,26 @@ class _Job:
 
     def __call__(self, batch: Sequence[Question]) -> Written:
         texts, fallbacks, faults = [], 0, []
-        for question, found in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
-            if isinstance(found, DataError):
-                faults.append(found)
+        for question, parses in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
+            if isinstance(parses, DataError):
+                faults.append(parses)
                 if not self.skip_faults:
                     break
                 continue
             if question.source is not None and self.request.form in (None, "conllu"):
-                found = [parse.onto(question.source) if _attached(parse) else parse for parse in found]
-            texts += [render(parse, self.request.form, self.request.probabilities) for parse in found]
+                parses = [parse.onto(question.source) if _attached(parse) else parse for parse in parses]
+            texts += [render(parse, self.request.form, self.request.probabilities) for parse in parses]
             texts += ["\n"] if self.request.several else []
-            fallbacks += found[0].fallback
+            fallbacks += parses[0].fallback
         return Written("".join(texts), len(batch), fallbacks, tuple(faults))
 
     def _lists(self, batch: Sequence[Question]) -> Iterator[list[Parse] | DataError]:
         """The trees of each sentence, or why there are none."""
         if not self.request.several:
             try:
-                given = [question.sentence for question in batch]
-                yield from ([one] for one in self.parser.parse_many(given, (each.known for each in batch)))
+                sentences = (question.sentence for question in batch)
+                for parse in self.parser.parse_many(sentences, (question.known for question in batch)):
+                    yield [parse]
                 return
             except (NoParse, DataError):
                 pass  # one of them has no answer; alone, each shows whether it is the one
@@ -169,15 +194,52 @@ def _attached(parse: Parse) -> bool:
     return isinstance(parse.tree, DependencyTree)
 
 
-def questions_of(
-    items: Iterable[tuple[str, Sentence | Tree | DependencyTree]], own_tags: bool = False
-) -> Iterator[Question]:
-    """Questions out of what `Treebank.stream_unparsed` gives; CoNLL-U keeps its rows, and tags go where asked."""
-    for path, of_file in groupby(items, key=itemgetter(0)):
-        for number, (_, item) in enumerate(of_file, 1):
-            sentence = item.sentence.without_tags() if own_tags else item.sentence
-            source = item if isinstance(item, DependencyTree) else None
-            yield Question(sentence, path=path, source=source, number=number)
+def write_answers(
+    parser: Parser,
+    questions: Iterable[Question],
+    path: PathLike,
+    identity: Mapping[str, object],
+    request: Request | None = None,
+    *,
+    resume: bool = False,
+    skip_faults: bool = False,
+    engine: Engine | None = None,
+) -> Iterator[Tally]:
+    """Write the answers to a file, yielding the tally after each batch, and first of all where the work begins.
+
+    `identity` names model and settings; see `partial_output`.
+    """
+    source = iter(questions)
+    digest = hashlib.sha256()
+    read: deque[str] = deque()
+
+    def noted() -> Iterator[Question]:
+        for question in source:
+            digest.update(question.content)
+            read.append(digest.hexdigest())
+            yield question
+
+    with partial_output(path, identity, resume=resume) as output:
+        state = dict(output.state)
+        seen = state.pop("digest", digest.hexdigest())
+        restored: Callable[..., Tally] = Tally  # the state is what `vars` said of one
+        tally = restored(**state)
+        for question in islice(source, tally.sentences):
+            digest.update(question.content)
+        if digest.hexdigest() != seen:
+            raise DataError(
+                f"the first {tally.sentences} sentences of the input are not those it was made of",
+                path=part_of(path),
+            )
+        yield tally
+        for batch in answers(parser, noted(), request, skip_faults=skip_faults, engine=engine):
+            if batch.faults and not skip_faults:
+                raise batch.faults[0]
+            tally += batch
+            for _ in range(batch.sentences):
+                seen = read.popleft()
+            output.append(batch.text, {**vars(tally), "digest": seen})
+            yield tally
 
 
 def read_questions(
@@ -185,14 +247,21 @@ def read_questions(
     format: str | None = None,
     *,
     own_tags: bool = False,
+    constraints: PathLike | None = None,
     bad: list[DataError] | None = None,
     tokeniser: Tokeniser | None = None,
 ) -> Iterator[Question]:
-    """The sentences of files with their places: the line in plain text, else the number of the sentence."""
+    """The sentences of files with their places: the line in plain text, else the number of the sentence.
+
+    With a file of constraints text is cut at blanks, and their places are those of the constraints.
+    """
     files, kind = find_files(paths, format)
+    if constraints is not None:
+        # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
+        return _with_constraints(read_questions(files, kind, own_tags=own_tags), constraints, bad)
     if kind == TEXT:
         return _text_questions(files, bad, tokeniser)
-    return questions_of(Treebank.stream_unparsed(files, kind, bad=bad), own_tags)
+    return _tree_questions(files, kind, bad, own_tags)
 
 
 def _text_questions(
@@ -201,12 +270,23 @@ def _text_questions(
     for path in files:
         for number, line in read_lines(path, bad=bad):
             if words := tuple(line.split()):
-                found = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
-                yield from (Question(sentence, path=path, line=number) for sentence in found)
+                sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
+                yield from (Question(sentence, path=path, line=number) for sentence in sentences)
 
 
-def with_constraints(
-    questions: Iterable[Question | Sentence], path: PathLike, *, bad: list[DataError] | None = None
+def _tree_questions(
+    files: Iterable[str], kind: str, bad: list[DataError] | None, own_tags: bool
+) -> Iterator[Question]:
+    """CoNLL-U keeps its rows, and tags go where asked."""
+    for path in files:
+        for number, (_, item) in enumerate(Treebank.stream_unparsed([path], kind, bad=bad), 1):
+            sentence = item.sentence.without_tags() if own_tags else item.sentence
+            source = item if isinstance(item, DependencyTree) else None
+            yield Question(sentence, path=path, source=source, number=number)
+
+
+def _with_constraints(
+    questions: Iterable[Question], path: PathLike, bad: list[DataError] | None
 ) -> Iterator[Question]:
     """Sentences with the constraints on the lines of a file; those beyond its end are free.
 
@@ -214,9 +294,8 @@ def with_constraints(
     """
     numbered = enumerate(read_constraints(path, bad=bad), 1)
     lines = chain(numbered, repeat((None, Constraints())))
-    for given, (line, known) in zip(questions, lines, strict=False):
+    for question, (line, known) in zip(questions, lines, strict=False):
         if known is not None:
-            question = given if isinstance(given, Question) else Question(given)
             yield dataclasses.replace(question, known=known, path=str(path), line=line)
     for line, known in numbered:
         if known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 
@@ -32,59 +31,47 @@ def render(parse: Parse, form: str | None = None, probabilities: bool = False) -
     if form == "outline":
         return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
     if form == "brackets" and isinstance(parse.tree, Tree):
-        return f"{as_brackets(parse) if probabilities else parse.tree}\n"
+        tree = _with_endings(parse.tree, [f"@{p:.4g}" for p in parse.confidence]) if probabilities else parse.tree
+        return f"{tree}\n"
     if form == "conllu" and isinstance(parse.tree, DependencyTree):
-        return to_conllu(as_dependencies(parse) if probabilities else parse.tree)
+        return to_conllu(_with_marks(parse.tree, parse) if probabilities else parse.tree)
     raise SettingError(
         f"this parser gives {'constituents' if constituency else 'dependencies'}, which have no {form} form"
     )
 
 
-def as_brackets(parse: Parse) -> str:
-    """Penn brackets with the posterior of every node."""
-    if not isinstance(parse.tree, Tree):
-        raise SettingError("a dependency tree has no brackets")
-    return str(_relabelled(parse.tree, [f"@{_shown(p)}" for p in parse.confidence]))
-
-
-def _relabelled(tree: Tree, endings: list[str]) -> Tree:
+def _with_endings(tree: Tree, endings: list[str]) -> Tree:
     """A tree whose labels, in the order of `nodes`, got endings."""
     pending: list[Tree] = []
     for node, ending in zip(reversed(list(tree.nodes())), reversed(endings), strict=True):
-        children = tuple(reversed(pending[len(pending) - len(node.children) :]))
-        del pending[len(pending) - len(node.children) :]
+        children = tuple(pending.pop() for _ in node.children)
         pending.append(Tree(node.label + ending, children, node.word))
     return pending[0]
 
 
-def as_dependencies(parse: Parse) -> DependencyTree:
-    """The dependency tree with the posteriors in MISC and the log-probability in a comment."""
-    if not isinstance(parse.tree, DependencyTree):
-        raise SettingError("a constituency tree has no CoNLL-U form")
-    tree = parse.tree
+def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
+    """A dependency tree with posteriors in MISC and the log-probability in a comment."""
     misc = []
-    for given, head, tag in zip(tree.misc, parse.confidence, parse.tag_confidence, strict=True):
-        parts = [] if given == "_" else [given]
-        parts += [f"{HEAD_MARK}{_shown(head)}"] if not math.isnan(head) else []
-        parts += [f"{TAG_MARK}{_shown(tag)}"] if not math.isnan(tag) else []
-        misc.append("|".join(parts) or "_")
+    for column, head, tag in zip(tree.misc, parse.confidence, parse.tag_confidence, strict=True):
+        marks = [f"{mark}{p:.4g}" for mark, p in ((HEAD_MARK, head), (TAG_MARK, tag)) if not math.isnan(p)]
+        misc.append("|".join([column, *marks] if column != "_" else marks) or "_")
     notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
     notes += [f"{NOTES[1]}yes"] if parse.fallback else []
     return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
 
 
-def as_json(parse: Parse) -> dict[str, Any]:
+def as_json(parse: Parse) -> dict[str, object]:
     """A parse as plain values: numbers that are not known are null."""
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "words": list(parse.sentence.words),
-        "logprob": _finite(parse.logprob),
-        "tree_logprob": _finite(parse.tree_logprob),
-        "probability": _finite(parse.probability),
-        "entropy": _finite(parse.entropy),
-        "expected": _finite(parse.expected),
+        "logprob": finite(parse.logprob),
+        "tree_logprob": finite(parse.tree_logprob),
+        "probability": finite(parse.probability),
+        "entropy": finite(parse.entropy),
+        "expected": finite(parse.expected),
         "fallback": parse.fallback,
-        "confidence": [_finite(p) for p in parse.confidence],
-        "tag_confidence": [_finite(p) for p in parse.tag_confidence],
+        "confidence": [finite(p) for p in parse.confidence],
+        "tag_confidence": [finite(p) for p in parse.tag_confidence],
     }
     if isinstance(parse.tree, Tree):
         result["tree"] = str(parse.tree)
@@ -97,10 +84,7 @@ def as_json(parse: Parse) -> dict[str, Any]:
     return result
 
 
-def _shown(probability: float) -> str:
-    return f"{probability:.4g}"
-
-
-def _finite(number: float | np.floating[Any]) -> float | None:
+def finite(number: float | np.floating) -> float | None:
+    """A number that JSON knows: None in place of nan and the infinities."""
     value = float(number)
     return value if math.isfinite(value) else None

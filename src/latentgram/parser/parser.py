@@ -35,7 +35,7 @@ from latentgram.kinds.registry import find_kind, kind_of, kinds
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
-from latentgram.parser.calibrator import Calibrator
+from latentgram.parser.curves import Calibrator
 from latentgram.tagger.model import Tagger
 
 BATCH = 64

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class Speed:
     peak_megabytes: float | None
     """The most memory this process has held; None where the system does not say."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All of it by name."""
         return asdict(self)
 
@@ -68,18 +67,18 @@ def measure_speed(
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
-    >>> found = measure_speed(parser, lg.demo_treebank(5, seed=1).sentences(), repeats=2)
-    >>> found.sentences, found.low <= found.rate <= found.high
+    >>> speed = measure_speed(parser, lg.demo_treebank(5, seed=1).sentences(), repeats=2)
+    >>> speed.sentences, speed.low <= speed.rate <= speed.high
     (5, True)
     """
     if repeats < 1 or (batch is not None and batch < 1):
         raise SettingError(f"a measurement has 1 or more repeats and sentences a batch, not {repeats} and {batch}")
-    given = list(sentences)
-    batch = batch or max(min(BATCH, len(given) // 10), 1)
-    if not given:
+    listed = list(sentences)
+    batch = batch or max(min(BATCH, len(listed) // 10), 1)
+    if not listed:
         raise DataError("there are no sentences to measure the speed on")
     run = _runner(model)
-    batches = [given[first : first + batch] for first in range(0, len(given), batch)]
+    batches = [listed[first : first + batch] for first in range(0, len(listed), batch)]
     run(batches[0])
     seconds = []
     for _ in range(repeats):
@@ -88,10 +87,10 @@ def measure_speed(
             run(part)
             seconds.append(time.perf_counter() - started)
     taken, sizes = np.array(seconds), np.array([len(part) for part in batches] * repeats, float)
-    words = sum(map(len, given))
+    words = sum(map(len, listed))
     low, high = _interval(sizes, taken)
     return Speed(
-        len(given),
+        len(listed),
         words,
         repeats,
         float(sizes.sum() / taken.sum()),
@@ -104,7 +103,7 @@ def measure_speed(
     )
 
 
-def _runner(model: Parser | Tagger | HMM) -> Callable[[Sequence[Sentence]], Any]:
+def _runner(model: Parser | Tagger | HMM) -> Callable[[Sequence[Sentence]], object]:
     """What is timed: parsing, or tagging without what is known of tags."""
     if isinstance(model, Parser):
         return lambda part: list(model.parse_many(part))

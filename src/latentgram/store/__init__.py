@@ -20,7 +20,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypedDict, TypeVar, cast, overload
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, LatentgramError, ModelFileError, a_or_an
 from latentgram.kinds.kind import named
 from latentgram.kinds.registry import kinds
-from latentgram.store.codec import FormatError, OtherVersion, decode, encode, find
+from latentgram.store.codec import Document, FormatError, OtherVersion, decode, encode, find
 
 FORMAT = 1
 """The version of the format; a file with a greater one is refused."""
@@ -50,8 +50,8 @@ PARTS = (
     "latentgram.data.dependency_symbols:WordSymbols",
     "latentgram.kinds.decoders:MBR",
     "latentgram.kinds.decoders:Viterbi",
-    "latentgram.parser.calibrator:Calibrator",
-    "latentgram.parser.calibrator:Curve",
+    "latentgram.parser.curves:Calibrator",
+    "latentgram.parser.curves:Curve",
     "latentgram.parser.parser:Parser",
 )
 """Classes besides those of the registry that may stand in a model file, imported when they are met."""
@@ -96,6 +96,16 @@ def _class_named(known: Mapping[str, str], name: str) -> type:
     if name not in known:
         raise FormatError(f"holds {a_or_an(name)}, which latentgram {latentgram.__version__} does not know")
     return cast(type, named(known[name]))
+
+
+class _Written(TypedDict):
+    """The JSON document of a file."""
+
+    format: int
+    library: str
+    kind: str
+    digest: str
+    value: Document
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,8 +177,7 @@ def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
         if expected is not None and header["kind"] != expected:
             raise ModelFileError(f"{name} is {a_or_an(header['kind'])}, not {a_or_an(expected)}")
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
-        digest = header.pop("digest")
-        if digest != _digest(header, arrays):
+        if header["digest"] != _digest(header, arrays):
             raise ModelFileError(f"{name} is damaged: its contents do not agree with its digest")
         value = _decoded(header["value"], arrays, header["library"])
         if type(value).__name__ != header["kind"]:
@@ -193,7 +202,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
         )
 
 
-def _decoded(document: object, arrays: Mapping[str, np.ndarray], library: str) -> object:
+def _decoded(document: Document, arrays: Mapping[str, np.ndarray], library: str) -> object:
     """The value of a document; if its classes have changed since, what to do."""
     try:
         return decode(document, arrays, partial(_class_named, storable_classes()))
@@ -207,7 +216,8 @@ def _decoded(document: object, arrays: Mapping[str, np.ndarray], library: str) -
 
 def _digest(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
     """SHA-256 of the document (without its digest) and of every array with its name, type and shape."""
-    state = hashlib.sha256(json.dumps({key: header[key] for key in sorted(header)}).encode())
+    document = {key: header[key] for key in sorted(header) if key != "digest"}
+    state = hashlib.sha256(json.dumps(document).encode())
     for name in sorted(arrays):
         array = arrays[name]
         state.update(json.dumps([name, array.dtype.str, array.shape]).encode())
@@ -216,7 +226,7 @@ def _digest(header: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> s
 
 
 @contextlib.contextmanager
-def _opened(name: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _opened(name: str) -> Iterator[tuple[Any, _Written]]:
     """The open safetensors file and its checked header; whatever goes wrong inside becomes a `ModelFileError`."""
     from safetensors import SafetensorError, safe_open
 
@@ -241,7 +251,7 @@ def _opened(name: str) -> Iterator[tuple[Any, dict[str, Any]]]:
         raise ModelFileError(f"{name} is damaged ({type(error).__name__}: {error})") from error
 
 
-def _checked(metadata: Mapping[str, str] | None) -> dict[str, Any]:
+def _checked(metadata: Mapping[str, str] | None) -> _Written:
     """The JSON document of a file, if this library wrote it and understands it."""
     if not metadata or _KEY not in metadata:
         raise FormatError("is a safetensors file, but not one of latentgram's")
@@ -256,4 +266,4 @@ def _checked(metadata: Mapping[str, str] | None) -> dict[str, Any]:
     expected = {"format": int, "library": str, "kind": str, "digest": str, "value": dict}
     if set(header) != set(expected) or not all(isinstance(header[key], kind) for key, kind in expected.items()):
         raise FormatError("is damaged: its header makes no sense")
-    return header
+    return cast(_Written, header)

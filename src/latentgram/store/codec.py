@@ -25,7 +25,6 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,8 @@ from numpy.typing import NDArray
 INLINE = 32
 """Tuples of at most so many strings stand in the document itself."""
 
+Array = NDArray[np.generic]
+Document = None | bool | int | float | str | list["Document"] | dict[str, "Document"]
 Named = Callable[[str], type]
 """Finds a class by its name, or raises `FormatError`."""
 
@@ -47,18 +48,18 @@ class OtherVersion(FormatError):
     """The fields of a class in a document are not those it has here: what differs."""
 
 
-def encode(value: object, named: Named) -> tuple[Any, dict[str, NDArray[Any]]]:
+def encode(value: object, named: Named) -> tuple[Document, dict[str, Array]]:
     """The document and the arrays of a value.
 
     >>> from latentgram.data.alphabet import Alphabet
     >>> encode(Alphabet(("a", "b")), {"Alphabet": Alphabet}.__getitem__)
     ({'$class': 'Alphabet', 'fields': {'symbols': {'$tuple': ['a', 'b']}}}, {})
     """
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     return _encode(value, "", arrays, named), arrays
 
 
-def _encode(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named) -> Any:
+def _encode(value: object, path: str, arrays: dict[str, Array], named: Named) -> Document:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -69,8 +70,9 @@ def _encode(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named
         arrays[path] = _plain(value, path)
         return {"$array": path}
     if isinstance(value, tuple) and type(value) is tuple:
-        if len(value) > INLINE and all(isinstance(item, str) for item in value):
-            arrays[f"{path}.bytes"], arrays[f"{path}.offsets"] = _pack(value)
+        strings = [item for item in value if isinstance(item, str)]
+        if len(value) > INLINE and len(strings) == len(value):
+            arrays[f"{path}.bytes"], arrays[f"{path}.offsets"] = _pack(strings)
             return {"$strings": path}
         return {"$tuple": [_encode(item, _join(path, i), arrays, named) for i, item in enumerate(value)]}
     if isinstance(value, list):
@@ -78,22 +80,17 @@ def _encode(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named
     if isinstance(value, dict):
         if all(isinstance(key, str) and not key.startswith("$") for key in value):
             return {key: _encode(item, _join(path, key), arrays, named) for key, item in value.items()}
-        pairs = enumerate(value.items())
-        return {
-            "$items": [
-                [
-                    _encode(key, _join(path, f"{i}.key"), arrays, named),
-                    _encode(item, _join(path, i), arrays, named),
-                ]
-                for i, (key, item) in pairs
-            ]
-        }
+        items: list[Document] = []
+        for i, (key, item) in enumerate(value.items()):
+            coded = _encode(key, _join(path, f"{i}.key"), arrays, named)
+            items.append([coded, _encode(item, _join(path, i), arrays, named)])
+        return {"$items": items}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _encode_class(value, path, arrays, named)
     raise FormatError(f"cannot be stored: {path or 'it'} is a {type(value).__name__}")
 
 
-def _encode_class(value: Any, path: str, arrays: dict[str, NDArray[Any]], named: Named) -> Any:
+def _encode_class(value: object, path: str, arrays: dict[str, Array], named: Named) -> Document:
     name = type(value).__name__
     try:
         listed = named(name) is type(value)
@@ -101,7 +98,7 @@ def _encode_class(value: Any, path: str, arrays: dict[str, NDArray[Any]], named:
         listed = False
     if not listed:
         raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
-    content = {}
+    content: dict[str, Document] = {}
     for field, hint in _fields(named(name)).items():
         item = getattr(value, field)
         if not _fits(item, hint):
@@ -110,7 +107,7 @@ def _encode_class(value: Any, path: str, arrays: dict[str, NDArray[Any]], named:
     return {"$class": name, "fields": content}
 
 
-def decode(document: object, arrays: Mapping[str, NDArray[Any]], named: Named) -> object:
+def decode(document: Document, arrays: Mapping[str, Array], named: Named) -> object:
     """The value of a document; every array must be used."""
     unused = set(arrays)
     value = _Decoder(arrays, named, unused).value(document)
@@ -121,11 +118,11 @@ def decode(document: object, arrays: Mapping[str, NDArray[Any]], named: Named) -
 
 @dataclasses.dataclass
 class _Decoder:
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Mapping[str, Array]
     named: Named
     unused: set[str]
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Document) -> object:
         if isinstance(node, list):
             return [self.value(item) for item in node]
         if not isinstance(node, dict):
@@ -137,27 +134,32 @@ class _Decoder:
             return self.instance(node)
         if len(node) != 1:
             raise FormatError(f"is damaged: {form} does not stand alone")
-        content = node[form]
-        match form:
-            case "$float":
-                return float(content)
-            case "$array":
-                return self.array(content)
-            case "$strings":
-                return _unpack(self.array(f"{content}.bytes"), self.array(f"{content}.offsets"))
-            case "$tuple":
-                return tuple(self.value(item) for item in content)
-            case "$items":
-                return {self.value(key): self.value(item) for key, item in content}
+        match form, node[form]:
+            case "$float", str(number):
+                return float(number)
+            case "$array", str(name):
+                return self.array(name)
+            case "$strings", str(name):
+                return _unpack(self.array(f"{name}.bytes"), self.array(f"{name}.offsets"))
+            case "$tuple", list(items):
+                return tuple(self.value(item) for item in items)
+            case "$items", list(items):
+                return dict(self.pair(item) for item in items)
         raise FormatError(f"is damaged, or made by another version: it speaks of {form}")
 
-    def array(self, name: str) -> NDArray[Any]:
+    def pair(self, node: Document) -> tuple[object, object]:
+        match node:
+            case [key, item]:
+                return self.value(key), self.value(item)
+        raise FormatError("is damaged: a key in it has no value")
+
+    def array(self, name: str) -> Array:
         if name not in self.arrays:
             raise FormatError(f"is damaged: the array {name} is missing")
         self.unused.discard(name)
         return self.arrays[name]
 
-    def instance(self, node: dict[str, Any]) -> Any:
+    def instance(self, node: dict[str, Document]) -> object:
         name, content = node["$class"], node.get("fields")
         if not isinstance(name, str) or not isinstance(content, dict) or len(node) != 2:
             raise FormatError("is damaged: a class in it makes no sense")
@@ -174,7 +176,7 @@ class _Decoder:
         return cls(**values)
 
 
-def find(document: object, name: str) -> Any:
+def find(document: Document, name: str) -> Document:
     """The first part of a document that stands for an instance of the named class, or None."""
     pending = [document]
     for node in pending:
@@ -188,14 +190,14 @@ def _join(path: str, step: object) -> str:
     return f"{path}.{step}" if path else str(step)
 
 
-def _plain(array: NDArray[Any], path: str) -> NDArray[Any]:
+def _plain(array: Array, path: str) -> Array:
     """The array as the format wants it: numbers, C order, little-endian."""
     if array.dtype.kind not in _ARRAY_KINDS or array.dtype.itemsize > 8:
         raise FormatError(f"cannot be stored: {path} is an array of {array.dtype}")
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
-def _pack(strings: tuple[str, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _pack(strings: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Strings as one run of UTF-8 bytes and where each begins and ends."""
     coded = [text.encode("utf-8", "surrogatepass") for text in strings]
     offsets = np.zeros(len(coded) + 1, np.int64)
@@ -203,7 +205,7 @@ def _pack(strings: tuple[str, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64
     return np.frombuffer(b"".join(coded), np.uint8), offsets
 
 
-def _unpack(packed: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str, ...]:
+def _unpack(packed: Array, offsets: Array) -> tuple[str, ...]:
     ends = offsets.tolist()
     if not ends or ends[0] != 0 or ends[-1] != len(packed) or bool(np.any(np.diff(offsets) < 0)):
         raise FormatError("is damaged: its symbols make no sense")
@@ -213,7 +215,7 @@ def _unpack(packed: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[str,
 
 
 @lru_cache
-def _fields(cls: type) -> dict[str, Any]:
+def _fields(cls: type) -> dict[str, object]:
     """The fields of a dataclass with their annotations."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
@@ -229,17 +231,17 @@ def _required(cls: type) -> set[str]:
     }
 
 
-def _fits(value: object, hint: Any) -> bool:
+def _fits(value: object, hint: object) -> bool:
     """Whether a value is what an annotation says, as far as that can be told."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint in (Any, object) or isinstance(hint, typing.TypeVar):
+    if hint in (typing.Any, object) or isinstance(hint, typing.TypeVar):
         return True
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, option) for option in arguments)
     if origin is typing.Literal:
         return value in arguments
     if origin is np.ndarray:
-        (kind,) = typing.get_args(arguments[1]) or (Any,)
+        (kind,) = typing.get_args(arguments[1]) or (object,)
         plain = isinstance(kind, type) and issubclass(kind, np.generic)
         return isinstance(value, np.ndarray) and (not plain or np.issubdtype(value.dtype, kind))
     if origin is tuple:
@@ -270,7 +272,7 @@ def _described(value: object) -> str:
     return "None" if value is None else f"of type {type(value).__name__}"
 
 
-def _spoken(hint: Any) -> str:
+def _spoken(hint: object) -> str:
     """An annotation as people say it."""
     if typing.get_origin(hint) is np.ndarray:
         kinds = typing.get_args(typing.get_args(hint)[1])

@@ -1,23 +1,21 @@
-"""What a worker does with a sentence: trees, posteriors, and all in plain values that travel between processes."""
+"""What a worker does with a sentence: its trees and posteriors as the API answers them."""
 
 from __future__ import annotations
 
-import math
 import time
-from typing import Any
 
 from latentgram.data.constraints import Constraints
-from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import LatentgramError
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.parser.output import render
+from latentgram.parser.output import finite, render
 from latentgram.parser.parser import Parser
+from latentgram.web.schemas import Analysis, Marginal, Node, ParseAnswer, TreeAnswer
 
 
-def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count: int) -> dict[str, Any]:
+def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count: int) -> Analysis:
     """The best trees of a sentence, and the posteriors of all that may be in a tree."""
     started = time.perf_counter()
     best = parser.parse(sentence, known)
@@ -25,91 +23,83 @@ def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count
     if count > 1:
         others = [parse for parse in parser.nbest(sentence, count, known) if parse.tree != best.tree]
         parses += others[: count - 1]
-    marginals = parser.marginals(sentence, known)
-    return {
-        "kind": "constituency" if isinstance(best.tree, Tree) else "dependency",
-        "words": list(best.sentence.words),
-        "xpos": _listed(best.sentence.xpos),
-        "upos": _listed(best.sentence.upos),
-        "logprob": finite(best.logprob),
-        "entropy": finite(best.entropy),
-        "fallback": best.fallback,
-        "trees": [tree_values(parse) for parse in parses],
-        **marginal_values(marginals),
-        "milliseconds": 1000 * (time.perf_counter() - started),
-    }
+    marginals, tags = _posteriors(parser.marginals(sentence, known))
+    return Analysis(
+        kind="constituency" if isinstance(best.tree, Tree) else "dependency",
+        words=best.sentence.words,
+        xpos=best.sentence.xpos,
+        upos=best.sentence.upos,
+        logprob=finite(best.logprob),
+        entropy=finite(best.entropy),
+        fallback=best.fallback,
+        trees=[_tree(parse) for parse in parses],
+        marginals=marginals,
+        tags=tags,
+        milliseconds=1000 * (time.perf_counter() - started),
+    )
+
+
+def answer(
+    parser: Parser, sentence: Sentence, known: Constraints | None, count: int, version: int, guessed_tags: bool
+) -> str:
+    """The analysis as the JSON of an answer: made where the work is done, it travels quickly."""
+    analysis = analyse(parser, sentence, known, count)
+    return ParseAnswer(version=version, guessed_tags=guessed_tags, **dict(analysis)).model_dump_json()
 
 
 def entropies(parser: Parser, sentences: list[Sentence]) -> list[float | None]:
     """How unsure the parser is of each sentence; None where it cannot parse it."""
-    found: list[float | None] = []
-    for sentence in sentences:
-        try:
-            found.append(finite(parser.parse(sentence).entropy))
-        except LatentgramError:
-            found.append(None)
-    return found
+    return [_entropy(parser, sentence) for sentence in sentences]
 
 
-def tree_values(parse: Parse) -> dict[str, Any]:
-    """One tree in plain values."""
-    shared = {
-        "plain": render(parse),
-        "annotated": render(parse, probabilities=True),
-        "confidence": [finite(p) for p in parse.confidence],
-        "logprob": finite(parse.tree_logprob),
-        "probability": finite(parse.probability),
-        "expected": finite(parse.expected),
-    }
+def _entropy(parser: Parser, sentence: Sentence) -> float | None:
+    try:
+        return finite(parser.parse(sentence).entropy)
+    except LatentgramError:
+        return None
+
+
+def _tree(parse: Parse) -> TreeAnswer:
+    confidence = [finite(p) for p in parse.confidence]
     tree = parse.tree
-    if isinstance(tree, DependencyTree):
-        return {**shared, "heads": list(tree.heads), "relations": list(tree.deprels)}
-    return {**shared, "nodes": _nodes(tree, shared["confidence"])}
+    return TreeAnswer(
+        nodes=_nodes(tree, confidence) if isinstance(tree, Tree) else [],
+        heads=() if isinstance(tree, Tree) else tree.heads,
+        relations=() if isinstance(tree, Tree) else tree.deprels,
+        confidence=confidence,
+        logprob=finite(parse.tree_logprob),
+        probability=finite(parse.probability),
+        expected=finite(parse.expected),
+        plain=render(parse),
+        annotated=render(parse, probabilities=True),
+    )
 
 
-def _nodes(tree: Tree, confidence: Any) -> list[dict[str, Any]]:
+def _nodes(tree: Tree, confidence: list[float | None]) -> list[Node]:
     """The nodes with their parents; a parent is the last node before that still has room for children."""
-    nodes: list[dict[str, Any]] = []
+    nodes: list[Node] = []
     open_nodes: list[list[int]] = []
-    for number, (node, span, p) in enumerate(zip(tree.nodes(), tree.spans(), confidence, strict=True)):
+    for number, (node, (label, first, end), p) in enumerate(
+        zip(tree.nodes(), tree.spans(), confidence, strict=True)
+    ):
         while open_nodes and open_nodes[-1][1] == 0:
             open_nodes.pop()
         parent = open_nodes[-1][0] if open_nodes else None
         if open_nodes:
             open_nodes[-1][1] -= 1
-        nodes.append(
-            {
-                "label": node.label,
-                "first": span[1],
-                "end": span[2],
-                "parent": parent,
-                "word": node.word,
-                "probability": p,
-            }
-        )
+        nodes.append(Node(label=label, first=first, end=end, parent=parent, word=node.word, probability=p))
         open_nodes.append([number, len(node.children)])
     return nodes
 
 
-def marginal_values(found: Marginals) -> dict[str, list[dict[str, Any]]]:
-    """Posteriors in plain values."""
-    spans = [_span(*part) for part in found.spans]
-    arcs = [
-        {"first": modifier - 1, "end": modifier, "head": head, "probability": p}
-        for head, modifier, p in found.arcs
+def _posteriors(marginals: Marginals) -> tuple[list[Marginal], list[Marginal]]:
+    """The posteriors of spans or arcs, and those of tags."""
+    spans = [
+        Marginal(first=first, end=end, label=label, probability=p) for first, end, label, p in marginals.spans
     ]
-    return {"marginals": spans + arcs, "tags": [_span(word, word + 1, tag, p) for word, tag, p in found.tags]}
-
-
-def _span(first: int, end: int, label: str, p: float) -> dict[str, Any]:
-    return {"first": first, "end": end, "label": label, "probability": p}
-
-
-def _listed(tags: tuple[str, ...] | None) -> list[str] | None:
-    return None if tags is None else list(tags)
-
-
-def finite(number: float) -> float | None:
-    """A number that JSON knows."""
-    value = float(number)
-    return value if math.isfinite(value) else None
+    arcs = [
+        Marginal(first=modifier - 1, end=modifier, head=head, probability=p)
+        for head, modifier, p in marginals.arcs
+    ]
+    tags = [Marginal(first=word, end=word + 1, label=tag, probability=p) for word, tag, p in marginals.tags]
+    return spans + arcs, tags

@@ -1,63 +1,46 @@
-"""The user's treebank: accepted trees are appended to it, and a line on each goes to a history beside it.
+"""The user's treebank: accepted trees are appended to it, and remembered in a history beside it (history.py).
 
-The history (`NAME.history.jsonl`) has one JSON object a tree: the client's id, by which a request that was sent
-twice is carried out once, the agreement of the parser's tree with the accepted one, and the corrections. Both
-files grow together, through a journal (journal.py), so that nothing is ever lost and nothing comes twice. Between
-them stand the scores on held-out trees, which tell of these by the digest.
+The history knows of each tree the client's id, by which a request that was sent twice is carried out once, the
+agreement of the parser's tree with the accepted one, and the corrections; and the scores on held-out trees, which
+tell of these by the digest.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import PACKED, plain_suffix, read_lines
+from latentgram.data.files import PACKED, plain_suffix
+from latentgram.data.forest import Forest
 from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import score_attachment
 from latentgram.evaluate.bracketing import score_brackets
-from latentgram.web.heldout import Measured
-from latentgram.web.journal import Journal
-
-AnyTree = Tree | DependencyTree
+from latentgram.kinds.protocols import AnyTree
+from latentgram.web.history import Accepted, History, Measured
+from latentgram.web.schemas import Kind
 
 LEVELS = 50
 """Levels that a tree may have beyond two for each word."""
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """One accepted tree as the history tells it."""
-
-    id: str
-    agreement: float | None
-    fixes: int
-    words: int
-    digest: str = ""
-    """Of the tree; histories of older versions lack it."""
 
 
 @dataclass
 class Annotations:
     """A treebank file (or none: then nothing is kept beyond the program's end) and what was accepted so far."""
 
-    kind: str
+    kind: Kind
     path: Path | None = None
     history: list[Accepted] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)
     """Scores on held-out trees, of any file."""
-    _by_id: dict[str, Accepted] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.path is None:
@@ -66,64 +49,39 @@ class Annotations:
             raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
         if plain_suffix(self.path) in SUFFIXES[CONLLU if self.kind == CONSTITUENCY else BRACKETS]:
             raise DataError(f"the model is for {self.kind} trees, this name is for others", path=self.path)
-        self._journal.recover()
+        self.history, self.measured = History(self.path).read()
         if self.path.exists():
-            found = self.read()
-            if len(found) and found.kind != self.kind:
-                raise DataError(f"the model is for {self.kind} trees, these are {found.kind}", path=self.path)
-        with contextlib.suppress(DataError):
-            for _, line in read_lines(self._history_path):
-                # A line that a crash has torn, or of another version, tells nothing.
-                with contextlib.suppress(ValueError, TypeError):
-                    self._remember(json.loads(line))
+            trees = self.read()
+            if len(trees) and trees.kind != self.kind:
+                raise DataError(f"the model is for {self.kind} trees, these are {trees.kind}", path=self.path)
 
-    def _remember(self, line: dict[str, Any]) -> None:
-        if "score" in line:
-            self.measured.append(Measured(**line))
-            return
-        entry = Accepted(**line)
-        self.history.append(entry)
-        self._by_id[entry.id] = entry
-
-    @property
-    def _history_path(self) -> Path:
-        assert self.path is not None
-        return self.path.with_name(f"{self.path.name}.history.jsonl")
-
-    @property
-    def _journal(self) -> Journal:
-        assert self.path is not None
-        return Journal(self.path, self._history_path)
-
-    def read(self) -> Treebank[Any]:
+    def read(self) -> Treebank[AnyTree]:
         """All trees of the file as it is now."""
-        empty: Treebank[Any] = Treebank((), self.kind)
         if self.path is None or not self.path.exists() or os.path.getsize(self.path) == 0:
-            return empty if self.kind == DEPENDENCY else Treebank.of(_no_forest())
+            return Treebank(() if self.kind == DEPENDENCY else Forest.of([]), self.kind)
         return Treebank.read(self.path)
 
     def seen(self, id: str, tree: AnyTree) -> Accepted | None:
         """What became of a request with this id, if there was one; with another tree it is refused."""
-        found = self._by_id.get(id)
-        if found is not None and found.digest not in ("", _digest(tree)):
-            raise DataError(f"the id {id} was given to another tree: a new tree needs a new id")
-        return found
+        entry = next((entry for entry in self.history if entry.id == id), None)
+        if entry is not None:
+            entry.check(_digest(tree))
+        return entry
 
     def add(self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int) -> Accepted:
         """Put a tree at the end of the file."""
         entry = Accepted(id, agreement(tree, proposed), fixes, len(tree), _digest(tree))
         if self.path is not None:
-            text, after = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
-            self._journal.append(text, json.dumps(vars(entry)), after=after)
+            text, gap = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
+            History(self.path).append(entry, text, gap)
         self.history.append(entry)
-        self._by_id[id] = entry
         return entry
 
     def note(self, measured: Measured) -> None:
         """Keep a score on held-out trees."""
         self.measured.append(measured)
         if self.path is not None:
-            self._journal.note(json.dumps(vars(measured)))
+            History(self.path).note(measured)
 
     def parse(self, text: str) -> AnyTree:
         """One tree from its text: brackets or CoNLL-U."""
@@ -148,18 +106,12 @@ def _one_conllu(text: str) -> DependencyTree:
     return trees[0]
 
 
-def _no_forest() -> Any:
-    from latentgram.data.forest import Forest
-
-    return Forest.of([])
-
-
-def warm(kind: str) -> None:
+def warm(kind: Kind) -> None:
     """Load the compiled kernels that accepting a tree needs."""
     agreement(small_tree(kind), small_tree(kind))
 
 
-def small_tree(kind: str) -> AnyTree:
+def small_tree(kind: Kind) -> AnyTree:
     """A tree of two words to try things on."""
     if kind == DEPENDENCY:
         return DependencyTree(("a", "b"), (2, 0), upos=("DET", "NOUN"), xpos=("DT", "NN"))

@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator
 from importlib import resources
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -19,13 +19,16 @@ from fastapi.responses import JSONResponse, Response
 
 import latentgram
 from latentgram.data.constraints import Constraints
-from latentgram.errors import DataError, LatentgramError
+from latentgram.data.treebank import DEPENDENCY
+from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
+from latentgram.kinds.looks import Look
 from latentgram.web import schemas
-from latentgram.web.analysis import analyse, entropies
+from latentgram.web.analysis import answer, entropies
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
+from latentgram.web.history import Measured
 from latentgram.web.session import Session
-from latentgram.web.waiting import Order
+from latentgram.web.waiting import Order, Waiting
 from latentgram.web.workers import Busy, GivenUp
 
 PARSE_SECONDS = 60.0
@@ -33,14 +36,14 @@ PARSE_SECONDS = 60.0
 _SCORED_TOGETHER = 4
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": schemas.Problem, "description": "The request is not JSON."},
-    401: {"model": schemas.Problem, "description": "A token is needed."},
-    403: {"model": schemas.Problem, "description": "Not from here."},
-    413: {"model": schemas.Problem, "description": "The request is too long."},
-    422: {"model": schemas.Problem, "description": "The request makes no sense; `detail` says why."},
-    499: {"model": schemas.Problem, "description": "The client went away."},
-    503: {"model": schemas.Problem, "description": "It took too long, or all workers are busy."},
+_PROBLEMS = {
+    400: "The request is not JSON.",
+    401: "A token is needed.",
+    403: "Not from here.",
+    413: "The request is too long.",
+    422: "The request makes no sense; `detail` says why.",
+    499: "The client went away.",
+    503: "It took too long, or all workers are busy.",
 }
 
 
@@ -64,7 +67,10 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        responses=_PROBLEMS,
+        responses={
+            status: {"model": schemas.Problem, "description": description}
+            for status, description in _PROBLEMS.items()
+        },
     )
     app.add_middleware(Guard, token=token)
     _add_errors(app)
@@ -103,134 +109,153 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_parsing(app: FastAPI, session: Session) -> None:
     @app.post("/api/parse", response_model=schemas.ParseAnswer)
-    async def parse(given: schemas.ParseRequest, request: Request) -> Any:
+    async def parse(asked: schemas.ParseRequest, request: Request) -> Response:
         """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
-        sentence, guessed = await asyncio.to_thread(lambda: session.tagged(session.asked(given)))
-        known = Constraints.read(given.fixes.model_dump())
-        version = session.version
-        answer = await session.workers.run(
-            analyse, sentence, known or None, given.count, limit=PARSE_SECONDS, gone=request.is_disconnected
+        sentence, guessed = await asyncio.to_thread(lambda: session.tagged(session.asked(asked)))
+        known = Constraints.read(asked.fixes.model_dump())
+        content = await session.workers.run(
+            answer,
+            sentence,
+            known or None,
+            asked.count,
+            session.version,
+            guessed,
+            limit=PARSE_SECONDS,
+            gone=request.is_disconnected,
         )
-        return {**answer, "version": version, "guessed_tags": guessed}
+        return Response(content, media_type="application/json")
 
-    @app.post("/api/sentences", response_model=schemas.TextAnswer)
-    def sentences(given: schemas.TextRequest) -> Any:
+    @app.post("/api/sentences")
+    def sentences(asked: schemas.TextRequest) -> schemas.TextAnswer:
         """Cut text into sentences and words, as `latentgram parse` does."""
-        found = session.cut(given.text, given.tokenised)
-        return {"sentences": [{"words": each.words, "space_after": each.space_after} for each in found]}
+        cut = session.cut(asked.text, asked.tokenised)
+        return schemas.TextAnswer(
+            sentences=[schemas.CutSentence(words=each.words, space_after=each.space_after) for each in cut]
+        )
 
 
 def _add_learning(app: FastAPI, session: Session) -> None:
-    @app.get("/api/status", response_model=schemas.Status)
-    def status() -> Any:
+    @app.get("/api/status")
+    def status() -> schemas.Status:
         """All that the page shows besides parses."""
-        phrases, tags, relations = session.labels()
-        model = session.parser.model
-        waiting = session.queue.waiting
-        history = session.annotations.history
-        path = session.annotations.path
-        return {
-            "instance": session.instance,
-            "version": session.version,
-            "kind": session.kind,
-            "summary": session.parser.summary(),
-            "model": "unsaved model" if session.model_path is None else session.model_path.name,
-            "learner": model.provenance.learner,
-            "treebank": None if path is None else path.name,
-            "accepted": len(history),
-            "history": [vars(each) for each in history[-500:]],
-            "heldout": None if session.heldout is None else [vars(each) for each in session.heldout.curve],
-            "refit": _refit(session),
-            "queue": len(waiting),
-            "scored": sum(item.entropy is not None for item in waiting),
-            "phrase_labels": phrases,
-            "tags": tags,
-            "relations": relations,
-            "needs_tags": session.kind == "dependency" and not (session.parser.tagger or session.guesser),
-            "max_words": schemas.MAX_WORDS,
-            "saved": session.saved,
-            "warming": session.workers.warming,
-        }
+        return _status(session)
 
-    @app.post("/api/accept", response_model=schemas.AcceptAnswer)
-    def accept(given: schemas.AcceptRequest) -> Any:
+    @app.post("/api/accept")
+    def accept(asked: schemas.AcceptRequest) -> schemas.AcceptAnswer:
         """Append a tree to the treebank and learn from it. The same `id` is carried out once."""
         started = time.perf_counter()
-        tree = session.annotations.parse(given.tree)
-        proposed = None if given.proposed is None else session.annotations.parse(given.proposed)
-        entry, absorbed = session.accept(given.id, tree, proposed, given.fixes, given.queue)
-        return {
-            "version": session.version,
-            "absorbed": absorbed,
-            "refitting": session.refit.running,
-            "accepted": len(session.annotations.history),
-            "agreement": entry.agreement,
-            "milliseconds": 1000 * (time.perf_counter() - started),
-        }
+        tree = session.annotations.parse(asked.tree)
+        proposed = None if asked.proposed is None else session.annotations.parse(asked.proposed)
+        entry, absorbed = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue)
+        return schemas.AcceptAnswer(
+            version=session.version,
+            absorbed=absorbed,
+            refitting=session.refit.running,
+            accepted=len(session.annotations.history),
+            agreement=entry.agreement,
+            milliseconds=1000 * (time.perf_counter() - started),
+        )
 
-    @app.post("/api/refit", response_model=schemas.Refit)
-    def refit() -> Any:
+    @app.post("/api/refit")
+    def refit() -> schemas.Refit:
         """Begin to learn the model anew from all trees."""
         session.start_refit()
         return _refit(session)
 
-    @app.delete("/api/refit", response_model=schemas.Refit)
-    def cancel() -> Any:
+    @app.delete("/api/refit")
+    def cancel() -> schemas.Refit:
         """Give up learning anew."""
         session.refit.cancel()
         return _refit(session)
 
-    @app.post("/api/model/save", response_model=schemas.Problem)
-    def save() -> Any:
+    @app.post("/api/model/save")
+    def save() -> schemas.Problem:
         """Write the model that was learned anew over the model file."""
-        return {"detail": f"saved as {session.save()}"}
+        return schemas.Problem(detail=f"saved as {session.save()}")
 
 
-def _refit(session: Session) -> dict[str, Any]:
+def _status(session: Session) -> schemas.Status:
+    phrases, tags, relations = session.labels()
+    waiting = session.queue.waiting
+    history, path = session.annotations.history, session.annotations.path
+    return schemas.Status(
+        instance=session.instance,
+        version=session.version,
+        kind=session.kind,
+        summary=session.parser.summary(),
+        model="unsaved model" if session.model_path is None else session.model_path.name,
+        learner=session.parser.model.provenance.learner,
+        treebank=None if path is None else path.name,
+        accepted=len(history),
+        history=[
+            schemas.Point(agreement=each.agreement, fixes=each.fixes, words=each.words) for each in history[-500:]
+        ],
+        heldout=None if session.heldout is None else [_point(each) for each in session.heldout.curve],
+        refit=_refit(session),
+        queue=len(waiting),
+        scored=_scored(waiting),
+        phrase_labels=phrases,
+        tags=tags,
+        relations=relations,
+        needs_tags=session.kind == DEPENDENCY and not (session.parser.tagger or session.guesser),
+        max_words=schemas.MAX_WORDS,
+        saved=session.saved,
+        warming=session.workers.warming,
+    )
+
+
+def _point(measured: Measured) -> schemas.HeldOutPoint:
+    return schemas.HeldOutPoint(version=measured.version, accepted=measured.accepted, score=measured.score)
+
+
+def _refit(session: Session) -> schemas.Refit:
     now = session.refit
-    state = "running" if now.running else "failed" if now.failure else "idle"
-    return {
-        "state": "impossible" if session.why_not_refit else state,
-        "reason": session.why_not_refit or now.failure,
-        "stage": now.stage if now.running else None,
-        "done": now.done,
-        "total": now.total,
-        "seconds": now.seconds,
-        "pending": session.pending,
-    }
+    state: Literal["running", "failed", "idle"] = "running" if now.running else "failed" if now.failure else "idle"
+    return schemas.Refit(
+        state="impossible" if session.why_not_refit else state,
+        reason=session.why_not_refit or now.failure,
+        stage=now.stage if now.running else None,
+        done=now.done,
+        total=now.total,
+        seconds=now.seconds,
+        pending=session.pending,
+    )
 
 
 def _add_queue(app: FastAPI, session: Session) -> None:
-    @app.get("/api/queue", response_model=schemas.QueueAnswer)
+    @app.get("/api/queue")
     def queue(
         order: Order = "uncertain",
         offset: Annotated[int, Query(ge=0, le=schemas.MAX_QUEUE)] = 0,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    ) -> Any:
+    ) -> schemas.QueueAnswer:
         """Sentences that wait for a tree, the most uncertain first or in the order of the file."""
-        items = session.queue.listed(order)
-        return {
-            "waiting": len(items),
-            "scored": sum(item.entropy is not None for item in items),
-            "items": [
-                {
-                    "number": item.number,
-                    "words": item.sentence.words,
-                    "xpos": item.sentence.xpos,
-                    "upos": item.sentence.upos,
-                    "space_after": item.sentence.space_after,
-                    "entropy": item.entropy,
-                }
-                for item in items[offset : offset + limit]
-            ],
-        }
+        waiting = session.queue.listed(order)
+        items = [_queued(item) for item in waiting[offset : offset + limit]]
+        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=items)
 
-    @app.post("/api/queue", response_model=schemas.QueueAnswer)
-    def add(given: schemas.TextRequest) -> Any:
+    @app.post("/api/queue")
+    def add(asked: schemas.TextRequest) -> schemas.QueueAnswer:
         """Put the sentences of a text into the queue."""
-        session.queue.add(session.cut(given.text, given.tokenised))
+        session.queue.add(session.cut(asked.text, asked.tokenised))
         waiting = session.queue.waiting
-        return {"waiting": len(waiting), "scored": sum(item.entropy is not None for item in waiting), "items": []}
+        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=[])
+
+
+def _queued(item: Waiting) -> schemas.QueueItem:
+    sentence = item.sentence
+    return schemas.QueueItem(
+        number=item.number,
+        words=sentence.words,
+        xpos=sentence.xpos,
+        upos=sentence.upos,
+        space_after=sentence.space_after,
+        entropy=item.entropy,
+    )
+
+
+def _scored(waiting: list[Waiting]) -> int:
+    return sum(item.entropy is not None for item in waiting)
 
 
 async def _score_queue(session: Session) -> None:
@@ -246,8 +271,8 @@ async def _score_queue(session: Session) -> None:
         version = session.version
         with contextlib.suppress(LatentgramError):
             sentences = [session.tagged(item.sentence)[0] for item in batch]
-            found = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS, background=True)
-            for item, entropy in zip(batch, found, strict=True):
+            told = await session.workers.run(entropies, sentences, limit=PARSE_SECONDS, background=True)
+            for item, entropy in zip(batch, told, strict=True):
                 item.entropy = entropy
         for item in batch:
             item.version = version
@@ -275,26 +300,37 @@ async def _measure(session: Session) -> None:
 
 
 def _add_model(app: FastAPI, session: Session) -> None:
-    @app.get("/api/model", response_model=schemas.ModelAnswer)
-    def model() -> Any:
-        """What the model is, and its symbols."""
-        return session.inspection.describe()
+    @app.get("/api/model")
+    def model() -> schemas.ModelAnswer:
+        """What the model is, and its symbols, the most frequent first."""
+        model, inside = session.parser.model, session.inside
+        return schemas.ModelAnswer(
+            summary=model.summary(),
+            learner=model.provenance.learner,
+            settings=model.provenance.fields,
+            data_size=model.provenance.data_size,
+            seconds=model.provenance.seconds,
+            symbols=[] if inside is None else inside.symbols(),
+        )
 
-    @app.get("/api/model/symbol", response_model=schemas.SymbolAnswer)
+    @app.get("/api/model/symbol")
     def symbol(
         name: Annotated[str, Query(min_length=1, max_length=200)],
         direction: Literal["left", "right"] = "left",
         clusters: Annotated[int, Query(ge=1, le=20)] = 6,
-    ) -> Any:
+    ) -> Look:
         """What the hidden states of a symbol (or of a head and direction) mean."""
-        return session.inspection.look(name, direction, clusters)
+        if session.inside is None:
+            kind = a_or_an(type(session.parser.model).__name__)
+            raise SettingError(f"{kind} has no hidden states to look at")
+        return session.inside.look(name, direction, clusters)
 
 
 def _add_page(app: FastAPI) -> None:
     folder = resources.files("latentgram.web") / "static"
     files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
-    def answer(name: str) -> Response:
+    def page(name: str) -> Response:
         content = files.get(name)
         if content is None:
             return JSONResponse({"detail": "there is no such page"}, 404)
@@ -302,8 +338,8 @@ def _add_page(app: FastAPI) -> None:
 
     @app.get("/", include_in_schema=False)
     def index() -> Response:
-        return answer("index.html")
+        return page("index.html")
 
     @app.get("/{name}", include_in_schema=False)
     def file(name: str) -> Response:
-        return answer(name)
+        return page(name)

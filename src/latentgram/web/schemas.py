@@ -1,10 +1,15 @@
-"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made."""
+"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made.
+
+What is seen inside a model is sent as its family tells it (kinds/looks.py).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from latentgram.kinds.looks import SymbolFacts
 
 MAX_WORDS = 200
 """The longest sentence that is parsed."""
@@ -20,6 +25,10 @@ Label = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s()]+$")
 Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
 """An index as a key of JSON."""
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
+
+
+Kind = Literal["constituency", "dependency"]
+"""What kind of trees there are."""
 
 
 class _Strict(BaseModel):
@@ -61,8 +70,8 @@ class TextRequest(_Strict):
 class CutSentence(BaseModel):
     """The words of a sentence, and whether a blank stood behind each (None: behind all of them)."""
 
-    words: list[str]
-    space_after: list[bool] | None
+    words: tuple[str, ...]
+    space_after: tuple[bool, ...] | None
 
 
 class TextAnswer(BaseModel):
@@ -99,8 +108,8 @@ class TreeAnswer(BaseModel):
     """One tree with its probabilities: `nodes`, or `heads` and `relations`."""
 
     nodes: list[Node] = []
-    heads: list[int] = []
-    relations: list[str] = []
+    heads: tuple[int, ...] = ()
+    relations: tuple[str, ...] = ()
     confidence: list[float | None] = []
     logprob: float | None
     probability: float | None
@@ -119,15 +128,13 @@ class Marginal(BaseModel):
     probability: float
 
 
-class ParseAnswer(BaseModel):
+class Analysis(BaseModel):
     """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
 
-    kind: Literal["constituency", "dependency"]
-    version: int
-    words: list[str]
-    xpos: list[str] | None
-    upos: list[str] | None
-    guessed_tags: bool
+    kind: Kind
+    words: tuple[str, ...]
+    xpos: tuple[str, ...] | None
+    upos: tuple[str, ...] | None
     logprob: float | None
     entropy: float | None
     fallback: bool
@@ -135,6 +142,13 @@ class ParseAnswer(BaseModel):
     trees: list[TreeAnswer]
     marginals: list[Marginal]
     tags: list[Marginal]
+
+
+class ParseAnswer(Analysis):
+    """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
+
+    version: int
+    guessed_tags: bool
 
 
 class AcceptRequest(_Strict):
@@ -195,7 +209,7 @@ class Status(BaseModel):
 
     instance: str
     version: int
-    kind: Literal["constituency", "dependency"]
+    kind: Kind
     summary: str
     model: str
     learner: str
@@ -221,10 +235,10 @@ class QueueItem(BaseModel):
     """A sentence that waits for its tree."""
 
     number: int
-    words: list[str]
-    xpos: list[str] | None
-    upos: list[str] | None
-    space_after: list[bool] | None
+    words: tuple[str, ...]
+    xpos: tuple[str, ...] | None
+    upos: tuple[str, ...] | None
+    space_after: tuple[bool, ...] | None
     entropy: float | None
 
 
@@ -236,78 +250,12 @@ class QueueAnswer(BaseModel):
     items: list[QueueItem]
 
 
-class SymbolInfo(BaseModel):
-    """A symbol of the grammar, how many states it has and how often it was seen."""
-
-    name: str
-    kind: Literal["phrase", "tag", "head"]
-    states: int
-    count: float
-
-
 class ModelAnswer(BaseModel):
     """What the model is and what there is to look at."""
 
     summary: str
     learner: str
-    settings: dict[str, Any]
+    settings: dict[str, object]
     data_size: int
     seconds: float
-    symbols: list[SymbolInfo]
-
-
-class Preferred(BaseModel):
-    """Something a state prefers: an example, its probability there, and by how much more than at large."""
-
-    event: str
-    probability: float
-    lift: float | None = None
-
-
-class DrawnTree(BaseModel):
-    """A tree as a picture and as brackets, and its probability."""
-
-    svg: str
-    plain: str
-    probability: float
-
-
-class StateAnswer(BaseModel):
-    """A hidden state."""
-
-    name: str
-    share: float
-    below: list[Preferred]
-    above: list[Preferred]
-    subtrees: list[DrawnTree] = []
-    """Small whole trees that are typical of the state."""
-
-
-class EndAnswer(BaseModel):
-    """What pulls a coordinate to one of its ends, the strongest first, and trees that begin so."""
-
-    events: list[Preferred]
-    subtrees: list[DrawnTree]
-
-
-class CoordinateAnswer(BaseModel):
-    """A coordinate of a spectral grammar and what is at its two ends."""
-
-    name: str
-    ends: list[EndAnswer]
-
-
-class SymbolAnswer(BaseModel):
-    """What the hidden states of a symbol mean."""
-
-    symbol: str
-    direction: Literal["left", "right"] | None
-    note: str | None
-    states: list[StateAnswer]
-    coordinates: list[CoordinateAnswer]
-    """What a spectral grammar has in place of states."""
-    strengths: list[float]
-    strengths_name: str
-    singular_values: list[float] = []
-    """Of the moments that the symbol was learned from, where there are any."""
-    svg: str | None
+    symbols: list[SymbolFacts]

@@ -15,21 +15,21 @@ import secrets
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.kinds.kind import PHRASES
+from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import save
-from latentgram.web.annotations import Accepted, Annotations, AnyTree, small_tree, warm
+from latentgram.web.annotations import Annotations, small_tree, warm
 from latentgram.web.heldout import HeldOut
-from latentgram.web.inspection import Inspection
+from latentgram.web.history import Accepted
 from latentgram.web.refit import Refit
-from latentgram.web.schemas import MAX_WORDS, ParseRequest
+from latentgram.web.schemas import MAX_WORDS, Kind, ParseRequest
 from latentgram.web.tags import TagGuesser
 from latentgram.web.waiting import Queue
 from latentgram.web.workers import Workers
@@ -55,18 +55,18 @@ class Session:
         workers: int = 2,
     ) -> None:
         self.instance = secrets.token_hex(8)
-        self.kind = CONSTITUENCY if kind_of(parser.model).reads == PHRASES else DEPENDENCY
+        self.kind: Kind = "constituency" if kind_of(parser.model).reads == PHRASES else "dependency"
         self.annotations = Annotations(self.kind, treebank)
         self.model_path = model_path
         self.heldout = None if heldout is None else self._held_out(heldout, parser.model)
         self.saved = True
         self._lock = threading.RLock()
-        self._train: Treebank[Any] | None = Treebank.read(train) if train else None
-        self._pending: list[Any] = []
+        self._train: Treebank[AnyTree] | None = Treebank.read(train) if train else None
+        self._pending: list[AnyTree] = []
         """Accepted since the data of the last learning were read."""
-        self._learning: list[Any] = []
+        self._learning: list[AnyTree] = []
         """Accepted before that, and in the data of the learning that is under way."""
-        self._inspection = Inspection(parser.model)
+        self._inside: tuple[Model, Inspection] | None = None
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
         data = self._data()
@@ -82,9 +82,14 @@ class Session:
         for tree in self.annotations.read().sentences():
             self.queue.finish(tree.words)
 
-    def _held_out(self, path: Path, model: Any) -> HeldOut:
+    def _held_out(self, path: Path, model: Model) -> HeldOut:
         """Held-out trees, with the scores that the history tells of them."""
-        trees = _trees(path, self.kind, model)
+        trees = Treebank.read(path)
+        if trees.kind != self.kind or not len(trees):
+            what = f"these are {trees.kind}" if len(trees) else "there are none"
+            raise DataError(f"the held-out trees must be {self.kind} trees, and {what}", path=path)
+        if trees.digest == model.provenance.data_digest:
+            raise DataError("the model was learned from these very trees: they are not held out", path=path)
         return HeldOut(trees, [each for each in self.annotations.measured if each.digest == trees.digest])
 
     @property
@@ -93,11 +98,14 @@ class Session:
         return self.workers.parser
 
     @property
-    def inspection(self) -> Inspection:
-        """Looks into the model of this moment."""
-        if self._inspection.model is not self.parser.model:
-            self._inspection = Inspection(self.parser.model)
-        return self._inspection
+    def inside(self) -> Inspection | None:
+        """Looks into the model of this moment, if there is something to see; what was found is kept."""
+        model, kind = self.parser.model, kind_of(self.parser.model)
+        if not kind.inspect:
+            return None
+        if self._inside is None or self._inside[0] is not model:
+            self._inside = model, kind.inspection()(model)
+        return self._inside[1]
 
     @property
     def version(self) -> int:
@@ -125,12 +133,12 @@ class Session:
         self.refit.cancel()
         self.workers.close()
 
-    def _data(self) -> Treebank[Any]:
+    def _data(self) -> Treebank[AnyTree]:
         """All trees there are to learn from."""
         own = self.annotations.read()
         return own if self._train is None else self._train + own
 
-    def _reason(self, model: Any, data: Treebank[Any]) -> str | None:
+    def _reason(self, model: Model, data: Treebank[AnyTree]) -> str | None:
         """Why the model cannot be learned anew, or None."""
         try:
             learner_of(type(model).__name__, model.provenance)
@@ -141,7 +149,7 @@ class Session:
             return "the trees that the model was learned from are needed: name them with --train"
         return None
 
-    def _catch_up(self, parser: Parser, data: Treebank[Any]) -> None:
+    def _catch_up(self, parser: Parser, data: Treebank[AnyTree]) -> None:
         """Absorb the trees of the treebank that the model has not seen."""
         unseen = self.annotations.read() if self.why_not_refit else data[parser.model.provenance.data_size :]
         if len(unseen) and self._updates:
@@ -152,7 +160,7 @@ class Session:
     def _updates(self) -> bool:
         return updates(self.parser.model)
 
-    def _grow(self, trees: list[Any]) -> None:
+    def _grow(self, trees: list[AnyTree]) -> None:
         model, tagger = update_model(self.parser.model, trees), self.parser.tagger
         if tagger is not None:
             tagger = update_model(tagger, [tree.sentence for tree in trees])
@@ -164,29 +172,26 @@ class Session:
 
     def cut(self, text: str, tokenised: bool) -> list[Sentence]:
         """The sentences of a text: one a line, if it is tokenised."""
-        if tokenised:
-            found = [Sentence(tuple(line.split())) for line in text.splitlines() if line.strip()]
-        else:
-            found = list(self.parser.sentences_of(text))
-        if not found:
+        lines = (line.split() for line in text.splitlines())
+        cut = (Sentence(tuple(words)) for words in lines if words) if tokenised else self.parser.sentences_of(text)
+        if not (sentences := list(cut)):
             raise DataError("there is no sentence in this")
-        return found
+        return sentences
 
-    def asked(self, given: ParseRequest) -> Sentence:
+    def asked(self, request: ParseRequest) -> Sentence:
         """The sentence of a request."""
-        if (given.text is None) == (given.words is None):
+        if (request.text is None) == (request.words is None):
             raise DataError("give a sentence either as text or as words")
-        xpos, upos = (tuple(tags) if tags else None for tags in (given.xpos, given.upos))
-        if given.words is not None:
-            blanks = None if given.space_after is None else tuple(given.space_after)
-            sentence = Sentence(tuple(given.words), xpos, upos, blanks)
+        xpos, upos = (tuple(tags) if tags else None for tags in (request.xpos, request.upos))
+        if request.words is not None:
+            blanks = None if request.space_after is None else tuple(request.space_after)
+            sentence = Sentence(tuple(request.words), xpos, upos, blanks)
         else:
-            found = self.cut(given.text or "", given.tokenised)
-            if len(found) > 1:
-                raise DataError(
-                    f"this has {len(found):,} sentences, and one at a time is parsed: /api/sentences parts them"
-                )
-            sentence = Sentence(found[0].words, xpos, upos, found[0].space_after)
+            first, *others = self.cut(request.text or "", request.tokenised)
+            if others:
+                number = f"{1 + len(others):,} sentences"
+                raise DataError(f"this has {number}, and one at a time is parsed: /api/sentences parts them")
+            sentence = Sentence(first.words, xpos, upos, first.space_after)
         if len(sentence) > MAX_WORDS:
             raise DataError(
                 f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "
@@ -225,14 +230,14 @@ class Session:
             self._pending.append(tree)
             if self._updates:
                 self._grow([tree])
-            if self._bare:
+            if self._bare and isinstance(tree, DependencyTree):
                 self._learn_tags(tree)
             quick = self.refit.seconds is None or self.refit.seconds < QUICK
             if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._updates and quick)):
                 self.start_refit()
             return entry, self._updates
 
-    def _learn_tags(self, tree: Any) -> None:
+    def _learn_tags(self, tree: DependencyTree) -> None:
         """Guess by the tags of this tree as well; counting begins at once, and nobody waits for it."""
         guesser = TagGuesser.of([tree]) if self.guesser is None else self.guesser.more(tree)
         self.guesser = guesser
@@ -263,7 +268,7 @@ class Session:
             self._learning, self._pending = self._pending, []
             self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))
 
-    def _adopt(self, model: Any) -> None:
+    def _adopt(self, model: Model) -> None:
         """Take over a model that was learned anew, and absorb what came since its data were read."""
         with self._lock:
             if updates(model):
@@ -289,14 +294,3 @@ class Session:
             return sorted(backend.labels), sorted(backend.tags), []
         tagger = self.parser.tagger or self.guesser
         return [], sorted(set(tagger.tags)) if tagger is not None else [], sorted(backend.labels)
-
-
-def _trees(path: Path, kind: str, model: Any) -> Treebank[Any]:
-    """The trees of a file, if they are of the kind that the model gives, and not those it was learned from."""
-    found = Treebank.read(path)
-    if found.kind != kind or not len(found):
-        what = f"these are {found.kind}" if len(found) else "there are none"
-        raise DataError(f"the held-out trees must be {kind} trees, and {what}", path=path)
-    if found.digest == model.provenance.data_digest:
-        raise DataError("the model was learned from these very trees: they are not held out", path=path)
-    return found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.learners import Counting
+from latentgram.kinds.protocols import AnyTree
 from latentgram.learn.fit import fit
 from latentgram.sequences.hmm import HMM
 
@@ -24,7 +24,7 @@ class TagGuesser:
     sentences: tuple[Sentence, ...]
 
     @classmethod
-    def of(cls, trees: Iterable[DependencyTree]) -> TagGuesser:
+    def of(cls, trees: Iterable[AnyTree]) -> TagGuesser:
         """One that knows the tags of a treebank.
 
         >>> import latentgram as lg
@@ -32,7 +32,7 @@ class TagGuesser:
         >>> guesser.tag(Sentence(("the", "teacher"))).xpos
         ('DT', 'NN')
         """
-        return cls(tuple(map(_joined, trees)))
+        return cls(tuple(_joined(tree) for tree in trees if isinstance(tree, DependencyTree)))
 
     def more(self, tree: DependencyTree) -> TagGuesser:
         """One that knows the tags of another tree as well."""
@@ -41,8 +41,7 @@ class TagGuesser:
     @cached_property
     def model(self) -> HMM:
         """The model of all sentences."""
-        data: Any = Treebank.of(list(self.sentences))
-        return fit(HMM, data, by=Counting())
+        return fit(HMM, Treebank.of(self.sentences), by=Counting())
 
     @cached_property
     def tags(self) -> list[str]:

@@ -2,32 +2,33 @@
 
 Compiled kernels hold the interpreter's lock while they run, so threads would wait for each other, and a thread
 cannot be stopped. Hence a few processes, each with the parser; work that nobody waits for any more ends with its
-process, if not by itself within a second, and a new one is started. A worker gets a new parser with the first work
-after it changed. Compiled kernels are loaded before the first work comes: by one worker, so that it is ready soon,
-then by the others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work
-is done in threads, one at a time: for tests.
+process, if not by itself within a second, and a new one is started. A worker gets a new parser as soon as it has
+nothing else to do, and loads its compiled kernels at once: first one worker, so that it is ready soon, then the
+others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work is done in
+threads, one at a time: for tests.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import multiprocessing
 import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import TypeVar, TypeVarTuple
 
 from latentgram.errors import LatentgramError
 from latentgram.kinds.registry import kind_of
+from latentgram.parallel.local import attempt
+from latentgram.parallel.worker import Worker, WorkerEnded
 from latentgram.parser.parser import Parser
 
-Job = Callable[..., Any]
-"""A function of the module's level: of a parser, and of plain values."""
+Arguments = TypeVarTuple("Arguments")
+Answer = TypeVar("Answer")
+Gone = Callable[[], Awaitable[bool]]
 
 GRACE = 1.0
 """Seconds that work has to end by itself when it was given up."""
@@ -43,24 +44,14 @@ class GivenUp(Exception):
     """Nobody waits for the answer any more."""
 
 
-def _serve(pipe: Connection, warm: Any) -> None:
-    """The life of a worker; `warm` is set when it has loaded what it needs."""
-    parser: Parser | None = None
-    with contextlib.suppress(EOFError, KeyboardInterrupt, OSError):
-        while True:
-            job, args = pipe.recv()
-            if job is None:
-                parser = args
-                _warm(parser)
-                warm.set()
-                continue
-            try:
-                answer: tuple[bool, Any] = (True, job(parser, *args))
-            except LatentgramError as error:
-                answer = (False, error)
-            except Exception as error:
-                answer = (False, RuntimeError(f"{type(error).__name__}: {error}"))
-            pipe.send(answer)
+_PARSER: list[Parser] = []
+"""In a worker: what it parses with."""
+
+
+def _take(parser: Parser) -> None:
+    """In a worker: parse with this from now on."""
+    _PARSER[:] = [parser]
+    _warm(parser)
 
 
 def _warm(parser: Parser) -> None:
@@ -74,12 +65,14 @@ def _warm(parser: Parser) -> None:
         analyse(parser, Sentence(("a", "b", "c"), tag), None, 2)
 
 
-@dataclass
-class _Worker:
-    process: BaseProcess
-    pipe: Connection
-    warm: Any
-    version: int = -1
+def _work(task: Callable[[Parser], Answer]) -> Answer:
+    """In a worker: one piece of work."""
+    try:
+        return task(_PARSER[0])
+    except LatentgramError:
+        raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None
 
 
 @dataclass
@@ -91,7 +84,8 @@ class Workers:
     version: int = 0
     warming: bool = False
     """Whether no worker has loaded its kernels yet."""
-    _idle: queue.Queue[_Worker] = field(default_factory=queue.LifoQueue)
+    living: set[Worker] = field(default_factory=set)
+    _idle: queue.Queue[Worker] = field(default_factory=queue.LifoQueue)
     """The last used first: it has everything in its memory."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
@@ -100,82 +94,102 @@ class Workers:
         """Start the processes, each with the parser."""
         if self.count:
             self.warming = True
-            threading.Thread(target=self._start_others, args=(self._add(),), daemon=True).start()
+            threading.Thread(target=self._start, daemon=True).start()
 
-    def _start_others(self, first: _Worker) -> None:
-        while not first.warm.wait(0.2) and first.process.is_alive() and not self._closed:
-            pass
+    def _start(self) -> None:
+        self._add()
         self.warming = False
         for _ in range(self.count - 1):
-            if not self._closed:
-                self._add()
+            self._add()
 
-    def _add(self) -> _Worker:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        warm = context.Event()
-        process = context.Process(target=_serve, args=(theirs, warm), daemon=True)
-        process.start()
-        theirs.close()
-        worker = _Worker(process, ours, warm)
-        self._update(worker)
-        self._idle.put(worker)
-        return worker
+    def _add(self) -> None:
+        """A new worker, ready to work."""
+        with self._lock:
+            if self._closed:
+                return
+            worker = Worker()
+            self.living.add(worker)
+        self._prepare(worker)
 
-    def _update(self, worker: _Worker) -> None:
-        parser, version = self.parser, self.version
-        if worker.version != version:
-            worker.pipe.send((None, parser))
-            worker.version = version
+    def _prepare(self, worker: Worker) -> None:
+        """Give a worker without work the parser, and let it wait for work."""
+        with contextlib.suppress(WorkerEnded):
+            self._update(worker)
+            self._idle.put(worker)
+
+    def _update(self, worker: Worker) -> None:
+        version = self.version  # is set after the parser, hence read before it
+        if worker.holds != str(version):
+            worker.call(_take, self.parser)
+            worker.holds = str(version)
 
     def set_parser(self, parser: Parser, version: int) -> None:
         """From now on parse with another parser; idle workers get it at once, busy ones with their next work."""
-        self.parser, self.version = parser, version
+        self.parser = parser
+        self.version = version
+        idle = []
         with contextlib.suppress(queue.Empty):
-            idle = [self._idle.get_nowait() for _ in range(self._idle.qsize())]
-            for worker in idle:
-                with contextlib.suppress(OSError):
-                    self._update(worker)
-                self._idle.put(worker)
+            while True:
+                idle.append(self._idle.get_nowait())
+        for worker in idle:
+            threading.Thread(target=self._prepare, args=(worker,), daemon=True).start()
 
     async def run(
         self,
-        job: Job,
-        *args: Any,
+        job: Callable[[Parser, *Arguments], Answer],
+        *args: *Arguments,
         limit: float = 60.0,
-        gone: Callable[[], Awaitable[bool]] | None = None,
+        gone: Gone | None = None,
         background: bool = False,
-    ) -> Any:
+    ) -> Answer:
         """Do work on the parser; raises `Busy` after `limit` seconds and `GivenUp` when `gone` says so."""
+
+        def task(parser: Parser) -> Answer:
+            return job(parser, *args)
+
         if not self.count:
-            return await asyncio.to_thread(self._alone, job, args)
+            return await asyncio.to_thread(self._alone, task)
         deadline = time.monotonic() + limit
         worker = await self._free(deadline, gone, spared=1 if background and self.count > 1 else 0)
+        call: Future[Callable[[], Answer]] = Future()
+
+        def work() -> Answer:
+            self._update(worker)
+            return worker.call(_work, task)
+
+        threading.Thread(target=lambda: call.set_result(attempt(work)), daemon=True).start()
         try:
-            await asyncio.to_thread(self._update, worker)
-            worker.pipe.send((job, args))
-            while not worker.pipe.poll():
-                await asyncio.sleep(POLL)
+            answered = asyncio.wrap_future(call)
+            while not (await asyncio.wait([answered], timeout=POLL))[0]:
                 if gone is not None and await gone():
                     raise GivenUp
                 if time.monotonic() > deadline:
                     raise Busy(f"this took more than {limit:.0f} s and was given up; try a shorter sentence")
-            good, value = worker.pipe.recv()
-        except (EOFError, OSError):
-            self._replace(worker)
-            raise Busy("the process that parsed this ended; try again") from None
         except GivenUp:
-            threading.Thread(target=self._let_go, args=(worker,), daemon=True).start()
+            threading.Thread(target=self._let_go, args=(worker, call), daemon=True).start()
             raise
         except BaseException:
             self._replace(worker)
             raise
-        self._idle.put(worker)
-        if good:
-            return value
-        raise value
+        try:
+            return self._outcome(worker, call)
+        except WorkerEnded:
+            raise Busy("the process that parsed this ended; try again") from None
 
-    async def _free(self, deadline: float, gone: Callable[[], Awaitable[bool]] | None, spared: int) -> _Worker:
+    def _outcome(self, worker: Worker, call: Future[Callable[[], Answer]]) -> Answer:
+        """What came of finished work; the worker may have other work then, unless it has ended."""
+        try:
+            answer = call.result()()
+        except WorkerEnded:
+            self._replace(worker)
+            raise
+        except Exception:
+            self._idle.put(worker)
+            raise
+        self._idle.put(worker)
+        return answer
+
+    async def _free(self, deadline: float, gone: Gone | None, spared: int) -> Worker:
         """A worker that does nothing, with so many others like it."""
         while True:
             with contextlib.suppress(queue.Empty):
@@ -187,30 +201,28 @@ class Workers:
             if time.monotonic() > deadline:
                 raise Busy("all workers are busy; try again in a moment")
 
-    def _alone(self, job: Job, args: tuple[Any, ...]) -> Any:
+    def _alone(self, task: Callable[[Parser], Answer]) -> Answer:
         with self._lock:
-            return job(self.parser, *args)
+            return task(self.parser)
 
-    def _let_go(self, worker: _Worker) -> None:
+    def _let_go(self, worker: Worker, call: Future[Callable[[], Answer]]) -> None:
         """Work that nobody waits for any more may end by itself soon, which is cheaper than a new process."""
-        with contextlib.suppress(EOFError, OSError):
-            if worker.pipe.poll(GRACE) and not self._closed:
-                worker.pipe.recv()
-                self._idle.put(worker)
-                return
-        self._replace(worker)
+        if wait([call], GRACE).done:
+            with contextlib.suppress(Exception):
+                self._outcome(worker, call)
+        else:
+            self._replace(worker)
 
-    def _replace(self, worker: _Worker) -> None:
-        worker.process.kill()
-        worker.pipe.close()
-        if not self._closed:
-            self._add()
+    def _replace(self, worker: Worker) -> None:
+        with self._lock:
+            self.living.discard(worker)
+        worker.kill()
+        threading.Thread(target=self._add, daemon=True).start()
 
     def close(self) -> None:
         """End the processes."""
-        self._closed = True
-        with contextlib.suppress(queue.Empty):
-            while True:
-                worker = self._idle.get_nowait()
-                worker.pipe.close()
-                worker.process.kill()
+        with self._lock:
+            self._closed = True
+            living, self.living = self.living, set()
+        for worker in living:
+            worker.kill()

@@ -83,18 +83,18 @@ class Calibrator:
         expected = float(self.trees(np.array([parse.expected]))[0])
         return dataclasses.replace(parse, confidence=confidence, tag_confidence=tags, expected=expected)
 
-    def apply_to_marginals(self, found: Marginals, known: Constraints | None = None) -> Marginals:
+    def apply_to_marginals(self, marginals: Marginals, known: Constraints | None = None) -> Marginals:
         """All posteriors calibrated by the same curves as those of a parse, and with the same certainties."""
         required = known or Constraints()
         spans = [
             (first, end, label, self._part(p, (first, end, label) in required.spans))
-            for first, end, label, p in found.spans
+            for first, end, label, p in marginals.spans
         ]
         tags = [
             (word, tag, 1.0 if (word, tag) in required.tags else float(self.tags(np.array(p))))
-            for word, tag, p in found.tags
+            for word, tag, p in marginals.tags
         ]
-        arcs = [(head, word, self._part(p, (word, head) in required.heads)) for head, word, p in found.arcs]
+        arcs = [(head, word, self._part(p, (word, head) in required.heads)) for head, word, p in marginals.arcs]
         return Marginals(tuple(spans), tuple(tags), tuple(arcs))
 
     def _part(self, said: float, certain: bool) -> float:

@@ -4,32 +4,41 @@ A phrase is right if the gold tree has a node with its label over the same words
 left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
 model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
 that it was fitted on, or that the model was learned from, are refused.
+
+Where a model doubts the trees of a treebank there may be errors of annotation (`find_suspects`). Trees are ranked
+by log p(tree | sentence) / words, and shown with the part that has the least posterior. One whose probability is
+zero (a rule never seen, crossing arcs) comes first; among those the least mean posterior decides.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.evaluate.attachment import attachment_rows
 from latentgram.evaluate.bracketing import bracket_rows
 from latentgram.evaluate.calibration import Calibration, calibration
 from latentgram.evaluate.compare import attachment_uas, bracketing_f1
+from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine
-from latentgram.parser.calibrator import Calibrator, Curve
+from latentgram.parser.curves import Calibrator, Curve
 from latentgram.parser.parser import Parser
 
 Floats = NDArray[np.float64]
+Trees = Treebank[AnyTree]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +82,7 @@ class Outcomes:
         lines += [f"{100 * share:15.0f} %  {score:.2f}" for share, score in self.selective()]
         return "\n".join(lines)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The same figures by name."""
         return {
             "parts": self.reliability.to_json(),
@@ -83,45 +92,36 @@ class Outcomes:
 
 
 def outcomes(
-    parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser, treebank: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
 ) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
     if not len(treebank):
         raise DataError("there are no trees to compare parses with")
     questions = [parser.question(tree, gold_tags) for tree in treebank]
     parses = list(parser.parse_many(questions, n_jobs=n_jobs, engine=engine))
-    given = [question.tags is not None for question in questions]
     pairs = list(zip(treebank, parses, strict=True))
-    judged = [_judge(gold, parse) for gold, parse in pairs]
-    parts = np.concatenate([np.column_stack([said, right]) for said, right in judged])
-    tags = [
-        (said, one == other)
-        for (gold, parse), known in zip(pairs, given, strict=True)
-        if not known
-        for said, one, other in zip(
-            parse.tag_confidence, gold.sentence.tags or (), parse.tree.sentence.tags or (), strict=False
-        )
-        if said == said
-    ]
-    trees = [(parse.expected, _share(gold, parse)) for gold, parse in pairs]
-    dependencies = bool(parses) and not isinstance(parses[0].tree, Tree)
-    output: list[Any] = [parse.tree for parse in parses]
+    judged = [_judged(gold, parse) for gold, parse in pairs]
+    untagged = (question.tags is None for question in questions)
+    tags = [row for gold, parse in compress(pairs, untagged) for row in _judged_tags(gold, parse)]
+    trees = [(parse.expected, share) for parse, (_, share) in zip(parses, judged, strict=True)]
+    output = [parse.tree for parse in parses]
+    phrases = [tree for tree in output if isinstance(tree, Tree)]
     rows = (
-        attachment_rows(treebank, output, punctuation="none")
-        if dependencies
-        else bracket_rows(treebank.forest, output).counts
+        bracket_rows(treebank.forest, phrases).counts
+        if phrases
+        else attachment_rows(_dependencies(treebank), _dependencies(output), punctuation="none")
     )
     return Outcomes(
-        parts,
+        np.concatenate([parts for parts, _ in judged]),
         np.array(tags, np.float64).reshape(-1, 2),
         np.nan_to_num(np.array(trees, np.float64).reshape(-1, 2)),
         rows,
-        dependencies,
+        not phrases,
     )
 
 
 def calibrate(
-    parser: Parser, dev: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser, dev: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
 ) -> Parser:
     """The parser with posteriors that say how often they are right, as seen on `dev`.
 
@@ -132,13 +132,13 @@ def calibrate(
     """
     _refuse_training_data(parser, dev)
     plain = dataclasses.replace(parser, calibrator=None)
-    found = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
-    parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (found.parts, found.tags, found.trees))
+    seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
+    parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (seen.parts, seen.tags, seen.trees))
     return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
 
 
 def reliability(
-    parser: Parser, treebank: Any, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser, treebank: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
 ) -> Outcomes:
     """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen.
 
@@ -153,39 +153,71 @@ def reliability(
     return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
 
 
-def _refuse_training_data(parser: Parser, treebank: Any) -> None:
-    provenance = getattr(parser.model, "provenance", None)
-    if provenance is not None and provenance.data_digest == treebank.digest:
+def _refuse_training_data(parser: Parser, treebank: Trees) -> None:
+    if parser.model.provenance.data_digest == treebank.digest:
         raise DataError("the model was learned from these very trees: take others")
 
 
-def _judge(gold: Any, parse: Parse) -> tuple[Floats, NDArray[np.bool_]]:
-    """What was said of each phrase or arc of a parse, and whether it is right."""
-    if not isinstance(parse.tree, Tree):
-        return parse.confidence, np.array(parse.tree.heads) == np.array(gold.heads)
-    left = Counter(_phrases(gold))
-    said, right = [], []
-    for phrase, probability in zip(_nodes(parse.tree), parse.confidence.tolist(), strict=True):
+def _dependencies(trees: Iterable[AnyTree]) -> list[DependencyTree]:
+    return [tree for tree in trees if isinstance(tree, DependencyTree)]
+
+
+def _judged(gold: AnyTree, parse: Parse) -> tuple[Floats, float]:
+    """What was said of each phrase or arc and whether it is right; and the F1, or the share of right heads."""
+    if not isinstance(gold, Tree) or not isinstance(parse.tree, Tree):
+        right, guess = (np.array(tree.heads) for tree in _dependencies((gold, parse.tree)))
+        return np.column_stack([parse.confidence, guess == right]), float(np.mean(guess == right))
+    phrases = [phrase for phrase in _spans(gold) if phrase is not None]
+    left = Counter(phrases)
+    parts = []
+    for phrase, said in zip(_spans(parse.tree), parse.confidence.tolist(), strict=True):
         if phrase is not None:
-            right.append(left[phrase] > 0)
+            parts.append((said, left[phrase] > 0))
             left[phrase] -= 1
-            said.append(probability)
-    return np.array(said, np.float64), np.array(right, bool)
+    both = len(parts) + len(phrases)
+    return np.array(parts, np.float64).reshape(-1, 2), 2 * sum(good for _, good in parts) / both if both else 1.0
 
 
-def _share(gold: Any, parse: Parse) -> float:
-    """The F1 of the phrases, or the share of right heads, of a parse."""
-    said, right = _judge(gold, parse)
-    both = len(said) + (len(_phrases(gold)) if isinstance(parse.tree, Tree) else len(said))
-    return 2 * float(right.sum()) / both if both else 1.0
+def _judged_tags(gold: AnyTree, parse: Parse) -> list[tuple[float, bool]]:
+    """What was said of each tag, where something was, and whether it is right."""
+    rows = zip(parse.tag_confidence, gold.sentence.tags or (), parse.tree.sentence.tags or (), strict=False)
+    return [(said, right == guess) for said, right, guess in rows if not np.isnan(said)]
 
 
-def _nodes(tree: Tree) -> list[tuple[str, int, int] | None]:
+def _spans(tree: Tree) -> list[tuple[str, int, int] | None]:
     """The spans of the nodes; None for tags and for a root over a single node."""
     nodes = zip(tree.spans(), tree.nodes(), strict=True)
     spans = [span if node.word is None else None for span, node in nodes]
     return [None, *spans[1:]] if len(tree.children) == 1 else spans
 
 
-def _phrases(tree: Tree) -> list[tuple[str, int, int]]:
-    return [span for span in _nodes(tree) if span is not None]
+@dataclass(frozen=True)
+class Suspect:
+    """A doubtful tree: its number, from 1, log p(tree | sentence) a word, and its most doubtful part."""
+
+    number: int
+    per_word: float
+    part: str
+    probability: float
+    text: str
+    mean: float
+
+
+def find_suspects(parser: Parser, trees: Iterable[AnyTree], count: int) -> list[Suspect]:
+    """The `count` most doubtful of some trees, worst first."""
+    suspects = [_suspect(number, parser.score(tree)) for number, tree in enumerate(trees, 1)]
+    return sorted(suspects, key=lambda suspect: (suspect.per_word, suspect.mean))[:count]
+
+
+def _suspect(number: int, parse: Parse) -> Suspect:
+    per_word = math.log(parse.probability) / len(parse.sentence) if parse.probability > 0 else -math.inf
+    worst = int(np.argmin(parse.confidence))
+    words = parse.sentence.words
+    if isinstance(parse.tree, Tree):
+        label, first, end = list(parse.tree.spans())[worst]
+        part = f"{label} over {' '.join(words[first:end])}"
+    else:
+        head = parse.tree.heads[worst]
+        part = f"{words[worst]} under {words[head - 1] if head else 'the root'}"
+    mean = float(parse.confidence.mean())
+    return Suspect(number, per_word, part, float(parse.confidence[worst]), " ".join(words), mean)

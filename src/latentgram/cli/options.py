@@ -1,0 +1,207 @@
+"""What commands share: options of several commands and what they stand for, and options as fields of a dataclass.
+
+A command with many options takes one record (`@command` of a class with `@options`), whose fields, made by
+`argument`, `option` and `flag`, typer reads. `Workers` is the part that says where work is done.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import os
+import typing
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import EllipsisType
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, dataclass_transform
+
+import typer
+
+from latentgram.data.files import STANDARD
+from latentgram.errors import DataError, ModelFileError, SettingError, a_or_an
+
+if TYPE_CHECKING:
+    from latentgram.parallel import Engine
+    from latentgram.parser.parser import Parser
+
+Value = TypeVar("Value")
+Options = TypeVar("Options")
+Place = Path | str | None
+
+Inputs = Literal["text", "tagged", "conllu", "brackets"]
+Outputs = Literal["brackets", "conllu", "json", "outline"]
+
+TELLS_FORMAT = "What the input is; by default told by the name of a file."
+TOKENISED = "Text is one sentence a line, tokens parted by blanks."
+SKIP_BAD = "Leave faulty sentences out, and count them."
+COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
+
+ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]
+Format = Annotated[Inputs | None, typer.Option(help=TELLS_FORMAT)]
+To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
+NJobs = Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler (tcp://…)."),
+]
+
+
+def argument(help: str, default: Value | EllipsisType = ..., metavar: str | None = None) -> Value:
+    """A field that is an argument; without a default it must be there."""
+    value = dataclasses.MISSING if default is ... else default
+    return cast(Value, _field(value, typer.Argument(help=help, metavar=metavar)))
+
+
+def option(default: Value, help: str, *names: str, min: int | None = None, max: int | None = None) -> Value:
+    """A field that is an option."""
+    return cast(Value, _field(default, typer.Option(*names, help=help, min=min, max=max)))
+
+
+def flag(name: str, help: str) -> bool:
+    """A field that is an option without a value."""
+    return option(False, help, name)
+
+
+def _field(default: object, info: object) -> object:
+    return dataclasses.field(default=default, metadata={"typer": info})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(argument, option, flag))
+def options(cls: type[Options]) -> type[Options]:
+    """A class whose fields are what a command can be asked for."""
+    return dataclass(frozen=True, kw_only=True)(cls)
+
+
+@options
+class Workers:
+    """Where a command works."""
+
+    n_jobs: NJobs = 1
+    cluster: ClusterAddress = None
+
+    def engine(self) -> AbstractContextManager[Engine]:
+        """The engine of the two options."""
+        return engine_of(self.n_jobs, self.cluster)
+
+
+def command(function: Callable[[Options], None]) -> Callable[..., None]:
+    """Let typer see the fields of the dataclass that a command takes, its own before inherited ones.
+
+    >>> @options
+    ... class Greeting(Workers):
+    ...     name: str = argument("Whom to greet.")
+    >>> @command
+    ... def greet(asked: Greeting) -> None:
+    ...     print("Hello", asked.name)
+    >>> list(inspect.signature(greet).parameters)
+    ['name', 'n_jobs', 'cluster']
+    >>> greet(name="you", n_jobs=1, cluster=None)
+    Hello you
+    """
+    (asked,) = (hint for name, hint in typing.get_type_hints(function).items() if name != "return")
+    hints = typing.get_type_hints(asked, include_extras=True)
+
+    def run(**values: object) -> None:
+        function(asked(**values))
+
+    parameters = []
+    for field in sorted(dataclasses.fields(asked), key=lambda field: field.name not in asked.__annotations__):
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        hint = hints[field.name]
+        if field.metadata:
+            hint = Annotated[hint, field.metadata["typer"]]
+        parameters.append(
+            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        )
+    functools.update_wrapper(run, function)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+@contextmanager
+def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
+    """The engine of the two options; the connection to a cluster ends with the context."""
+    from latentgram.parallel import Cluster, engine_for
+
+    if cluster is None:
+        yield engine_for(n_jobs)
+        return
+    if n_jobs != 1:
+        raise SettingError("take one of --n-jobs and --cluster: a cluster has the workers that it has")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _say
+        with Cluster(cluster) as engine:
+            yield engine
+
+
+def _say(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a line like any other."""
+    from latentgram.cli.console import say
+
+    say(f"latentgram: {message}")
+
+
+def load_parser(path: Path) -> Parser:
+    """The parser in a file; of another kind of model it is said what it is for."""
+    import latentgram
+    from latentgram.kinds.registry import kinds
+    from latentgram.store import read_header
+
+    name = read_header(path).kind
+    kind = kinds().get(name)
+    use = COUNTS_USE if name == "NGramCounts" else kind.use if kind is not None else ""
+    if use:
+        raise ModelFileError(f"{path} is {a_or_an(name)}, not a Parser: {use}")
+    parser: Parser = latentgram.load(path, latentgram.Parser)
+    return parser
+
+
+def check_output(output: Path | None, *inputs: Place | Iterable[Place]) -> None:
+    """Raise if an output is one of the inputs (`FILE` or `FILE:COLUMN`), or its folder does not exist.
+
+    >>> import tempfile
+    >>> here = Path(tempfile.mkdtemp())
+    >>> _ = (here / "text.txt").write_text("a b")
+    >>> check_output(here / "counts.tsv", [here / "text.txt"], None)
+    >>> check_output(here / "text.txt", [here / "text.txt"])
+    Traceback (most recent call last):
+        ...
+    latentgram.errors.DataError: ...text.txt: this is an input, which the output would replace: name another file
+    """
+    from latentgram.data.tag_dictionary import split_specification
+
+    if output is None or os.fspath(output) == STANDARD:
+        return
+    if not output.parent.is_dir():
+        raise DataError(f"there is no folder {output.parent} to write into", path=output)
+    if not output.is_file():
+        return
+    for places in inputs:
+        for place in [places] if isinstance(places, Path | str | None) else places:
+            names = {str(place), split_specification(str(place))[0]}
+            if any(os.path.isfile(name) and os.path.samefile(name, output) for name in names):
+                raise DataError("this is an input, which the output would replace: name another file", path=output)
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Name a file in faults of data that do not say where they are.
+
+    >>> with faults_of(Path("a.conllu")):
+    ...     raise DataError("sentence 1 has no tags")
+    Traceback (most recent call last):
+        ...
+    latentgram.errors.DataError: a.conllu: sentence 1 has no tags
+    """
+    try:
+        yield
+    except DataError as error:
+        if error.path is not None:
+            raise
+        raise DataError(error.message, path=path, line=error.line, column=error.column) from None
