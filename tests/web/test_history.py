@@ -175,7 +175,7 @@ def test_the_history_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None
     running.add("id-2", parse_tree(NEW), None, 0)
     again = Annotations("constituency", bank)
     assert again.history == [Accepted(**line), running.history[1]]
-    assert [vars(each) for each in again.measured] == [score]
+    assert [each._asdict() for each in again.measured] == [score]
     assert bank.read_text() == OLD + NEW
 
 

@@ -146,10 +146,10 @@ def _add_learning(app: FastAPI, session: Session) -> None:
         started = time.perf_counter()
         tree = session.annotations.parse(asked.tree)
         proposed = None if asked.proposed is None else session.annotations.parse(asked.proposed)
-        entry, absorbed = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue)
+        entry, updated = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue)
         return schemas.AcceptAnswer(
             version=session.version,
-            absorbed=absorbed,
+            absorbed=updated,
             refitting=session.refit.running,
             accepted=len(session.annotations.history),
             agreement=entry.agreement,

@@ -18,8 +18,9 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from latentgram.data.files import read_lines, replacing
 from latentgram.errors import DataError
@@ -36,8 +37,7 @@ _ACCEPTED = "INSERT OR IGNORE INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _MEASURED = "INSERT INTO measured VALUES (?, ?, ?, ?)"
 
 
-@dataclass(frozen=True)
-class Accepted:
+class Accepted(NamedTuple):
     """One accepted tree: how much of it the parser had right, and what it took to correct the rest."""
 
     id: str
@@ -53,8 +53,7 @@ class Accepted:
             raise DataError(f"the id {self.id} was given to another tree: a new tree needs a new id")
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """The score of a version of the parser, in percent, and how many trees had been accepted by then."""
 
     version: int
@@ -102,14 +101,14 @@ class History:
             for (digest,) in base.execute("SELECT digest FROM accepted WHERE id = ?", (entry.id,)):
                 entry.check(digest)
             size = os.path.getsize(self.treebank) if self.treebank.exists() else 0
-            base.execute(_ACCEPTED, (*astuple(entry), text, gap, size))
+            base.execute(_ACCEPTED, (*entry, text, gap, size))
         with self._locked():
             pass  # which does what is written down
 
     def note(self, measured: Measured) -> None:
         """Keep a score on held-out trees."""
         with self._locked() as base:
-            base.execute(_MEASURED, astuple(measured))
+            base.execute(_MEASURED, measured)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[sqlite3.Connection]:
@@ -147,16 +146,16 @@ class History:
                 with contextlib.suppress(ValueError, TypeError):
                     fields = json.loads(line)
                     if "score" in fields:
-                        base.execute(_MEASURED, astuple(Measured(**fields)))
+                        base.execute(_MEASURED, Measured(**fields))
                     else:
-                        base.execute(_ACCEPTED, (*astuple(Accepted(**fields)), None, "", 0))
+                        base.execute(_ACCEPTED, (*Accepted(**fields), None, "", 0))
 
     def _take_over_journal(self, base: sqlite3.Connection) -> None:
         """What an earlier version has not finished; if its line is in the history, the tree is in the treebank."""
         try:
             entry = json.loads(self._journal.read_text("utf-8"))
             accepted = Accepted(**json.loads(entry["line"]))
-            base.execute(_ACCEPTED, (*astuple(accepted), entry["text"], entry["after"], entry["size"]))
+            base.execute(_ACCEPTED, (*accepted, entry["text"], entry["after"], entry["size"]))
         except (ValueError, TypeError, KeyError):
             raise DataError("this is not a journal of latentgram; move it away", path=self._journal) from None
 

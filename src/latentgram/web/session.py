@@ -2,7 +2,7 @@
 
 An accepted tree is appended to the treebank and learned from at once: its counts are added to those of
 the grammar, or an online learner goes on with it, which takes a moment whatever the size of the treebank. Learning
-anew goes on in a process of its own (refit.py); what was accepted meanwhile is absorbed into its result. Models
+anew goes on in a process of its own (refit.py); what was accepted meanwhile updates its result. Models
 without their statistics (head automata of older files) are learned anew after each acceptance if that takes
 seconds, else now and then.
 """
@@ -13,7 +13,9 @@ import contextlib
 import dataclasses
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from latentgram.data.dependencies import DependencyTree
@@ -21,16 +23,18 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.kinds.kind import PHRASES
+from latentgram.kinds.learners import Counting
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
+from latentgram.learn.fit import fit
 from latentgram.parser.parser import Parser
+from latentgram.sequences.hmm import HMM
 from latentgram.store import save
 from latentgram.web.annotations import Annotations, small_tree, warm
 from latentgram.web.heldout import HeldOut
 from latentgram.web.history import Accepted
 from latentgram.web.refit import Refit
 from latentgram.web.schemas import MAX_WORDS, Kind, ParseRequest
-from latentgram.web.tags import TagGuesser
 from latentgram.web.waiting import Queue
 from latentgram.web.workers import Workers
 
@@ -38,6 +42,7 @@ QUICK = 5.0
 """Seconds of learning that are spent after every acceptance."""
 EVERY = 10
 """Acceptances after which a model is learned anew in any case."""
+_JOIN = "\u241f"
 
 
 class Session:
@@ -113,7 +118,7 @@ class Session:
         return self.workers.version
 
     def start(self) -> None:
-        """Start the workers; learn anew what cannot be absorbed."""
+        """Start the workers; learn anew a model that cannot be updated."""
         self.workers.start()
         threading.Thread(target=self._warm, daemon=True).start()
         if self._pending and not self._updates and self.why_not_refit is None:
@@ -150,7 +155,7 @@ class Session:
         return None
 
     def _catch_up(self, parser: Parser, data: Treebank[AnyTree]) -> None:
-        """Absorb the trees of the treebank that the model has not seen."""
+        """Learn from the trees of the treebank that the model has not seen."""
         unseen = self.annotations.read() if self.why_not_refit else data[parser.model.provenance.data_size :]
         if len(unseen) and self._updates:
             self._grow(list(unseen))
@@ -217,7 +222,7 @@ class Session:
     def accept(
         self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int, number: int | None
     ) -> tuple[Accepted, bool]:
-        """Append a tree to the treebank and learn from it; also whether it was absorbed at once."""
+        """Append a tree to the treebank and learn from it; also whether the model was updated at once."""
         with self._lock:
             before = self.annotations.seen(id, tree)
             if before is not None:
@@ -269,7 +274,7 @@ class Session:
             self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))
 
     def _adopt(self, model: Model) -> None:
-        """Take over a model that was learned anew, and absorb what came since its data were read."""
+        """Take over a model that was learned anew, and update it by what came since its data were read."""
         with self._lock:
             if updates(model):
                 model = update_model(model, self._pending)
@@ -294,3 +299,53 @@ class Session:
             return sorted(backend.labels), sorted(backend.tags), []
         tagger = self.parser.tagger or self.guesser
         return [], sorted(set(tagger.tags)) if tagger is not None else [], sorted(backend.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class TagGuesser:
+    """Tags for sentences that came without: a hidden Markov model counted from the treebank when first asked.
+
+    Coarse and fine tags are guessed together, so that they go with each other.
+    """
+
+    sentences: tuple[Sentence, ...]
+
+    @classmethod
+    def of(cls, trees: Iterable[AnyTree]) -> TagGuesser:
+        """One that knows the tags of a treebank.
+
+        >>> import latentgram as lg
+        >>> guesser = TagGuesser.of(lg.demo_dependencies(60, seed=0))
+        >>> guesser.tag(Sentence(("the", "teacher"))).xpos
+        ('DT', 'NN')
+        """
+        return cls(tuple(_joined(tree) for tree in trees if isinstance(tree, DependencyTree)))
+
+    def more(self, tree: DependencyTree) -> TagGuesser:
+        """One that knows the tags of another tree as well."""
+        return TagGuesser((*self.sentences, _joined(tree)))
+
+    @cached_property
+    def model(self) -> HMM:
+        """The model of all sentences."""
+        return fit(HMM, Treebank.of(self.sentences), by=Counting())
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """The fine tags where there are some, else the coarse ones."""
+        pairs = [name.split(_JOIN) for name in self.model.tags if _JOIN in name]
+        return sorted({xpos if xpos != "_" else upos for upos, xpos in pairs})
+
+    def tag(self, sentence: Sentence) -> Sentence:
+        """The sentence with the most probable tag of each word."""
+        pairs = [name.split(_JOIN) for name in self.model.tag(sentence).tags]
+        upos, xpos = (tuple(column) for column in zip(*pairs, strict=True))
+        return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos), sentence.space_after)
+
+
+def _joined(tree: DependencyTree) -> Sentence:
+    return Sentence(tree.words, tuple(_JOIN.join(pair) for pair in zip(tree.upos, tree.xpos, strict=True)))
+
+
+def _unless_missing(tags: tuple[str, ...]) -> tuple[str, ...] | None:
+    return None if all(tag == "_" for tag in tags) else tags
