@@ -171,7 +171,8 @@ class Vectors(NamedTuple):
 
 def singular_vectors(counts: csr_array, rank: int) -> Vectors:
     """The left singular vectors of relative frequencies."""
-    svd = truncated_svd(counts / max(float(counts.sum()), 1.0), rank)
+    shares = counts.data / max(float(counts.sum()), 1.0)
+    svd = truncated_svd(csr_array((shares, counts.indices, counts.indptr), shape=counts.shape), rank)
     return Vectors(svd.left, svd.values)
 
 
@@ -183,11 +184,11 @@ def canonical_vectors(counts: csr_array, rank: int, smoothing: float = 5.0) -> V
     >>> values, vectors.round(3)
     (array([1., 1.]), array([[1.118, 0. ], [0. , 2.236]]))
     """
-    total = float(counts.sum())
-    rows, columns = (
-        np.sqrt(1.0 / (np.asarray(counts.sum(axis), np.float64).ravel() + smoothing)) for axis in (1, 0)
-    )
-    seen = [np.where(np.isfinite(weights), weights, 0.0) for weights in (rows, columns)]
-    scaled = diags_array(seen[0]) @ counts @ diags_array(seen[1])
-    svd = truncated_svd(scaled, rank)
-    return Vectors(seen[0][:, None] * svd.left * np.sqrt(total), svd.values)
+    rows, columns = (_whitening(np.asarray(counts.sum(axis), np.float64).ravel() + smoothing) for axis in (1, 0))
+    svd = truncated_svd(diags_array(rows) @ counts @ diags_array(columns), rank)
+    return Vectors(rows[:, None] * svd.left * np.sqrt(float(counts.sum())), svd.values)
+
+
+def _whitening(sizes: Floats) -> Floats:
+    """The inverse roots of the variances of indicators; 0 for what was never seen."""
+    return np.sqrt(np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0))
