@@ -33,7 +33,7 @@ import latentgram as lg
 from harness import explain
 from latentgram.parallel import Cluster
 from latentgram.parser.answers import Question, answers
-from latentgram.sequences.ngram_counting import count_ngrams
+from latentgram.sequences.counting import count_ngrams
 
 RESULTS = Path(__file__).parent / "results" / "cluster_bytes.csv"
 PARSED = 512

@@ -36,8 +36,7 @@ from latentgram.data.tagged import read_tagged
 from latentgram.data.text import Text
 from latentgram.kinds.kind import Context
 from latentgram.reproduce.smith2012 import smith_eisner
-from latentgram.sequences.hmm_learning import Corpus
-from latentgram.sequences.hmm_parameters import Emissions, Prior, maximise, uniform
+from latentgram.sequences.em import Corpus, Emissions, Prior, maximise, uniform
 
 RESULTS = Path(__file__).parent / "results" / "hmm_em.csv"
 PEERS = ("torch==2.13.0", "pomegranate==1.1.2", "hmmlearn==0.3.3")
@@ -76,7 +75,7 @@ def our_rate(text: Text, dictionary: TagDictionary, segments: bool = False) -> f
     state = [uniform(shape, 2, seed=0)]
 
     def step() -> None:
-        state[0] = maximise(corpus.expect(state[0], Context())[0], shape, Prior())
+        state[0] = maximise(corpus.expect(state[0], Context()), shape, Prior())
 
     return text.size / best_seconds(step)
 

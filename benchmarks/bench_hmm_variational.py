@@ -27,10 +27,10 @@ from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.kinds.kind import Context
-from latentgram.sequences.hmm_learning import Corpus
-from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
-from latentgram.sequences.ngram_learning import from_counts
-from latentgram.sequences.variational import ROUNDS, ApproximateCorpus, first_memory
+from latentgram.sequences.approximate_corpus import ApproximateCorpus
+from latentgram.sequences.counting import from_counts
+from latentgram.sequences.em import Corpus, Emissions, Parameters, Prior, maximise, uniform
+from latentgram.sequences.variational import ROUNDS, first_memory
 
 RESULTS = Path(__file__).parent / "results" / "hmm_variational.csv"
 PRIOR = Prior(1.0, 0.1)
@@ -41,10 +41,10 @@ def em(text: Text, dictionary: TagDictionary, rounds: int) -> tuple[float, float
     """Seconds a round, and log-likelihood a token after some rounds."""
     shape = Emissions.of(text.words, dictionary)
     corpus = Corpus.of(text, shape, 2, segments=False)
-    state = [maximise(corpus.expect(uniform(shape, 2, 0 if shape.full else None), Context())[0], shape, PRIOR)]
+    state = [maximise(corpus.expect(uniform(shape, 2, 0 if shape.full else None), Context()), shape, PRIOR)]
 
     def step() -> None:
-        state[0] = maximise(corpus.expect(state[0], Context())[0], shape, PRIOR)
+        state[0] = maximise(corpus.expect(state[0], Context()), shape, PRIOR)
 
     seconds = best_seconds(step, 3)
     for _ in range(rounds - 4):
@@ -53,7 +53,7 @@ def em(text: Text, dictionary: TagDictionary, rounds: int) -> tuple[float, float
 
 
 def loglik(parameters: Parameters, corpus: Corpus, text: Text) -> float:
-    return corpus.expect(parameters, Context())[1] / (text.size + len(text))
+    return corpus.expect(parameters, Context()).bound / (text.size + len(text))
 
 
 def ngram_em(
@@ -63,21 +63,17 @@ def ngram_em(
     model = from_counts(NGramCounts.of(text, order=3, cutoff=cutoff))
     corpus = ApproximateCorpus.of(model, dictionary)
     first, memory = first_memory(corpus, window)
-    state = [maximise(whole(first, model.sentences), corpus.shape, PRIOR), memory]
+    state = [maximise(first.times(model.sentences), corpus.shape, PRIOR), memory]
 
     def step() -> None:
-        found, state[1], _ = ROUNDS[window](corpus, state[0], state[1])
-        state[0] = maximise(whole(found, model.sentences), corpus.shape, PRIOR)
+        expected, state[1] = ROUNDS[window](corpus, state[0], state[1])
+        state[0] = maximise(expected.times(model.sentences), corpus.shape, PRIOR)
 
     seconds = best_seconds(step, 3)
     for _ in range(rounds - 4):
         step()
     exact = Corpus.of(text, corpus.shape, 2, segments=not corpus.shape.full)
     return seconds, loglik(state[0], exact, text), model.arcs
-
-
-def whole(expected: Expected, sentences: float) -> Expected:
-    return Expected(expected.transition * sentences, expected.emission * sentences)
 
 
 Row = tuple[str, ...]

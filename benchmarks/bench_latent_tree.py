@@ -25,8 +25,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from harness import explain
 from latentgram.data.files import write_text
-from latentgram.latent_tree.learning import spectral_operators
 from latentgram.latent_tree.model import LatentTree
+from latentgram.latent_tree.spectral import spectral_operators
 from latentgram.latent_tree.statistics import TreeCounts
 from latentgram.view.plots import line_plot
 from oracles.state_trees import arrays, random_model, topologies

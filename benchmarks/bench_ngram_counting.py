@@ -26,7 +26,7 @@ from harness import explain
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
-from latentgram.sequences.ngram_learning import from_counts
+from latentgram.sequences.counting import from_counts
 
 RESULTS = Path(__file__).parent / "results" / "ngram_counting.csv"
 

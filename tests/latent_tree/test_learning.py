@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.latent_tree.learning import spectral_operators
 from latentgram.latent_tree.model import LatentTree
+from latentgram.latent_tree.spectral import spectral_operators
 from latentgram.latent_tree.statistics import TreeCounts
 from oracles.state_trees import arrays, exact_counts, random_model, topologies
 

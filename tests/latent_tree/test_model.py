@@ -21,7 +21,7 @@ def test_probabilities_and_expected_counts_equal_enumeration() -> None:
         weights = enumerate_states(model, above, symbol.tolist())
         total = sum(weights.values())
         trees = arrays([[head + 1 for head in above]])
-        (root, child, word), logs, posterior = expectations(model, trees, symbol)
+        (root, child, word, _), logs, posterior = expectations(model, trees, symbol)
         assert logs[0] == pytest.approx(np.log(total), abs=1e-12)
         expected = np.zeros((4, 3))
         steps = np.zeros((2, 3, 3))
@@ -55,7 +55,7 @@ def test_a_node_with_hundreds_of_children_does_not_underflow() -> None:
     model = random_model(2, 50, rng)
     heads = [[0] + [1] * 400]
     symbol = rng.integers(0, 50, 401)
-    (_, _, word), logs, posterior = expectations(model, arrays(heads), symbol)
+    (_, _, word, _), logs, posterior = expectations(model, arrays(heads), symbol)
     messages = model.word[symbol[1:]] @ model.child[1]
     weights = np.log(model.root * model.word[symbol[0]]) + np.log(messages).sum(0)
     assert logs[0] == pytest.approx(np.logaddexp(*weights))

@@ -52,7 +52,7 @@ def bits(model: Any) -> list[bytes]:
 def test_the_same_bits(
     model: Any, kind: str, learner: Any, data: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("latentgram.sequences.hmm_learning.SHARD", 2000)
+    monkeypatch.setattr("latentgram.sequences.em.SHARD", 2000)
     monkeypatch.setattr("latentgram.lpcfg.em_steps.SHARD", 500)
     monkeypatch.setattr("latentgram.lpcfg.em_steps.PART", 100)
     alone, together = (lg.fit(model, data[kind], by=learner, n_jobs=workers) for workers in (1, 3))

@@ -34,7 +34,7 @@ def side(word: int, head: int) -> int:
 
 
 def joint(model: LatentTree, above: list[int], symbols: list[int], states: tuple[int, ...]) -> float:
-    """p(symbols, states | tree), Eq. 2 of 001."""
+    """p(symbols, states | tree), Eq. 2 of Dhillon et al. 2012."""
     weight = 1.0
     for word, (head, symbol, state) in enumerate(zip(above, symbols, states, strict=True)):
         prior = model.root[state] if head < 0 else model.child[side(word, head), state, states[head]]

@@ -11,8 +11,8 @@ from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import END, Text
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.hmm import HMM
-from latentgram.sequences.kernels.chain import expect
-from latentgram.sequences.kernels.chain_dense import expect_dense
+from latentgram.sequences.kernels.chain import Chain, Sequences, expect
+from latentgram.sequences.kernels.chain_dense import DenseChain, expect_dense
 
 WORDS = Alphabet((END, "a", "b", "c", "d"))
 
@@ -60,6 +60,14 @@ def every(hmm: HMM, words: str) -> dict[tuple[int, ...], float]:
     }
 
 
+def chain(hmm: HMM) -> Chain:
+    return Chain(hmm.transition, hmm.emit_start, hmm.emit_tag, hmm.emit_prob)
+
+
+def no_counts(hmm: HMM) -> Chain:
+    return chain(hmm)._replace(transition=np.zeros_like(hmm.transition), prob=np.zeros_like(hmm.emit_prob))
+
+
 SENTENCES = ["a", "ab", "dbc", "dcbd", "ddxd", "abcd"]
 
 
@@ -100,12 +108,9 @@ def test_expected_counts(order: int) -> None:
     tokens = text.encoded_by(hmm.words)
     begin, end = text.start[:-1], text.start[1:] - 1
     weight = np.arange(1.0, len(begin) + 1)
-    transitions, emissions = np.zeros_like(hmm.transition), np.zeros_like(hmm.emit_prob)
-    zeros = np.zeros(len(begin), np.int64)
-    expect(
-        hmm.transition, hmm.emit_start, hmm.emit_tag, hmm.emit_prob, tokens, begin, end, zeros, zeros, weight,
-        transitions, emissions,
-    )  # fmt: skip
+    transitions, _, _, emissions = counts = no_counts(hmm)
+    ends = np.zeros(len(begin), np.int64)
+    expect(chain(hmm), Sequences(tokens, begin, end, ends, ends, weight), counts)
     expected_t, expected_e = np.zeros_like(transitions), np.zeros((len(WORDS), len(hmm.tags)))
     for sentence, times in zip(text, weight, strict=True):
         words = "".join(sentence.words)
@@ -130,26 +135,21 @@ def test_the_dense_kernel_is_the_sparse_one() -> None:
     tokens = text.encoded_by(hmm.words)
     begin, end = text.start[:-1], text.start[1:] - 1
     weight = rng.random(len(begin))
-    transitions, emissions = np.zeros_like(hmm.transition), np.zeros_like(hmm.emit_prob)
-    zeros = np.zeros(len(begin), np.int64)
-    logs = expect(
-        hmm.transition, hmm.emit_start, hmm.emit_tag, hmm.emit_prob, tokens, begin, end, zeros, zeros, weight,
-        transitions, emissions,
-    )  # fmt: skip
+    transitions, _, _, emissions = counts = no_counts(hmm)
+    ends = np.zeros(len(begin), np.int64)
+    logs = expect(chain(hmm), Sequences(tokens, begin, end, ends, ends, weight), counts)
     order = np.argsort(end - begin, kind="stable")
     table = np.zeros((5, 3))
     table[1:] = hmm.emit_prob[1:].reshape(4, 3)
     inner = np.ascontiguousarray(hmm.transition[1:, 1:])
-    counts = [np.zeros(3), np.zeros((3, 3)), np.zeros(3), np.zeros((5, 3))]
-    total = expect_dense(
-        hmm.transition[0, 1:], inner, hmm.transition[1:, 0].copy(), table, tokens, begin[order],
-        (end - begin)[order], weight[order], *counts,
-    )  # fmt: skip
+    full = DenseChain(hmm.transition[0, 1:], inner, hmm.transition[1:, 0].copy(), table)
+    dense = DenseChain(*(np.zeros(part.shape) for part in full))
+    total = expect_dense(full, tokens, begin[order], (end - begin)[order], weight[order], dense)
     assert total == pytest.approx(logs @ weight, rel=1e-12)
-    np.testing.assert_allclose(counts[0], transitions[0, 1:], rtol=1e-10)
-    np.testing.assert_allclose(counts[1], transitions[1:, 1:], rtol=1e-10)
-    np.testing.assert_allclose(counts[2], transitions[1:, 0], rtol=1e-10)
-    np.testing.assert_allclose(counts[3][1:].ravel(), emissions[1:], rtol=1e-10)
+    np.testing.assert_allclose(dense.start, transitions[0, 1:], rtol=1e-10)
+    np.testing.assert_allclose(dense.inner, transitions[1:, 1:], rtol=1e-10)
+    np.testing.assert_allclose(dense.stop, transitions[1:, 0], rtol=1e-10)
+    np.testing.assert_allclose(dense.emission[1:].ravel(), emissions[1:], rtol=1e-10)
 
 
 @pytest.mark.parametrize("order", [2, 3])

@@ -12,8 +12,8 @@ from latentgram.data.ngrams.arpa import read_arpa
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
+from latentgram.sequences.counting import from_arpa, from_counts
 from latentgram.sequences.ngram import READINGS, BackoffNGram
-from latentgram.sequences.ngram_learning import from_arpa, from_counts
 
 # Every word has its own position, so the automata have no cycles and all strings can be listed.
 CHOICES = [("a", "A"), ("b", "B"), ("c", "C"), ("d", "D")]

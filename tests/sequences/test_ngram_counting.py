@@ -17,7 +17,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.text import Text
 from latentgram.errors import DataError
 from latentgram.parallel import InProcess, engine_for
-from latentgram.sequences.ngram_counting import count_ngrams
+from latentgram.sequences.counting import count_ngrams
 from oracles.equality import same
 
 

@@ -13,9 +13,9 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
 from latentgram.kinds.learners import Counting
+from latentgram.sequences.counting import from_counts
 from latentgram.sequences.hmm import HMM
-from latentgram.sequences.ngram_learning import from_counts
-from latentgram.sequences.ngram_tagger_learning import remember_tags
+from latentgram.sequences.ngram_tagger import remember_tags
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import latentgram as lg
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import EM, Clustering, Counting, Spectral
 from latentgram.sequences.automaton import OperatorAutomaton
-from latentgram.sequences.kernels.expectations import expected_counts
-from latentgram.sequences.operators import spectral_operators
+from latentgram.sequences.kernels.automata import expected_counts
+from latentgram.sequences.spectral import spectral_operators
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.automata import Automata
 from latentgram.shag.em import normalised, pooled, random_automata

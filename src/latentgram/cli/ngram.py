@@ -69,7 +69,7 @@ def count(asked: Counting) -> None:
     from latentgram.data.ngrams.external import write_counts
     from latentgram.data.ngrams.tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
-    from latentgram.sequences.ngram_counting import count_ngrams
+    from latentgram.sequences.counting import count_ngrams
 
     check_output(asked.output, asked.files, asked.dictionary)
     compact = str(asked.output).endswith(".lg")

@@ -132,7 +132,7 @@ def _tagged(
 ) -> Iterator[list[Result]]:
     """The taggings of each sentence; one that has none raises or is kept in `bad`."""
     from latentgram.learn.reading import read_automaton
-    from latentgram.sequences.ngram_tagger_learning import remember_tags
+    from latentgram.sequences.ngram_tagger import remember_tags
 
     if asked.fast is not None:
         return _together(remember_tags(cast("HMM", tagger), read_automaton([asked.fast])).tag_all, questions, bad)

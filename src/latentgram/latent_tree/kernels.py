@@ -1,7 +1,8 @@
-"""Hidden Markov trees: upward and downward passes over many dependency trees at once (001 §3.3).
+"""Hidden Markov trees: upward and downward passes over many dependency trees at once (Dhillon et al. 2012, §3.3).
 
-Node i of a forest hangs on node `above[i]` (−1 for roots), as a left child (d = 0) if it stands before it, else
-as a right one (d = 1). With ∘ a product of k-vectors, `word[x]` the vector of a symbol and T_d = `child[d]`,
+The parent of node i of a forest is node `above[i]` (−1 for roots); i is a left child (d = 0) if it stands before
+its parent, else a right one (d = 1). With ∘ a product of k-vectors, `word[x]` the vector of a symbol and
+T_d = `child[d]`,
 
     r_i = word[x_i] ∘ ∏_{children j} T_dᵀ r_j,          p(symbols | tree) = rootᵀ r_root                    (3–5)
 
@@ -17,6 +18,10 @@ Downward, elementwise models only, with a_i the vector of what lies outside the 
 O(W k²) for W nodes, elementwise; O(W k³) with a tensor.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -24,9 +29,36 @@ from latentgram.numeric.compiling import REORDER
 from latentgram.numeric.sampling import draw_place
 
 
+class Operators(NamedTuple):
+    """The numbers of a model, see `latentgram.latent_tree.model.LatentTree`; or expected counts of these."""
+
+    root: np.ndarray
+    child: np.ndarray
+    word: np.ndarray
+    product: np.ndarray
+
+
+class Forest(NamedTuple):
+    """Trees, their nodes end to end."""
+
+    above: np.ndarray
+    tree: np.ndarray
+    """The number of the tree of every node."""
+    order: np.ndarray
+    """The nodes with parents before children."""
+    begin: np.ndarray
+    """The children of node i are `children[begin[i] : begin[i + 1]]`."""
+    children: np.ndarray
+
+    @classmethod
+    def of(cls, above: np.ndarray, tree: np.ndarray) -> Forest:
+        """Find the children of every node."""
+        return cls(above, tree, *_family(above))
+
+
 @njit(cache=True, nogil=True)
-def family(above):
-    """Nodes with parents before children; and the children of node i, `children[begin[i] : begin[i + 1]]`."""
+def _family(above):
+    """`order`, `begin` and `children` of a `Forest`."""
     nodes = len(above)
     begin = np.zeros(nodes + 1, np.int64)
     for i in range(nodes):
@@ -89,83 +121,107 @@ def _merge(vector, other, product, spare):
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def upward(root, child, word, product, symbol, above, tree, n_trees, order, begin, children):
+def _scale(vector):
+    """Divide a vector by the largest of its absolute entries, which is returned."""
+    largest = 0.0
+    for h in range(len(vector)):
+        largest = max(largest, abs(vector[h]))
+    if largest > 0.0:
+        for h in range(len(vector)):
+            vector[h] /= largest
+    return largest
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def upward(model, symbol, forest, n_trees):
     """The scaled inside vectors [W, k], and the logarithm and sign of each tree's probability."""
-    states = len(root)
-    nodes = len(above)
+    states = len(model.root)
+    nodes = len(forest.above)
     inside = np.empty((nodes, states))
     logs = np.zeros(n_trees)
     signs = np.zeros(n_trees)
     message, spare = np.empty(states), np.empty(states)
     for done in range(nodes - 1, -1, -1):
-        i = order[done]
+        i = forest.order[done]
+        tree = forest.tree[i]
         here = inside[i]
         for h in range(states):
-            here[h] = word[symbol[i], h]
+            here[h] = model.word[symbol[i], h]
         # A node may have hundreds of children: it is scaled after each of them.
-        for place in range(begin[i] - 1, begin[i + 1]):
-            if place >= begin[i]:
-                _message(child, i, children[place], inside, message)
-                _merge(here, message, product, spare)
-            largest = 0.0
-            for h in range(states):
-                largest = max(largest, abs(here[h]))
-            if largest > 0.0:
-                logs[tree[i]] += np.log(largest)
-                for h in range(states):
-                    here[h] /= largest
-            else:
-                logs[tree[i]] = -np.inf
-        if above[i] < 0:
+        for place in range(forest.begin[i] - 1, forest.begin[i + 1]):
+            if place >= forest.begin[i]:
+                _message(model.child, i, forest.children[place], inside, message)
+                _merge(here, message, model.product, spare)
+            largest = _scale(here)
+            logs[tree] = logs[tree] + np.log(largest) if largest > 0.0 else -np.inf
+        if forest.above[i] < 0:
             total = 0.0
             for h in range(states):
-                total += root[h] * here[h]
-            signs[tree[i]] = np.sign(total)
-            logs[tree[i]] += np.log(abs(total)) if total != 0.0 else -np.inf
+                total += model.root[h] * here[h]
+            signs[tree] = np.sign(total)
+            logs[tree] += np.log(abs(total)) if total != 0.0 else -np.inf
     return inside, logs, signs
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def expect(root, child, word, symbol, above, order, begin, children, inside, to_root, to_child, to_word):
-    """Add the expected counts of elementwise models; return the posterior of every node's states [W, k]."""
-    states = len(root)
-    nodes = len(above)
+def _state_posterior(outside, inside, posterior, counts):
+    """Fill p(h_i | x) ∝ a_i ∘ r_i, and add it to the counts of the symbol."""
+    mass = 0.0
+    for h in range(len(outside)):
+        posterior[h] = outside[h] * inside[h]
+        mass += posterior[h]
+    for h in range(len(outside)):
+        posterior[h] = posterior[h] / mass if mass > 0.0 else 0.0
+        counts[h] += posterior[h]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _descend(child, inside, rest, scale, outside, counts):
+    """Fill a_j = T_d e_j of a child, and count T_d(h_j | h_i) r_j(h_j) e_j(h_i); e_j = `rest` · `scale`."""
+    states = len(rest)
+    for below in range(states):
+        total = 0.0
+        row, count_row = child[below], counts[below]
+        weight = inside[below] * scale
+        for h in range(states):
+            value = row[h] * rest[h]
+            total += value
+            count_row[h] += weight * value
+        outside[below] = total * scale
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def expect(model, symbol, forest, inside, counts):
+    """Add to the expected counts of an elementwise model; return the posterior of every node's states [W, k]."""
+    states = len(model.root)
+    nodes = len(forest.above)
     outside = np.empty((nodes, states))
     posterior = np.empty((nodes, states))
     most = 0
     for i in range(nodes):
-        most = max(most, begin[i + 1] - begin[i])
+        most = max(most, forest.begin[i + 1] - forest.begin[i])
     messages = np.empty((most + 1, states))
     after = np.empty((most + 1, states))
     before = np.empty(states)
     for done in range(nodes):
-        i = order[done]
-        if above[i] < 0:
-            outside[i] = root
-        mass = 0.0
-        for h in range(states):
-            posterior[i, h] = outside[i, h] * inside[i, h]
-            mass += posterior[i, h]
-        for h in range(states):
-            posterior[i, h] = posterior[i, h] / mass if mass > 0.0 else 0.0
-            to_word[symbol[i], h] += posterior[i, h]
-            if above[i] < 0:
-                to_root[h] += posterior[i, h]
-        count = begin[i + 1] - begin[i]
+        i = forest.order[done]
+        if forest.above[i] < 0:
+            outside[i] = model.root
+        _state_posterior(outside[i], inside[i], posterior[i], counts.word[symbol[i]])
+        if forest.above[i] < 0:
+            counts.root[:] += posterior[i]
+        children = forest.children[forest.begin[i] : forest.begin[i + 1]]
+        count = len(children)
         for h in range(states):
             after[count, h] = 1.0
-            before[h] = outside[i, h] * word[symbol[i], h]
+            before[h] = outside[i, h] * model.word[symbol[i], h]
         for place in range(count - 1, -1, -1):
-            _message(child, i, children[begin[i] + place], inside, messages[place])
-            largest = 0.0
+            _message(model.child, i, children[place], inside, messages[place])
             for h in range(states):
                 after[place, h] = after[place + 1, h] * messages[place, h]
-                largest = max(largest, after[place, h])
-            if largest > 0.0:
-                for h in range(states):
-                    after[place, h] /= largest
+            _scale(after[place])
         for place in range(count):
-            j = children[begin[i] + place]
+            j = children[place]
             side = 1 if j > i else 0
             # e_j, in the place of the messages that are no longer needed behind it
             rest = after[place]
@@ -174,41 +230,29 @@ def expect(root, child, word, symbol, above, order, begin, children, inside, to_
                 rest[h] = before[h] * after[place + 1, h]
                 mass += rest[h] * messages[place, h]
             scale = 1.0 / mass if mass > 0.0 else 0.0
-            for below in range(states):
-                total = 0.0
-                row = child[side, below]
-                count_row = to_child[side, below]
-                weight = inside[j, below] * scale
-                for h in range(states):
-                    value = row[h] * rest[h]
-                    total += value
-                    count_row[h] += weight * value
-                outside[j, below] = total * scale
-            largest = 0.0
+            _descend(model.child[side], inside[j], rest, scale, outside[j], counts.child[side])
             for h in range(states):
                 before[h] *= messages[place, h]
-                largest = max(largest, before[h])
-            if largest > 0.0:
-                for h in range(states):
-                    before[h] /= largest
+            _scale(before)
     return posterior
 
 
 @njit(cache=True, nogil=True)
-def draw(root, child, emission, symbol, above, order, inside, uniforms):
+def draw(model, emission, symbol, forest, inside, uniforms):
     """Draw states downward and then symbols: node i takes one of the rows of `emission[symbol[i]]` [m, k].
 
     `inside` are the vectors of `upward` over the sums of these rows.
     """
-    nodes = len(above)
-    states = len(root)
+    nodes = len(forest.above)
+    states = len(model.root)
     state = np.empty(nodes, np.int64)
     drawn = np.empty(nodes, np.int64)
     weights = np.empty(states)
     for done in range(nodes):
-        i = order[done]
+        i = forest.order[done]
+        above = forest.above[i]
         for h in range(states):
-            prior = root[h] if above[i] < 0 else child[1 if i > above[i] else 0, h, state[above[i]]]
+            prior = model.root[h] if above < 0 else model.child[1 if i > above else 0, h, state[above]]
             weights[h] = prior * inside[i, h]
         state[i] = draw_place(weights, uniforms[i, 0])
         drawn[i] = draw_place(emission[symbol[i], :, state[i]], uniforms[i, 1])

@@ -14,9 +14,9 @@ KINDS = [
         "latentgram.latent_tree.model:LatentTree",
         DEPENDENCIES,
         {
-            "EM": Recipe("latentgram.latent_tree.learning:learn_em", f"{_SETTINGS}:EMLatentTree", chooses=True),
+            "EM": Recipe("latentgram.latent_tree.em:learn_em", f"{_SETTINGS}:EMLatentTree", chooses=True),
             "Spectral": Recipe(
-                "latentgram.latent_tree.learning:learn_spectral", f"{_SETTINGS}:SpectralLatentTree"
+                "latentgram.latent_tree.spectral:learn_spectral", f"{_SETTINGS}:SpectralLatentTree"
             ),
         },
         command="latent-tree",
@@ -36,11 +36,7 @@ KINDS = [
     Kind(
         "latentgram.latent_tree.word_vectors:WordVectors",
         CONTEXTS,
-        {
-            "Spectral": Recipe(
-                "latentgram.latent_tree.word_vector_learning:learn_vectors", f"{_SETTINGS}:SpectralVectors"
-            )
-        },
+        {"Spectral": Recipe("latentgram.latent_tree.word_vectors:learn_vectors", f"{_SETTINGS}:SpectralVectors")},
         command="vectors",
         help="Vectors of words from what stands beside them.",
         use="'latentgram show --word' lists neighbours",

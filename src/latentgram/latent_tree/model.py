@@ -1,4 +1,4 @@
-"""`LatentTree`: p(symbols | dependency tree) with a hidden state at every word (001).
+"""`LatentTree`: p(symbols | dependency tree) with a hidden state at every word (Dhillon et al. 2012).
 
     p(x | tree) = Σ_h root(h_root) ∏ child_d(h_j | h_parent) ∏ word(x_j | h_j)                                  (2)
 
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from latentgram.data.dependencies import DependencyArrays, DependencyTree
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
-from latentgram.latent_tree import kernels as dp
+from latentgram.latent_tree import kernels
+from latentgram.latent_tree.kernels import Forest, Operators
 from latentgram.latent_tree.statistics import above_of
 from latentgram.latent_tree.symbols import TreeSymbols
 
@@ -114,43 +115,48 @@ class LatentTree(Summarised):
 
     def scores_of_nodes(self, trees: DependencyArrays, symbol: Ints) -> tuple[Floats, NDArray[np.bool_]]:
         """The same for trees whose nodes have these symbols, end to end."""
-        tree = _trees(trees)
-        _, logs, signs = self._upward(self.word, symbol, above_of(trees), tree, len(trees))
-        alone = np.bincount(tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
+        forest = forest_of(trees)
+        _, logs, signs = kernels.upward(self.operators, symbol, forest, len(trees))
+        alone = np.bincount(forest.tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
         low = ~((signs > 0) & (logs >= alone) & (logs <= ROUNDING))
         return np.where(low, alone, logs), low
 
-    def _upward(self, word: Floats, symbol: Ints, above: Ints, tree: Ints, count: int) -> Any:
-        return dp.upward(self.root, self.child, word, self.product, symbol, above, tree, count, *dp.family(above))
+    @property
+    def operators(self) -> Operators:
+        """The numbers as the kernels take them."""
+        return Operators(self.root, self.child, self.word, self.product)
 
     def posterior(self, tree: DependencyTree) -> Floats:
         """[words, k] the posterior of the hidden state of every word."""
-        model = self.with_states
         trees = DependencyArrays.of([tree])
         symbol = self.symbols.of_nodes(self.symbols.of_words([tree.sentence]), above_of(trees))
-        _, _, posterior = expectations(model, trees, symbol)
+        _, _, posterior = expectations(self.with_states, trees, symbol)
         return posterior
 
     @overload
     def sample(self, trees: DependencyTree, seed: int = 0) -> tuple[str, ...]: ...
     @overload
     def sample(self, trees: Iterable[DependencyTree], seed: int = 0) -> list[tuple[str, ...]]: ...
-    def sample(self, trees: Any, seed: int = 0) -> Any:
+    def sample(
+        self, trees: DependencyTree | Iterable[DependencyTree], seed: int = 0
+    ) -> tuple[str, ...] | list[tuple[str, ...]]:
         """Draw the word symbols (`of^ADP|IN`, `DET|DT`, …) of the nodes of a tree, or of each of many trees.
 
         Of the trees only the heads are looked at.
         """
-        one = isinstance(trees, DependencyTree)
-        given = [trees] if one else list(trees) if isinstance(trees, Iterable) else [trees]
-        if strange := [type(tree).__name__ for tree in given if not isinstance(tree, DependencyTree)]:
+        if isinstance(trees, DependencyTree):
+            return self.sample([trees], seed)[0]
+        if not isinstance(trees, Iterable):
+            trees = [trees]
+        shapes = list(trees)
+        if strange := [type(tree).__name__ for tree in shapes if not isinstance(tree, DependencyTree)]:
             raise DataError(f"words are drawn for dependency trees, not for one {strange[0]}")
-        if not given:
+        if not shapes:
             return []
-        arrays = DependencyArrays.of(given)
+        arrays = DependencyArrays.of(shapes)
         drawn, _ = self.sample_nodes(arrays, seed)
         names = [self.symbols.words.alphabet[number] for number in drawn.tolist()]
-        found = [tuple(names[begin:end]) for begin, end in pairwise(arrays.offsets.tolist())]
-        return found[0] if one else found
+        return [tuple(names[begin:end]) for begin, end in pairwise(arrays.offsets.tolist())]
 
     def sample_nodes(self, trees: DependencyArrays, seed: int = 0) -> tuple[Ints, Ints]:
         """Draw words for given topologies: the word symbols and the hidden states of all nodes, end to end.
@@ -158,15 +164,13 @@ class LatentTree(Summarised):
         Exact, also where symbols have valency: only symbols that fit the place in the tree are drawn.
         """
         model = self.with_states
-        above = above_of(trees)
-        cell = self.symbols.valencies(above)
+        forest = forest_of(trees)
+        cell = self.symbols.valencies(forest.above)
         table = model.word.reshape(-1, self.symbols.cells, model.states).transpose(1, 0, 2)
-        order, _, _ = dp.family(above)
-        inside, _, _ = model._upward(np.ascontiguousarray(table.sum(1)), cell, above, _trees(trees), len(trees))
-        uniforms = np.random.default_rng(seed).random((len(above), 2))
-        states, drawn = dp.draw(
-            model.root, model.child, np.ascontiguousarray(table), cell, above, order, inside, uniforms
-        )
+        operators = model.operators._replace(word=np.ascontiguousarray(table.sum(1)))
+        inside, _, _ = kernels.upward(operators, cell, forest, len(trees))
+        uniforms = np.random.default_rng(seed).random((len(cell), 2))
+        states, drawn = kernels.draw(operators, np.ascontiguousarray(table), cell, forest, inside, uniforms)
         return drawn, states
 
     @cached_property
@@ -194,24 +198,18 @@ class LatentTree(Summarised):
         )
 
 
-def expectations(model: LatentTree, trees: DependencyArrays, symbol: Ints) -> tuple[Any, Floats, Floats]:
-    """Upward and downward: expected counts (root, child, word), log p of each tree, posteriors of states."""
-    above = above_of(trees)
-    order, begin, children = dp.family(above)
-    inside, logs, _ = dp.upward(
-        model.root, model.child, model.word, model.product, symbol, above, _trees(trees), len(trees),
-        order, begin, children,
-    )  # fmt: skip
-    counts = np.zeros_like(model.root), np.zeros_like(model.child), np.zeros_like(model.word)
-    posterior = dp.expect(
-        model.root, model.child, model.word, symbol, above, order, begin, children, inside, *counts
-    )
+def expectations(model: LatentTree, trees: DependencyArrays, symbol: Ints) -> tuple[Operators, Floats, Floats]:
+    """Upward and downward: expected counts of the model's numbers, log p of each tree, posteriors of states."""
+    operators, forest = model.operators, forest_of(trees)
+    inside, logs, _ = kernels.upward(operators, symbol, forest, len(trees))
+    counts = Operators(*(np.zeros_like(numbers) for numbers in operators))
+    posterior = kernels.expect(operators, symbol, forest, inside, counts)
     return counts, logs, posterior
 
 
-def _trees(trees: DependencyArrays) -> Ints:
-    """The number of the tree of every node."""
-    return np.repeat(np.arange(len(trees)), np.diff(trees.offsets))
+def forest_of(trees: DependencyArrays) -> Forest:
+    """Trees as the kernels take them."""
+    return Forest.of(above_of(trees), np.repeat(np.arange(len(trees)), np.diff(trees.offsets)))
 
 
 def _distribution(numbers: Floats, axis: int) -> Floats:

@@ -10,7 +10,7 @@ from latentgram.kinds.settings import Settings
 
 
 @dataclass(frozen=True, repr=False)
-class Nodes(Settings):
+class TreeSettings(Settings):
     """What the words of a treebank become, and what is kept for those never seen."""
 
     symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
@@ -19,7 +19,7 @@ class Nodes(Settings):
 
 
 @dataclass(frozen=True, repr=False)
-class EMLatentTree(Nodes):
+class EMLatentTree(TreeSettings):
     """EM over hidden Markov trees."""
 
     states: int = fields.STATES(20)
@@ -28,7 +28,7 @@ class EMLatentTree(Nodes):
 
 
 @dataclass(frozen=True, repr=False)
-class SpectralLatentTree(Nodes):
+class SpectralLatentTree(TreeSettings):
     """Dhillon et al. 2012, section 3, corrected or as printed."""
 
     states: int = fields.STATES(10)

@@ -1,4 +1,7 @@
-"""What a latent tree is learned from: counted nodes, arcs, and triples of neighbouring nodes (001 §3.2, MATH).
+"""What a latent tree is learned from: nodes, arcs, and triples of neighbouring nodes (Dhillon et al. 2012, §3.2).
+
+`Nodes` is a treebank as symbols with valency (symbols.py), which EM takes. Counted, as spectral learning takes it
+(`TreeCounts`):
 
 - `symbol`, `root`: how often each symbol is a node, and a root;
 - `pairs[d]`: (child, parent), d = 0 for left children and 1 for right ones;
@@ -10,16 +13,56 @@ Each is a `Tally`, so statistics add. O(number of triples · log).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.dependencies import DependencyArrays
+from latentgram.data.dependencies import DependencyArrays, DependencyTree
+from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.treebank import Treebank
+from latentgram.latent_tree.symbols import TreeSymbols
 from latentgram.shag.statistics import Modifiers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SHARD = 512
+"""Trees counted at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A dependency treebank: heads and node symbols, end to end."""
+
+    trees: DependencyArrays
+    symbols: TreeSymbols
+    symbol: Ints
+
+    @classmethod
+    def of(cls, trees: Iterable[DependencyTree], kind: str, valency: int) -> Nodes:
+        """Number the nodes of trees; `kind` says what words become."""
+        bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
+        sentences = bank.sentences()
+        symbols = TreeSymbols(WordSymbols.of(sentences, kind), valency)
+        return cls(bank.arrays, symbols, symbols.of_nodes(symbols.of_words(sentences), above_of(bank.arrays)))
+
+    @property
+    def unigram(self) -> Floats:
+        """Relative frequencies of the symbols, with one more node over words × valencies as if independent."""
+        counts = np.bincount(self.symbol, minlength=len(self.symbols)).reshape(-1, self.symbols.cells)
+        words, cells = ((counts.sum(axis) + 1.0) / (counts.sum() + counts.shape[1 - axis]) for axis in (1, 0))
+        smoothed = counts + np.outer(words, cells)
+        return np.asarray((smoothed / smoothed.sum()).ravel())
+
+    def shards(self) -> Iterator[Nodes]:
+        """Parts with a fixed number of trees."""
+        for first in range(0, len(self.trees), SHARD):
+            bounds = self.trees.offsets[first : first + SHARD + 1]
+            held = slice(bounds[0], bounds[-1])
+            trees = DependencyArrays(self.trees.heads[held], bounds - bounds[0])
+            yield Nodes(trees, self.symbols, self.symbol[held])
 
 
 @dataclass(frozen=True, eq=False)

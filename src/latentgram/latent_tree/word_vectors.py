@@ -1,22 +1,56 @@
-"""`WordVectors`: a vector for every word, such that words used alike lie in one direction.
+"""`WordVectors`: a vector for every word, such that words used alike lie in one direction; and how it is learned.
 
-Rows of `vectors` are whitened (vectors.py): the mean of their outer products over the text is about the
-unit matrix. Alike is measured by the cosine. They are the matrix U of 001 (§2.2, §4.2).
+They are the matrix U of Dhillon et al. 2012 (§2.2, §4.2): what a word is seen with, decomposed.
+
+| view       | a word is seen with                            | decomposition                        |
+|------------|------------------------------------------------|--------------------------------------|
+| `singular` | the word after it                              | singular vectors (Hsu et al. 2008)   |
+| `context`  | the word before it, and the word after it      | canonical correlation (two views)    |
+| `tree`     | its parent, and its left and right children    | canonical correlation                |
+
+Let C[x, z] count how often symbol x was seen with neighbour z. The singular vectors of C see the frequent symbols
+only. Canonical correlation analysis whitens both sides first; the covariance of indicators being nearly diagonal,
+that is a scaling by counts (as in Cohen et al. 2013, §3.1):
+
+    W_x C W_z ≈ A Σ Bᵀ,   vector of x = row x of W_x A,   so that the mean of (vector)(vector)ᵀ is about 1.
+
+The number of dimensions is the number of canonical correlations above `least` times the noise, at most `states`.
+The noise is the largest correlation that is left when neighbours are exchanged at random (parallel analysis); the
+first one, which only says how frequent a word is, is left out of it. One truncated decomposition of a sparse
+matrix; memory grows with the distinct bigrams, not with the text: n-gram counts of text of any size will do.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, hstack
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.provenance import Provenance, Summarised
-from latentgram.errors import DataError
+from latentgram.data.sentence import Sentence
+from latentgram.data.text import Text
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError, SettingError
+from latentgram.kinds.kind import Context
+from latentgram.latent_tree.settings import SpectralVectors
+from latentgram.latent_tree.statistics import TreeCounts
+from latentgram.numeric.svd import truncated_svd
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Contexts = Text | NGramCounts | Treebank[Sentence] | Treebank[Tree] | Treebank[DependencyTree]
+"""What words can be seen in; for the view `tree` it must be dependency trees."""
+
+SHUFFLED = 2_000_000
+"""Pairs that are exchanged at random to measure the noise, at most."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,8 +59,8 @@ class WordVectors(Summarised):
 
     >>> import latentgram as lg
     >>> text = lg.Text.of(["the cat sleeps", "the dog sleeps", "a cat runs", "a dog runs"] * 20)
-    >>> found = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=3, least=0))
-    >>> [word for word, _ in found.neighbours("cat", 1)]
+    >>> vectors = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=3, least=0))
+    >>> [word for word, _ in vectors.neighbours("cat", 1)]
     ['dog']
     """
 
@@ -68,3 +102,93 @@ class WordVectors(Summarised):
     def summary(self) -> str:
         """One line."""
         return f"vectors of {len(self.words):,} words in {self.vectors.shape[1]} dimensions by their {self.view}"
+
+
+def learn_vectors(data: Contexts, settings: SpectralVectors, context: Context) -> WordVectors:
+    """The recipe: vectors of the words of data."""
+    del context
+    view, rank = settings.view, settings.states
+    words, seen = _seen(data, view)
+    if not seen.nnz:
+        raise DataError("there are no neighbouring words to learn vectors from")
+    if view == "singular":
+        vectors, values = singular_vectors(seen, rank)
+        return WordVectors(words, np.ascontiguousarray(vectors), values, view)
+    vectors, values = canonical_vectors(seen, rank, settings.scaling)
+    least = settings.least * _noise(seen, settings.scaling) if settings.least else 0.0
+    kept = max(int((values > least).sum()), 1)
+    return WordVectors(words, np.ascontiguousarray(vectors[:, :kept]), values[:kept], view)
+
+
+def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
+    """The words, and a sparse matrix of how often each was seen with each neighbour."""
+    if view == "tree":
+        if not isinstance(data, Treebank):
+            raise SettingError("vectors by the tree need a dependency treebank")
+        sentences = data.sentences()
+        words = Alphabet.of(word for sentence in sentences for word in sentence.words)
+        number = words.encode(word for sentence in sentences for word in sentence.words).astype(np.int64)
+        counts = TreeCounts.of(data.arrays, number, len(words))
+        sides = [_matrix(pairs.tuples, pairs.count, len(words)) for pairs in counts.pairs]
+        return words, hstack([*sides, *(side.T for side in sides)], format="csr")
+    if not isinstance(data, NGramCounts):
+        text = data if isinstance(data, Text) else Text.of(item.sentence for item in data)
+        data = NGramCounts.of(text, order=2)
+    if data.order < 2:
+        raise SettingError("word vectors need counts of bigrams at least")
+    rows = slice(data.trie.level[1], data.trie.level[2])
+    after = _matrix(data.trie.grams(2).astype(np.int64), data.count[rows].astype(np.float64), len(data.words))
+    if view == "singular":
+        return data.words, after
+    return data.words, hstack([after.T, after], format="csr")
+
+
+def _matrix(pairs: Ints, count: NDArray[np.float64], size: int) -> csr_array:
+    return csr_array((count, (pairs[:, 0], pairs[:, 1])), shape=(size, size))
+
+
+def _noise(seen: csr_array, smoothing: float) -> float:
+    """The second singular value of the same counts with neighbours exchanged at random."""
+    cells = seen.tocoo()
+    count = cells.data.astype(np.int64)
+    rng = np.random.default_rng(0)
+    if count.sum() > SHUFFLED:
+        count = rng.multinomial(SHUFFLED, count / count.sum())
+    word = np.repeat(cells.coords[0], count)
+    neighbour = rng.permutation(np.repeat(cells.coords[1], count))
+    shuffled = csr_array((np.ones(len(word)), (word, neighbour)), shape=seen.shape)
+    values = canonical_vectors(shuffled, 2, smoothing).values
+    # Noise falls with the root of the number of pairs.
+    return float(values[-1] * np.sqrt(count.sum() / cells.data.sum())) if len(values) > 1 else 0.0
+
+
+class Vectors(NamedTuple):
+    """[symbols, k] a vector a symbol, and the k singular values (canonical correlations)."""
+
+    vectors: Floats
+    values: Floats
+
+
+def singular_vectors(counts: csr_array, rank: int) -> Vectors:
+    """The left singular vectors of relative frequencies."""
+    shares = counts.data / max(float(counts.sum()), 1.0)
+    svd = truncated_svd(csr_array((shares, counts.indices, counts.indptr), shape=counts.shape), rank)
+    return Vectors(svd.left, svd.values)
+
+
+def canonical_vectors(counts: csr_array, rank: int, smoothing: float = 5.0) -> Vectors:
+    """Canonical correlation analysis of symbols and their neighbours; κ = `smoothing` tames rare ones.
+
+    >>> counts = csr_array(np.array([[8.0, 0.0], [0.0, 2.0]]))
+    >>> vectors, values = canonical_vectors(counts, 2, smoothing=0.0)
+    >>> values, vectors.round(3)
+    (array([1., 1.]), array([[1.118, 0. ], [0. , 2.236]]))
+    """
+    rows, columns = (_whitening(np.asarray(counts.sum(axis), np.float64).ravel() + smoothing) for axis in (1, 0))
+    svd = truncated_svd(diags_array(rows) @ counts @ diags_array(columns), rank)
+    return Vectors(rows[:, None] * svd.left * np.sqrt(float(counts.sum())), svd.values)
+
+
+def _whitening(sizes: Floats) -> Floats:
+    """The inverse roots of the variances of indicators; 0 for what was never seen."""
+    return np.sqrt(np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0))

@@ -23,8 +23,8 @@ from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, ModelFileError, SettingError
 from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
+from latentgram.sequences.counting import from_counts, read_arpa
 from latentgram.sequences.ngram import BackoffNGram
-from latentgram.sequences.ngram_learning import from_counts, read_arpa
 from latentgram.store import load
 
 RESERVED = frozenset(("<s>", "</s>"))

@@ -34,12 +34,11 @@ from latentgram.evaluate.tagging import score_tags
 from latentgram.kinds.kind import Context
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, table
-from latentgram.sequences import hmm_parameters
+from latentgram.sequences.approximate_corpus import ApproximateCorpus
+from latentgram.sequences.counting import from_counts
+from latentgram.sequences.em import Corpus, Emissions, Parameters, Prior, as_hmm, maximise, uniform
 from latentgram.sequences.hmm import HMM
-from latentgram.sequences.hmm_learning import Corpus
-from latentgram.sequences.hmm_parameters import Emissions, Expected, Parameters, Prior, maximise, uniform
-from latentgram.sequences.ngram_learning import from_counts
-from latentgram.sequences.variational import ROUNDS, ApproximateCorpus, first_memory
+from latentgram.sequences.variational import ROUNDS, expanded, first_memory
 from latentgram.view.plots import line_plot
 
 PRIOR = Prior(transition=1.0, emission=0.1)
@@ -229,13 +228,11 @@ class Comparison:
         begin = time.process_time()
         shape = Emissions.of(self.text.words, self.dictionary)
         corpus = Corpus.of(self.text, shape, 2, segments)
-        first, _ = corpus.expect(uniform(shape, 2), Context())
-        parameters = maximise(first, shape, prior)
+        parameters = maximise(corpus.expect(uniform(shape, 2), Context()), shape, prior)
         run.prepared = spent = time.process_time() - begin
         for number in range(1, self.iterations + 1):
             begin = time.process_time()
-            counts, _ = corpus.expect(parameters, Context())
-            parameters = maximise(counts, shape, prior)
+            parameters = maximise(corpus.expect(parameters, Context()), shape, prior)
             spent += time.process_time() - begin
             self._check(run, number, spent, parameters, shape)
         return run
@@ -252,17 +249,17 @@ class Comparison:
         allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
         corpus = ApproximateCorpus.of(model, allowed)
         first, memory = first_memory(corpus, window)
-        parameters = maximise(_whole(first, model.sentences), corpus.shape, prior)
+        parameters = maximise(first.times(model.sentences), corpus.shape, prior)
         run.prepared, run.arcs = time.process_time() - begin, model.arcs
         spent = run.prepared
         for number in range(1, self.iterations + 1):
             begin = time.process_time()
-            expected, memory, _ = ROUNDS[window](corpus, parameters, memory)
-            parameters = maximise(_whole(expected, model.sentences), corpus.shape, prior)
+            expected, memory = ROUNDS[window](corpus, parameters, memory)
+            parameters = maximise(expected.times(model.sentences), corpus.shape, prior)
             spent += time.process_time() - begin
             plain, shape = parameters, corpus.shape
             if counts.classes is not None:
-                plain, shape = hmm_parameters.expanded(parameters, shape, counts.classes, dictionary)
+                plain, shape = expanded(parameters, shape, counts.classes, dictionary)
             self._check(run, number, spent, plain, shape)
         return run
 
@@ -272,8 +269,8 @@ class Comparison:
         if number not in CHECKED and not last:
             return
         text = self.text
-        loglik = self.exact.expect(parameters, Context())[1] / (text.size + len(text))
-        model = hmm_parameters.as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+        loglik = self.exact.expect(parameters, Context()).bound / (text.size + len(text))
+        model = as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
         accuracy = _accuracy(model, self.corpus.dev)
         run.curve.append({"round": float(number), "seconds": seconds, "loglik": loglik, "accuracy": accuracy})
         name = f"{run.size} {run.name}"
@@ -284,10 +281,6 @@ class Comparison:
         if last:
             run.scores["loglik"] = loglik
             run.scores["train_accuracy"] = _accuracy(run.model, self.corpus.train)
-
-
-def _whole(expected: Expected, sentences: float) -> Expected:
-    return Expected(expected.transition * sentences, expected.emission * sentences)
 
 
 def _warm(dictionary: TagDictionary) -> None:

@@ -1,6 +1,6 @@
-"""`OperatorAutomaton`: a weighted automaton with one matrix a symbol (000 §2, eq. 3).
+"""`OperatorAutomaton`: a weighted automaton with one matrix per symbol (Luque et al. 2012, §2).
 
-    f(x₁ … x_T) = stopᵀ A_{x_T} ⋯ A_{x_1} start
+    f(x₁ … x_T) = stopᵀ A_{x_T} ⋯ A_{x_1} start                                                           (3)
 
 An HMM is one: start = π, A_a = T diag(o_a), stop = probabilities to end. One learned from moments lives in a
 rotated space: its numbers may be negative, and only whole products mean something. Scoring costs O(T n²).
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.dfa import DFA, to_dfa
-from latentgram.sequences.kernels.operators import string_values
+from latentgram.sequences.kernels.automata import string_values
 
 Floats = NDArray[np.float64]
 
@@ -116,8 +115,8 @@ class OperatorAutomaton(Summarised):
         every = np.eye(self.states) - self.step.sum(0)
         return float(self.stop @ np.linalg.solve(every, self.start))
 
-    def to_dfa(self, clusters: int = 10, **limits: Any) -> DFA:
-        """A small deterministic automaton that does nearly the same and can be read (000 §5.3).
+    def to_dfa(self, clusters: int = 10, *, least: float = 0.001, most: int = 2000, tolerance: float = 0.3) -> DFA:
+        """A small deterministic automaton that does nearly the same and can be read (Luque et al. 2012, §5.3).
 
         >>> coin = OperatorAutomaton.of("ht", start=[1.0], stop=[0.5], step={"h": [[0.4]], "t": [[0.1]]})
         >>> print(coin.to_dfa(clusters=1))
@@ -126,7 +125,7 @@ class OperatorAutomaton(Summarised):
           0.10 t → 1
         state 1: ...
         """
-        return to_dfa(self, clusters, **limits)
+        return to_dfa(self, clusters, least=least, most=most, tolerance=tolerance)
 
     def summary(self) -> str:
         """One line about the size."""

@@ -1,10 +1,10 @@
-"""`DFA`: what an operator automaton does, as a small deterministic automaton one can read (000 §5.3).
+"""`DFA`: what an operator automaton does, as a small deterministic automaton one can read.
 
-The forward vectors of frequent prefixes are clustered by group average with the cosine (which does not see that
-vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on with a to a prefix in
-state j uses the transition i —a→ j. Where one state and symbol lead to several states, those that take more than
-`tolerance` of that use are merged, again and again until nothing is left to merge; the rest follow the majority.
-Probabilities are those of the use, by the automaton itself. O(P²) for P prefixes.
+Luque et al. 2012, §5.3: the forward vectors of frequent prefixes are clustered by group average with the cosine
+(which does not see that vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on
+with a to a prefix in state j uses the transition i —a→ j. Where one state and symbol lead to several states, those
+that take more than `tolerance` of that use are merged, again and again until nothing is left to merge; the rest
+follow the majority. Probabilities are those of the use, by the automaton itself. O(P²) for P prefixes.
 """
 
 from __future__ import annotations
@@ -108,20 +108,20 @@ def frequent_prefixes(automaton: OperatorAutomaton, least: float, most: int) -> 
         raise SettingError("the automaton's weights do not sum to a positive number: it has no frequent prefixes")
     heap: list[tuple[float, tuple[int, ...], int]] = [(-1.0, (), -1)]
     vectors: dict[tuple[int, ...], Floats] = {(): automaton.start / total}
-    found: list[Prefix] = []
+    prefixes: list[Prefix] = []
     kept: list[Floats] = []
-    while heap and len(found) < most:
+    while heap and len(prefixes) < most:
         negative, string, parent = heapq.heappop(heap)
         vector = vectors.pop(string)
-        number = len(found)
-        found.append(Prefix(string, -negative, max(float(automaton.stop @ vector), 0.0), parent))
+        number = len(prefixes)
+        prefixes.append(Prefix(string, -negative, max(float(automaton.stop @ vector), 0.0), parent))
         kept.append(vector)
         following = automaton.step @ vector
         for symbol in np.flatnonzero(following @ mass >= least):
             longer = (*string, int(symbol))
             vectors[longer] = following[symbol]
             heapq.heappush(heap, (-float(following[symbol] @ mass), longer, number))
-    return found, kept
+    return prefixes, kept
 
 
 def to_dfa(

@@ -24,7 +24,7 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
-from latentgram.sequences.kernels.chain import expect
+from latentgram.sequences.kernels.chain import Chain, Sequences, expect
 from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, sample_paths, sample_sentences
 from latentgram.sequences.tagging import Tagging
 
@@ -222,16 +222,15 @@ class HMM(Summarised):
 
         The lattice has one row of emissions a token, so expected counts of emissions are posteriors of tokens.
         """
-        counts = np.zeros_like(lattice.prob)
-        zeros = np.zeros(len(lattice.begin), np.int64)
-        logs = expect(
-            self.transition, lattice.start, lattice.tag, lattice.prob, lattice.tokens, lattice.begin, lattice.end,
-            zeros, zeros, np.ones(len(zeros)), np.zeros_like(self.transition), counts,
-        )  # fmt: skip
-        return counts, logs
+        chain = Chain(self.transition, lattice.start, lattice.tag, lattice.prob)
+        counts = chain._replace(transition=np.zeros_like(self.transition), prob=np.zeros_like(lattice.prob))
+        ends = np.zeros(len(lattice.begin), np.int64)
+        sentences = Sequences(lattice.tokens, lattice.begin, lattice.end, ends, ends, np.ones(len(ends)))
+        logs = expect(chain, sentences, counts)
+        return counts.prob, logs
 
     def automaton(self) -> OperatorAutomaton:
-        """The same distribution over words as an operator automaton (000 §2): A_a = Tᵀ diag(o_a)."""
+        """The same distribution over words as an operator automaton: A_a = Tᵀ diag(o_a)."""
         if self.order != 2:
             raise SettingError("only an HMM of order 2 is written as an automaton")
         emission = np.zeros((len(self.words), len(self.tags)))

@@ -7,21 +7,21 @@ from latentgram.kinds.kind import COUNTS, NGRAMS, TAGGED, TEXT, TEXT_OR_COUNTS, 
 _SETTINGS = "latentgram.sequences.settings"
 _NO_TAGS = "states learned so are not tags: the same model in their space is an OperatorAutomaton by "
 _TAGS = "'latentgram tag' tags with it, and 'latentgram eval GOLD OUTPUT' scores what it tagged"
-_LEARN = "latentgram.sequences.hmm_learning"
+_EM, _COUNTING = "latentgram.sequences.em", "latentgram.sequences.counting"
 
 KINDS = [
     Kind(
         "latentgram.sequences.hmm:HMM",
         TEXT,
         {
-            "EM": Recipe(f"{_LEARN}:em_hmm", f"{_SETTINGS}:EMHMM", chooses=True),
+            "EM": Recipe(f"{_EM}:em_hmm", f"{_SETTINGS}:EMHMM", chooses=True),
             "Variational": Recipe(
                 "latentgram.sequences.variational:variational_hmm",
                 f"{_SETTINGS}:VariationalHMM",
                 reads=NGRAMS,
                 chooses=True,
             ),
-            "Counting": Recipe(f"{_LEARN}:count_hmm", f"{_SETTINGS}:CountingHMM", reads=TAGGED),
+            "Counting": Recipe(f"{_COUNTING}:count_hmm", f"{_SETTINGS}:CountingHMM", reads=TAGGED),
         },
         command="hmm",
         help="A hidden Markov model from text, tagged text or n-grams.",
@@ -34,8 +34,8 @@ KINDS = [
         "latentgram.sequences.automaton:OperatorAutomaton",
         TEXT,
         {
-            "EM": Recipe(f"{_LEARN}:em_automaton", f"{_SETTINGS}:EMAutomaton", chooses=True),
-            "Counting": Recipe(f"{_LEARN}:count_automaton", f"{_SETTINGS}:CountingHMM", reads=TAGGED),
+            "EM": Recipe(f"{_EM}:em_automaton", f"{_SETTINGS}:EMAutomaton", chooses=True),
+            "Counting": Recipe(f"{_COUNTING}:count_automaton", f"{_SETTINGS}:CountingHMM", reads=TAGGED),
             "Spectral": Recipe(
                 "latentgram.sequences.spectral:spectral_automaton",
                 f"{_SETTINGS}:SpectralAutomaton",
@@ -53,7 +53,7 @@ KINDS = [
     Kind(
         "latentgram.sequences.ngram:BackoffNGram",
         COUNTS,
-        {"Counting": Recipe("latentgram.sequences.ngram_learning:count_backoff", f"{_SETTINGS}:CountingNGram")},
+        {"Counting": Recipe(f"{_COUNTING}:count_backoff", f"{_SETTINGS}:CountingNGram")},
         use="'latentgram score' and 'latentgram ngram query' give log-probabilities of text",
         scores="sentences",
     ),

@@ -1,30 +1,44 @@
-"""An `OperatorAutomaton` from the n-grams of a text, spectrally (000 §3; Hsu, Kakade and Zhang 2009).
+"""Spectral learning of operator automata (Luque et al. 2012, §3; Hsu, Kakade and Zhang 2009), and by clustering.
 
-With one symbol of history and one of future, all that is needed are counts of bigrams and trigrams. Let
-P[b, a] = cnt(ab), rows and columns divided by a power of their sums, P ≈ U S Vᵀ, and W = V S/(S² + ridge²). Then
+*From counted prefixes.* For every source (an automaton to learn) let φ(p) mark the suffixes of a prefix p of
+length 1 … `history`, START in front, and ψ(s) the beginnings of length 1 … `future` of what follows it, STOP at
+the end, each divided by the `power` of its count. With sums over all ways to cut all sequences of the source into
+p and s,
 
-    start = Uᵀ E[first symbol],   stop = Σ_a cnt(a STOP) W[a],   A_b = Σ_{a,c} cnt(abc) U[c] W[a]ᵀ,
+    H = Σ ψ(s) φ(p)ᵀ ≈ U Σ Vᵀ,     W = (Uᵀ H)⁺                                        (P = U(Uᵀ P), §3.2)
+    start = Uᵀ E[ψ(x)],   stop = Σ_{s empty} Wᵀ φ(p),   A_a = Σ_{s = a s'} Uᵀ ψ(s') φ(p)ᵀ W         (11–13)
 
-START being a history and STOP a future, never an operator: as printed in the paper's footnotes those would be
-zero, since a boundary is never in the middle of a trigram. Cost: counting, one small decomposition, and O(n²) a
-distinct trigram. Longer histories and futures go through all prefixes (`spectral.operators`).
+START and STOP are folded into `start` and `stop`, as footnote 6 means (printed as operators they are zero, since
+neither is ever in the middle of a trigram). `history = future = 1` without scaling and ridge is the paper's
+Algorithm 1. Scaling by count^(−1/4) gives the cells of H noise of about the same size, 1; the ridge,
+σ/(σ² + ridge²) for 1/σ in W, is in that unit. One decomposition per source; all else is one pass over the V
+prefixes: O(V n²).
 
-By clustering, the normalised state vectors of all prefixes are put into k hard states, and these are counted: with
-s(x) the state of prefix x, A_a[s(xa), s(x)] ∝ cnt(xa …). No number is negative, and all strings together have
+*From n-grams of a text.* With one symbol of history and one of future, all that is needed are counts of bigrams
+and trigrams. Let P[b, a] = cnt(ab), rows and columns divided by a power of their sums, P ≈ U S Vᵀ, and
+W = V S/(S² + ridge²). Then
+
+    start = Uᵀ E[first symbol],   stop = Σ_a cnt(a STOP) W[a],   A_b = Σ_{a,c} cnt(abc) U[c] W[a]ᵀ.
+
+Counting, one small decomposition, and O(n²) per distinct trigram.
+
+*By clustering*, the normalised state vectors of all prefixes are put into k hard states, and these are counted:
+with s(x) the state of prefix x, A_a[s(xa), s(x)] ∝ cnt(xa …). No number is negative, and all strings together have
 probability 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, dia_array, diags_array
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
-from latentgram.data.provenance import Provenance
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError
 from latentgram.kinds.kind import Context
@@ -32,28 +46,33 @@ from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
 from latentgram.numeric.threads import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
-from latentgram.sequences.kernels.expectations import forward_vectors
-from latentgram.sequences.operators import Operators, spectral_operators
+from latentgram.sequences.kernels.automata import forward_vectors
 from latentgram.sequences.settings import ClusteringAutomaton, SpectralAutomaton
 from latentgram.sequences.statistics import SequenceCounts
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EDGE = 1
+"""The digit of START and STOP in the key of a string; symbol a has the digit a + 2."""
 
 
-def spectral_automaton(data: Any, learner: SpectralAutomaton, context: Context) -> OperatorAutomaton:
+def spectral_automaton(
+    data: Text | NGramCounts, settings: SpectralAutomaton, context: Context
+) -> OperatorAutomaton:
     """The recipe: from text, or (history and future of one symbol) from counts of n-grams up to trigrams."""
     del context
-    single = learner.history == 1 and learner.future == 1
+    single = settings.history == 1 and settings.future == 1
     if isinstance(data, Text):
         if single:
-            return from_trigrams(NGramCounts.of(data, order=3), learner.states, learner.power, learner.ridge)
-        return _from_prefixes(data, learner)
+            return from_trigrams(NGramCounts.of(data, order=3), settings.states, settings.power, settings.ridge)
+        return _from_prefixes(data, settings)
     if isinstance(data, NGramCounts) and data.order >= 3:
         if not single:
             raise DataError(
                 "n-gram counts give histories and futures of one symbol only; use text for longer ones"
             )
-        return from_trigrams(data, learner.states, learner.power, learner.ridge)
+        return from_trigrams(data, settings.states, settings.power, settings.ridge)
     raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
 
 
@@ -66,21 +85,24 @@ def from_trigrams(counts: NGramCounts, states: int, power: float = 0.0, ridge: f
     scale_after = _power(np.bincount(after, times, minlength=trie.words), -power)
     scale_before = _power(np.bincount(before, times, minlength=trie.words), -power)
     cells = times * scale_after[after] * scale_before[before]
-    cross = scipy.sparse.csr_array((cells, (after, before)), shape=(trie.words, trie.words))
-    found = truncated_svd(cross, states)
-    if len(found.values) == 0:
+    cross = csr_array((cells, (after, before)), shape=(trie.words, trie.words))
+    svd = truncated_svd(cross, states)
+    if len(svd.values) == 0:
         raise RankError("the bigram counts are all zero: there is nothing to learn from")
-    ahead = found.left * scale_after[:, None]
-    back = found.right * (found.values / (found.values**2 + ridge**2)) * scale_before[:, None]
+    ahead = svd.left * scale_after[:, None]
+    back = svd.right * (svd.values / (svd.values**2 + ridge**2)) * scale_before[:, None]
     first, last = before == BOUNDARY, after == BOUNDARY
     start = times[first] @ ahead[after[first]] / sentences
     stop = times[last] @ back[before[last]]
     return OperatorAutomaton(
-        Alphabet(counts.words.symbols[1:]), start, stop, _operators(counts, ahead, back), Provenance()
+        Alphabet(counts.words.symbols[1:]),
+        start,
+        stop,
+        _trigram_operators(counts, ahead, back),
     )
 
 
-def _operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floats:
+def _trigram_operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floats:
     """A_b = Σ cnt(abc) ahead[c] back[a]ᵀ, one product of matrices a middle word."""
     trie = counts.trie
     rows = np.arange(trie.level[2], trie.level[3])
@@ -99,7 +121,7 @@ def _operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floats:
     return step
 
 
-def _power(counts: NDArray[Any], power: float) -> Floats:
+def _power(counts: NDArray[np.integer] | Floats, power: float) -> Floats:
     return np.where(counts > 0, np.maximum(counts, 1.0) ** power, 0.0)
 
 
@@ -113,21 +135,21 @@ def _prefixes(text: Text) -> SequenceCounts:
     )  # fmt: skip
 
 
-def _operators_of(prefixes: SequenceCounts, learner: SpectralAutomaton) -> Operators:
+def _operators_of(prefixes: SequenceCounts, settings: SpectralAutomaton) -> Operators:
     return spectral_operators(
-        prefixes, learner.states, history=learner.history, future=learner.future, power=learner.power,
-        ridge=learner.ridge,
+        prefixes, settings.states, history=settings.history, future=settings.future, power=settings.power,
+        ridge=settings.ridge,
     )  # fmt: skip
 
 
-def prefix_directions(counts: SequenceCounts, step: NDArray[Any], start: Floats, operators: Floats) -> Floats:
+def prefix_directions(counts: SequenceCounts, step: Ints, start: Floats, operators: Floats) -> Floats:
     """[prefixes, n] the state vector of every prefix, made by the operators `step`, scaled to length one."""
     vectors: Floats = forward_vectors(counts.parent, counts.source, step, start, operators)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
     return vectors
 
 
-def clustered_automaton(data: Any, learner: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
+def clustered_automaton(data: Text, settings: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe for hard states out of spectral ones."""
     del context
     if not isinstance(data, Text):
@@ -135,23 +157,159 @@ def clustered_automaton(data: Any, learner: ClusteringAutomaton, context: Contex
     if len(data) == 0:
         raise DataError("there is no sentence to learn from")
     prefixes = _prefixes(data)
-    found = _operators_of(prefixes, learner)
+    automata = _operators_of(prefixes, settings)
     parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
-    place = np.concatenate([[-1], np.searchsorted(found.pairs, symbol)])
-    vectors = prefix_directions(prefixes, place, found.start, found.operators)
-    state = kmeans(vectors, prefixes.passes, learner.states, np.random.default_rng(learner.seed))
+    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
+    state = kmeans(vectors, prefixes.passes, settings.states, np.random.default_rng(settings.seed))
     states = int(state.max()) + 1
     visits = np.bincount(state, prefixes.passes, minlength=states)
     step = np.zeros((len(data.words) - 1, states, states))
     np.add.at(step, (symbol, state[1:], state[parent]), prefixes.passes[1:])
     stop = np.bincount(state, prefixes.stops, minlength=states) / visits
     start = np.eye(states)[state[0]]
-    return OperatorAutomaton(Alphabet(data.words.symbols[1:]), start, stop, step / visits, Provenance())
+    return OperatorAutomaton(Alphabet(data.words.symbols[1:]), start, stop, step / visits)
 
 
-def _from_prefixes(text: Text, learner: SpectralAutomaton) -> OperatorAutomaton:
+def _from_prefixes(text: Text, settings: SpectralAutomaton) -> OperatorAutomaton:
     """Longer histories and futures."""
-    found = _operators_of(_prefixes(text), learner)
-    step = np.zeros((len(text.words) - 1, learner.states, learner.states))
-    step[found.pairs] = found.operators
-    return OperatorAutomaton(Alphabet(text.words.symbols[1:]), found.start[0], found.stop[0], step, Provenance())
+    automata = _operators_of(_prefixes(text), settings)
+    step = np.zeros((len(text.words) - 1, *automata.operators.shape[1:]))
+    step[automata.pairs] = automata.operators
+    return OperatorAutomaton(Alphabet(text.words.symbols[1:]), automata.start[0], automata.stop[0], step)
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Operator automata of all sources, padded with zeros to the same number of states n.
+
+    `start`, `stop` [sources, n]; `pairs` [K] = source · n_symbols + symbol, sorted, of `operators` [K, n, n];
+    `values` [sources, n] the singular values.
+    """
+
+    start: Floats
+    stop: Floats
+    pairs: Ints
+    operators: Floats
+    values: Floats
+
+
+def spectral_operators(
+    prefixes: SequenceCounts,
+    states: int,
+    *,
+    history: int = 3,
+    future: int = 3,
+    power: float = 0.25,
+    ridge: float = 4.0,
+    each: Callable[[Callable[[int], None], Iterable[int]], Iterable[None]] = map,
+) -> Operators:
+    """Learn one automaton a source, with at most `states` states each; `each` maps over the sources."""
+    past, past_begin = _features(prefixes, *_histories(prefixes, history))
+    next_, next_begin = _features(prefixes, *_futures(prefixes, future))
+    past = past @ _powers(past.T @ prefixes.passes, -power)
+    next_ = next_ @ _powers(np.asarray(next_.sum(0)), -power)
+    cross = (next_.T @ past).tocsr()
+    states = min(states, max(1, int(np.minimum(np.diff(next_begin), np.diff(past_begin)).max(initial=0))))
+    to_state = np.zeros((cross.shape[0], states))
+    from_past = np.zeros((cross.shape[1], states))
+    values = np.zeros((prefixes.n_sources, states))
+
+    def decompose(source: int) -> None:
+        rows = slice(next_begin[source], next_begin[source + 1])
+        columns = slice(past_begin[source], past_begin[source + 1])
+        if rows.start == rows.stop:
+            return
+        svd = truncated_svd(cross[rows, columns], states)
+        rank = len(svd.values)
+        to_state[rows, :rank] = svd.left
+        from_past[columns, :rank] = svd.right * (svd.values / (svd.values**2 + ridge**2))
+        values[source, :rank] = svd.values
+
+    with one_thread():
+        for _ in each(decompose, np.argsort(-np.diff(next_begin), kind="stable").tolist()):
+            pass
+    after = next_ @ to_state
+    before = past @ from_past
+    sources = np.arange(prefixes.n_sources)
+    start = after[sources] / np.maximum(prefixes.passes[sources], 1.0)[:, None]
+    stop = np.zeros_like(start)
+    np.add.at(stop, prefixes.source, prefixes.stops[:, None] * before)
+    pairs, operators = _prefix_operators(prefixes, after, before)
+    return Operators(start, stop, pairs, operators, values)
+
+
+def _prefix_operators(prefixes: SequenceCounts, after: Floats, before: Floats) -> tuple[Ints, Floats]:
+    """A_a, the sum of outer products over the prefixes that end in a (Eq. 13)."""
+    nodes = np.arange(prefixes.n_sources, len(prefixes.parent))
+    keys = prefixes.source[nodes].astype(np.int64) * prefixes.n_symbols + prefixes.symbol[nodes]
+    order = np.argsort(keys, kind="stable")
+    nodes, keys = nodes[order], keys[order]
+    pairs, first = np.unique(keys, return_index=True)
+    operators = np.empty((len(pairs), after.shape[1], after.shape[1]))
+    for place, (begin, end) in enumerate(pairwise([*first, len(nodes)])):
+        group = nodes[begin:end]
+        operators[place] = after[group].T @ before[prefixes.parent[group]]
+    return pairs, operators
+
+
+def _ancestors(prefixes: SequenceCounts, longest: int) -> list[tuple[Ints, Ints, Ints]]:
+    """For m = 0 … longest: the nodes of depth ≥ m, their m-th ancestors, and the keys of the strings between."""
+    base = prefixes.n_symbols + 2
+    node = np.arange(len(prefixes.parent))
+    above, key, unit = node, np.zeros(len(node), np.int64), 1
+    ancestors = [(node, above, key)]
+    for _ in range(longest):
+        inner = prefixes.parent[above] >= 0
+        node, above, key = node[inner], above[inner], key[inner]
+        key = key + unit * (prefixes.symbol[above].astype(np.int64) + 2)
+        above = prefixes.parent[above].astype(np.int64)
+        unit *= base
+        ancestors.append((node, above, key))
+    return ancestors
+
+
+def _histories(prefixes: SequenceCounts, longest: int) -> tuple[Ints, Ints, Floats]:
+    """(node, key, 1) of the suffixes of every prefix; START in front counts as a symbol."""
+    base = prefixes.n_symbols + 2
+    nodes, keys = [], []
+    for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
+        if m > 0:
+            nodes.append(node)
+            keys.append(key)
+        if m < longest:
+            whole = prefixes.parent[above] < 0
+            nodes.append(node[whole])
+            keys.append(key[whole] + EDGE * base**m)
+    node, key = np.concatenate(nodes), np.concatenate(keys)
+    return node, key, np.ones(len(node))
+
+
+def _futures(prefixes: SequenceCounts, longest: int) -> tuple[Ints, Ints, Floats]:
+    """(node, key, count) of the beginnings of what follows every prefix; STOP at the end counts as a symbol."""
+    base = prefixes.n_symbols + 2
+    nodes, keys, counts = [], [], []
+    for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
+        if m > 0:
+            nodes.append(above)
+            keys.append(key)
+            counts.append(prefixes.passes[node])
+        if m < longest:
+            ends = prefixes.stops[node] > 0
+            nodes.append(above[ends])
+            keys.append(key[ends] * base + EDGE)
+            counts.append(prefixes.stops[node[ends]])
+    return np.concatenate(nodes), np.concatenate(keys), np.concatenate(counts)
+
+
+def _features(prefixes: SequenceCounts, node: Ints, key: Ints, count: Floats) -> tuple[csr_array, Ints]:
+    """A sparse matrix [V, features], features numbered source by source, and where each source begins."""
+    source = prefixes.source[node].astype(np.int64)
+    span = int(key.max()) + 1
+    distinct, column = np.unique(source * span + key, return_inverse=True)
+    begin = np.searchsorted(distinct, np.arange(prefixes.n_sources + 1) * span)
+    shape = (len(prefixes.parent), len(distinct))
+    return csr_array((count, (node, column)), shape=shape), begin
+
+
+def _powers(counts: Floats, power: float) -> dia_array:
+    return diags_array(np.asarray(counts, np.float64) ** power)

@@ -1,9 +1,9 @@
 """Counts of symbol sequences by source, kept as a trie: one node for each distinct prefix of each source.
 
 A head-automata grammar sees a treebank only through the sequences x₁ … x_T that each source (a head symbol and a
-direction) generates head-outwards (000 §2.1). All that any learner here needs is a sum over distinct prefixes:
-substring statistics of every length (Eqs. 6, 7 and longer), the forward–backward passes of EM, and forward
-vectors. A trie holds each prefix once, so one pass over its nodes serves as a pass over the data.
+direction) generates head-outwards (Luque et al. 2012, §2.1). All that any learner here needs is a sum over
+distinct prefixes: substring statistics of every length (Eqs. 6, 7 and longer), the forward–backward passes of EM,
+and forward vectors. A trie holds each prefix once, so one pass over its nodes serves as a pass over the data.
 
 Building it is a sort for each level of depth: O(S log S) for S symbols. Tries add.
 """

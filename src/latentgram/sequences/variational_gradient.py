@@ -1,4 +1,6 @@
-"""The second optimiser of `Variational`: L-BFGS on the exact gradient of the bound (002 §3.4–3.5).
+"""The second optimiser of `Variational`: L-BFGS on the exact gradient of the bound.
+
+Smith and Eisner 2012, §3.4–3.5.
 
 Each block of φ is a softmax of free numbers η. With θ at its best for the given φ (one M-step), the bound r is a
 function of η alone, and by the envelope theorem its gradient is the partial one,
@@ -8,30 +10,24 @@ function of η alone, and by the envelope theorem its gradient is the partial on
 n_q = 1: a block is an arc; ∂r/∂φ_a(t) = e_a (log p(w | t) − log φ_a(t) − 1 + score_a(t)), with the scores of the
 best response, so a gradient costs one pass. n_q = 2: a block is an arc and the tag before;
 ∂r/∂φ_a(t | s) = F(a, s) (log p(t | s) + log p(w | t) − log φ_a(t | s) − 1 + V(g, t)), F the flow that comes to the
-arc with s and V the expected value of what follows, both fixed points (see `dp.variational_choices`).
+arc with s and V the expected value of what follows, both fixed points (kernels/variational_pairs.py).
 φ is stored: O(arcs · K) memory, and T times that for n_q = 2.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import NDArray
 
 from latentgram.kinds.kind import Context
-from latentgram.sequences.hmm_parameters import Expected, Parameters, Prior, maximise, safe_log
-from latentgram.sequences.kernels import variational_choices as choices
+from latentgram.sequences.approximate_corpus import ApproximateCorpus, Floats, Ints, safe_log
+from latentgram.sequences.em import Expected, Parameters, Prior, maximise
 from latentgram.sequences.kernels.variational import gather_up, spread_down
+from latentgram.sequences.kernels.variational_pairs import gather_values, send_flow
 from latentgram.sequences.settings import VariationalHMM
 
-if TYPE_CHECKING:
-    from latentgram.sequences.variational import ApproximateCorpus
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SWEEPS = 2000
 SETTLED = 1e-13
 """Flows and values are swept until they change by less than this part of themselves."""
@@ -61,8 +57,7 @@ class SoftmaxBound(ABC):
 
     def best_parameters(self, phi: Floats) -> Parameters:
         """θ at its best for φ."""
-        found, many = self.expected(phi), self.corpus.model.sentences
-        return maximise(Expected(found.transition * many, found.emission * many), self.corpus.shape, self.prior)
+        return maximise(self.expected(phi).times(self.corpus.model.sentences), self.corpus.shape, self.prior)
 
     def value(self, eta: Floats) -> tuple[float, Floats]:
         """The bound, log prior included, and its gradient."""
@@ -77,9 +72,7 @@ class IndependentChoices(SoftmaxBound):
     """n_q = 1: an arc chooses its tag whatever was chosen before."""
 
     def __init__(self, corpus: ApproximateCorpus, prior: Prior) -> None:
-        size = np.diff(corpus.phi_start)
-        shift = corpus.shape.start[corpus.machine.tagged] - corpus.phi_start[:-1]
-        super().__init__(corpus, prior, corpus.phi_start[:-1], np.repeat(shift, size) + np.arange(size.sum()))
+        super().__init__(corpus, prior, corpus.phi_start[:-1], corpus.phi_entry)
 
     def expected(self, phi: Floats) -> Expected:
         """Expected counts a sentence."""
@@ -87,10 +80,11 @@ class IndependentChoices(SoftmaxBound):
 
     def bound_and_slope(self, phi: Floats, parameters: Parameters) -> tuple[float, Floats]:
         """One pass for both."""
-        _, memory, _ = self.corpus.statistics(phi)
+        expected, memory = self.corpus.statistics(phi)
         scores = self.corpus.scores(memory, parameters.transition)
         inner = safe_log(parameters.emission)[self.entry] - safe_log(phi) - 1.0 + scores
-        return self.corpus.bound(phi, parameters), self.corpus.machine.flow[self.block] * inner
+        bound = self.corpus.bounded(phi, expected, parameters).bound
+        return bound, self.corpus.machine.flow[self.block] * inner
 
 
 class ChoicesInTurn(SoftmaxBound):
@@ -106,37 +100,35 @@ class ChoicesInTurn(SoftmaxBound):
         self.before = self.block % corpus.tags
         self.arc = self.block // corpus.tags
         self.tag = corpus.shape.tag[self.entry]
-        self.carried = corpus.statistics(np.repeat(1.0 / size, size))[1].down
+        self.carried = np.asarray(corpus.statistics(corpus.uniform_phi)[1].down, np.float64)
 
     def flows(self, phi: Floats) -> Floats:
         """[numbers of η] how often the block of each is come to; D is swept from where it last stood."""
-        corpus, shape = self.corpus, self.corpus.shape
+        corpus, machine = self.corpus, self.corpus.machine
         for _ in range(SWEEPS):
             into = corpus.table()
-            choices.send_flow(corpus.machine, shape.start, shape.tag, self.choice_start, phi, self.carried, into)
-            spread_down(corpus.machine, into)
+            send_flow(machine, self.choice_start, phi, self.carried, into)
+            spread_down(machine, into)
             moved = np.abs(into - self.carried).max()
             self.carried = into
             if moved < SETTLED * into.max():
                 break
-        found = np.zeros((corpus.model.arcs, corpus.tags))
-        choices.choice_flows(corpus.machine, self.carried, found)
-        return np.asarray(found.ravel()[self.block])
+        flows = np.zeros((corpus.model.arcs, corpus.tags))
+        np.add.at(flows, machine.use_arc, machine.use_share[:, None] * self.carried[machine.use_state])
+        return np.asarray(flows.ravel()[self.block])
 
     def values(self, phi: Floats, earned: Floats) -> Floats:
         """[states, T] V; after the boundary nothing of the sentence follows."""
-        corpus, shape = self.corpus, self.corpus.shape
+        corpus, machine = self.corpus, self.corpus.machine
         ahead = corpus.table()
         for _ in range(SWEEPS):
-            found = corpus.table()
-            choices.gather_values(
-                corpus.machine, shape.start, shape.tag, self.choice_start, phi, earned, ahead, found
-            )
-            gather_up(corpus.machine, found)
-            found[:, 0] = 0.0
-            moved = np.abs(found - ahead).max()
-            ahead = found
-            if moved < SETTLED * np.abs(found).max():
+            values = corpus.table()
+            gather_values(machine, self.choice_start, phi, earned, ahead, values)
+            gather_up(machine, values)
+            values[:, 0] = 0.0
+            moved = np.abs(values - ahead).max()
+            ahead = values
+            if moved < SETTLED * np.abs(values).max():
                 break
         return ahead
 
@@ -161,10 +153,10 @@ BOUNDS = {1: IndependentChoices, 2: ChoicesInTurn}
 
 
 def climb_gradient(
-    corpus: ApproximateCorpus, start: Parameters, prior: Prior, learner: VariationalHMM, context: Context
+    corpus: ApproximateCorpus, start: Parameters, prior: Prior, settings: VariationalHMM, context: Context
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """L-BFGS from the tags that are best for the starting parameters when neighbours are not looked at."""
-    problem = BOUNDS[learner.window](corpus, prior)
+    problem = BOUNDS[settings.window](corpus, prior)
     trace: list[dict[str, float]] = []
 
     def descend(eta: Floats) -> tuple[float, Floats]:
@@ -174,7 +166,7 @@ def climb_gradient(
         return -bound, -gradient
 
     first = safe_log(start.emission)[problem.entry]
-    found = scipy.optimize.minimize(
-        descend, first, jac=True, method="L-BFGS-B", options={"maxiter": learner.iterations}
+    optimum = scipy.optimize.minimize(
+        descend, first, jac=True, method="L-BFGS-B", options={"maxiter": settings.iterations}
     )
-    return problem.best_parameters(problem.phi(found.x)), tuple(trace)
+    return problem.best_parameters(problem.phi(optimum.x)), tuple(trace)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from latentgram.kinds.kind import Context
 from latentgram.numeric.em import Ascent, ascend
 from latentgram.parallel import pieces, within
-from latentgram.sequences.kernels.expectations import expected_counts
+from latentgram.sequences.kernels.automata import expected_counts
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.automata import Automata, grammar_of, smoothed
 from latentgram.shag.clustering import clustered_automata

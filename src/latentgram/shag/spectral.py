@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latentgram.kinds.kind import Context
 from latentgram.parallel import Engine, within
-from latentgram.sequences.operators import spectral_operators
+from latentgram.sequences.spectral import spectral_operators
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.automata import Automata, by_direction, grammar_of, smoothed
 from latentgram.shag.model import SHAG

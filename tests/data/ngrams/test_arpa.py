@@ -10,8 +10,7 @@ from latentgram.data.ngrams.arpa import read_arpa
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
-from latentgram.sequences.ngram_export import export_arpa, export_openfst, export_symbols
-from latentgram.sequences.ngram_learning import from_arpa, from_counts
+from latentgram.sequences.counting import from_arpa, from_counts
 
 GOOD = """\\data\\
 ngram 1=4
@@ -35,20 +34,19 @@ ngram 2=4
 
 def test_there_and_back(tmp_path: Path) -> None:
     model = from_counts(NGramCounts.of(Text.of(layered_text()), order=3, cutoff=4), "failure")
-    export_arpa(model, tmp_path / "m.arpa")
+    model.to_arpa(tmp_path / "m.arpa")
     again = from_arpa(read_arpa(tmp_path / "m.arpa"), strict=True)
     for words in every_string()[:-1]:
         assert np.exp(again.logprob(list(words))) == pytest.approx(np.exp(model.logprob(list(words))), abs=1e-6)
     with pytest.raises(SettingError, match="read as exclusive"):
-        export_arpa(from_counts(NGramCounts.of(Text.of(["a"]), order=2)), tmp_path / "x.arpa")
+        from_counts(NGramCounts.of(Text.of(["a"]), order=2)).to_arpa(tmp_path / "x.arpa")
     assert not (tmp_path / "x.arpa").exists()
 
 
 @pytest.mark.parametrize("reading", ["exclusive", "failure"])
 def test_openfst_text_holds_every_path(tmp_path: Path, reading: str) -> None:
     model = from_counts(NGramCounts.of(Text.of(layered_text()), order=3, cutoff=4), reading)
-    export_openfst(model, tmp_path / "m.txt")
-    export_symbols(model, tmp_path / "m.syms")
+    model.to_openfst(tmp_path / "m.txt")
     rows = [line.split("\t") for line in (tmp_path / "m.txt").read_text().splitlines()]
     arcs: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for row in rows[:-1]:
@@ -67,7 +65,7 @@ def test_openfst_text_holds_every_path(tmp_path: Path, reading: str) -> None:
     for words in every_string()[:-1:3]:
         found = weight(rows[0][0], [*words, "</s>"])
         assert found == pytest.approx(np.exp(model.logprob(list(words))), rel=1e-6, abs=1e-12)
-    names = [line.split("\t")[0] for line in (tmp_path / "m.syms").read_text().splitlines()]
+    names = [line.split("\t")[0] for line in (tmp_path / "m.txt.syms").read_text().splitlines()]
     assert {row[2] for row in rows[:-1]} <= set(names)
 
 
@@ -125,7 +123,7 @@ def test_bad_files_are_refused(tmp_path: Path, old: str, new: str, message: str)
 def test_scores_are_those_of_the_package_kenlm(tmp_path: Path) -> None:
     kenlm = pytest.importorskip("kenlm")
     path = tmp_path / "m.arpa"
-    export_arpa(from_counts(NGramCounts.of(Text.of(layered_text()), order=3, cutoff=4), "failure"), path)
+    from_counts(NGramCounts.of(Text.of(layered_text()), order=3, cutoff=4), "failure").to_arpa(path)
     path.write_text(path.read_text().replace("\\1-grams:\n", "\\1-grams:\n-99\t<unk>\n").replace("1=10", "1=11"))
     peer, model = kenlm.Model(str(path)), from_arpa(read_arpa(path))
     for words in every_string()[:-1]:

@@ -7,6 +7,10 @@ has one path; under the *epsilon* reading always, so the paths of a string are s
 can be reached after a word are suffixes of one another: at most `order` of them, O(order · log arcs) a word.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -14,6 +18,16 @@ from latentgram.numeric.search import find
 
 MOST = 8
 """More than the states that can be held at once: the order of the model at most."""
+
+
+class Memory(NamedTuple):
+    """What a tagger remembers of arcs and of words; see `latentgram.sequences.ngram_tagger.NGramTagger`."""
+
+    arc_tag: np.ndarray
+    arc_sure: np.ndarray
+    word_tag: np.ndarray
+    word_sure: np.ndarray
+    word_state: np.ndarray
 
 
 @njit(cache=True)
@@ -86,7 +100,7 @@ def score_epsilon(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_
 
 
 @njit(cache=True)
-def sample_walks(initial, backoff, failure, arc_start, arc_word, cumulative, arc_target, exact, count, seed, most):
+def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, exact, count, seed, most):
     """Tokens of `count` sentences, each followed by a 0; `cumulative` sums the probabilities within a state.
 
     With `exact` failure arcs a word that the state before could have emitted is drawn again. A sentence is cut
@@ -130,3 +144,33 @@ def sample_walks(initial, backoff, failure, arc_start, arc_word, cumulative, arc
             size += 1
             state = arc_target[arc]
     return tokens[:size].copy()
+
+
+@njit(cache=True)
+def walk_tags(initial, backoff, arc_start, arc_word, arc_target, memory, lag, tokens):
+    """Tag and confidence of every token; `tokens` begins and ends with the boundary 0, unknown words are -1.
+
+    A word whose n-gram the automaton lacks at every order gets the tag it has most often.
+    """
+    tag = np.zeros(tokens.size, np.int32)
+    sure = np.zeros(tokens.size)
+    state = initial
+    for i in range(1, tokens.size):
+        word = tokens[i]
+        arc = np.int64(-1)
+        if word >= 0:
+            arc = find_arc(arc_start, arc_word, state, word)
+            while arc < 0 and state > 0:
+                state = backoff[state]
+                arc = find_arc(arc_start, arc_word, state, word)
+        place = i - lag
+        current = tokens[place]
+        # With lag 1 an arc of the empty history does not know which word it tags.
+        if arc >= 0 and current >= 0 and (lag == 0 or state > 0):
+            tag[place], sure[place] = memory.arc_tag[arc], memory.arc_sure[arc]
+        else:
+            tag[place], sure[place] = memory.word_tag[current], memory.word_sure[current]
+        state = arc_target[arc] if arc >= 0 else memory.word_state[word]
+        if word == 0:
+            state = initial
+    return tag, sure

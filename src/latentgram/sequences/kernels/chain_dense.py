@@ -13,38 +13,131 @@ single precision loses about 1e-6 of a count and takes little more than half of 
 range become 0 or infinite: the caller looks whether the result is finite, and repeats in double precision.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+from latentgram.numeric.compiling import REORDER
 
 CELLS = 1 << 14
 """How many numbers the forward columns of one batch may have: they should stay near the processor."""
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def expect_dense(
-    start, transition, stop, emission, tokens, begin, length, weight,
-    start_count, transition_count, stop_count, emission_count,
-):  # fmt: skip
-    """Add the expected counts of all sentences to the count arrays; return Σ weight · log Z.
+class DenseChain(NamedTuple):
+    """An HMM over T tags, or expected counts of its numbers."""
 
-    Sentences are `tokens[begin[s] : begin[s] + length[s]]`, sorted by length; `emission[w]` are the probabilities
-    of word w for each tag. A sentence of probability 0 makes the result -inf.
+    start: np.ndarray
+    """[T]"""
+    inner: np.ndarray
+    """[T, T] from tag to tag."""
+    stop: np.ndarray
+    """[T]"""
+    emission: np.ndarray
+    """[words, T]"""
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _forward(chain, words, lanes, alpha, scale, logs):
+    """Fill the columns of a batch and the sums of their logs, but for the last one's; False if one is impossible.
+
+    Rows are (position, lane) pairs: row i · lanes + b is position i of sentence b.
     """
-    tags = start.size
+    start, inner, _, emission = chain
+    tags, size = start.size, alpha.shape[0] // lanes
     one = emission.dtype.type(1.0)
+    product = np.ones(lanes)
+    logs[:lanes] = 0.0
+    for row in range(alpha.shape[0]):
+        i, b = row // lanes, row % lanes
+        if i > 0 and b == 0:
+            np.dot(alpha[row - lanes : row], inner, alpha[row : row + lanes])
+        word = words[row]
+        mass = one * 0
+        if i == 0:
+            for t in range(tags):
+                here = start[t] * emission[word, t]
+                alpha[row, t] = here
+                mass += here
+        else:
+            inverse = scale[row - lanes]
+            for t in range(tags):
+                here = alpha[row, t] * (emission[word, t] * inverse)
+                alpha[row, t] = here
+                mass += here
+        if not mass > 0.0:
+            return False
+        scale[row] = one / mass
+        if i + 1 < size:
+            product[b] *= mass
+            if product[b] < 1e-200:
+                logs[b] += np.log(product[b])
+                product[b] = 1.0
+    logs[:lanes] += np.log(product)
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _finish(chain, weight, last, logs, beta, stop_count):
+    """Fill β of the last column of α; return Σ weight · log Z, -inf if one of the sentences is impossible."""
+    stop, dtype = chain.stop, chain.emission.dtype
+    total = 0.0
+    for b in range(last.shape[0]):
+        mass = dtype.type(0.0)
+        for t in range(stop.size):
+            mass += last[b, t] * stop[t]
+        if not mass > 0.0:
+            return -np.inf
+        total += weight[b] * (logs[b] + np.log(np.float64(mass)))
+        final = dtype.type(weight[b] / mass)
+        for t in range(stop.size):
+            beta[b, t] = stop[t] * final
+            stop_count[t] += last[b, t] * beta[b, t]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def _backward(chain, turned, words, alpha, scale, beta, ahead, counts):
+    """Fill the rows X of `ahead` from β of the last column, and count; `turned` is Pᵀ."""
+    emission = chain.emission
+    lanes, tags = beta.shape
+    one = emission.dtype.type(1.0)
+    for i in range(alpha.shape[0] // lanes - 1, -1, -1):
+        for b in range(lanes):
+            row = i * lanes + b
+            word = words[row]
+            inverse = scale[row - lanes] if i > 0 else one
+            for t in range(tags):
+                outside = beta[b, t]
+                ahead[row, t] = emission[word, t] * (outside * inverse)
+                counts.emission[word, t] += alpha[row, t] * outside
+        if i > 0:
+            np.dot(ahead[i * lanes : (i + 1) * lanes], turned, beta)
+    for b in range(lanes):
+        for t in range(tags):
+            counts.start[t] += chain.start[t] * ahead[b, t]
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
+def expect_dense(chain, tokens, begin, length, weight, counts):
+    """Add the expected counts of all sentences to `counts`; return Σ weight · log Z.
+
+    Sentences are `tokens[begin[s] : begin[s] + length[s]]`, sorted by length. A sentence of probability 0 makes
+    the result -inf.
+    """
+    tags, dtype = chain.start.size, chain.emission.dtype
     pairs = np.zeros((tags, tags))
-    backward = np.ascontiguousarray(transition.T)
+    turned = np.ascontiguousarray(chain.inner.T)
     total = 0.0
     first = 0
-    # Rows are (position, lane) pairs; the same storage serves every batch.
+    # The same storage serves every batch.
     most_rows = max(CELLS // tags, 8 * length[-1]) if begin.size else 0
-    alphas = np.empty((most_rows, tags), emission.dtype)
-    aheads = np.empty((most_rows, tags), emission.dtype)
-    betas = np.empty((most_rows, tags), emission.dtype)
-    scale = np.empty(most_rows, emission.dtype)
-    words = np.empty(most_rows, np.int64)
-    product = np.empty(most_rows)
-    logs = np.empty(most_rows)
+    alphas, aheads, betas = (
+        np.empty((most_rows, tags), dtype), np.empty((most_rows, tags), dtype), np.empty((most_rows, tags), dtype),
+    )  # fmt: skip
+    scale, words, logs = np.empty(most_rows, dtype), np.empty(most_rows, np.int64), np.empty(most_rows)
     while first < begin.size:
         size = length[first]
         most = max(8, CELLS // (tags * size))
@@ -55,64 +148,16 @@ def expect_dense(
         rows = size * lanes
         alpha, ahead, beta = alphas[:rows], aheads[:rows], betas[:lanes]
         for b in range(lanes):
-            product[b] = 1.0
-            logs[b] = 0.0
             for i in range(size):
                 words[i * lanes + b] = tokens[begin[first + b] + i]
-        for i in range(size):
-            if i > 0:
-                np.dot(alpha[(i - 1) * lanes : i * lanes], transition, alpha[i * lanes : (i + 1) * lanes])
-            for b in range(lanes):
-                row = i * lanes + b
-                word = words[row]
-                mass = one * 0
-                if i == 0:
-                    for t in range(tags):
-                        here = start[t] * emission[word, t]
-                        alpha[row, t] = here
-                        mass += here
-                else:
-                    inverse = scale[row - lanes]
-                    for t in range(tags):
-                        here = alpha[row, t] * (emission[word, t] * inverse)
-                        alpha[row, t] = here
-                        mass += here
-                if not mass > 0.0:
-                    return -np.inf
-                scale[row] = one / mass
-                if i + 1 < size:
-                    product[b] *= mass
-                    if product[b] < 1e-200:
-                        logs[b] += np.log(product[b])
-                        product[b] = 1.0
-        for b in range(lanes):
-            row = rows - lanes + b
-            mass = one * 0
-            for t in range(tags):
-                mass += alpha[row, t] * stop[t]
-            if not mass > 0.0:
-                return -np.inf
-            total += weight[first + b] * (logs[b] + np.log(product[b]) + np.log(np.float64(mass)))
-            final = emission.dtype.type(weight[first + b] / mass)
-            for t in range(tags):
-                beta[b, t] = stop[t] * final
-                stop_count[t] += alpha[row, t] * beta[b, t]
-        for i in range(size - 1, -1, -1):
-            for b in range(lanes):
-                row = i * lanes + b
-                word = words[row]
-                inverse = scale[row - lanes] if i > 0 else one
-                for t in range(tags):
-                    outside = beta[b, t]
-                    ahead[row, t] = emission[word, t] * (outside * inverse)
-                    emission_count[word, t] += alpha[row, t] * outside
-            if i > 0:
-                np.dot(ahead[i * lanes : (i + 1) * lanes], backward, beta)
-        for b in range(lanes):
-            for t in range(tags):
-                start_count[t] += start[t] * ahead[b, t]
+        if not _forward(chain, words, lanes, alpha, scale, logs):
+            return -np.inf
+        total += _finish(chain, weight[first:last], alpha[rows - lanes :], logs, beta, counts.stop)
+        if total == -np.inf:
+            return total
+        _backward(chain, turned, words, alpha, scale, beta, ahead, counts)
         if size > 1:
             pairs += np.dot(alpha[: rows - lanes].T, ahead[lanes:])
         first = last
-    transition_count += pairs * transition
+    counts.inner[:] += pairs * chain.inner
     return total

@@ -19,7 +19,7 @@ from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
 from latentgram.numeric.semiring import Max, Real, one, times
-from latentgram.sequences.kernels.chain import column_starts, forward, tag_before
+from latentgram.sequences.kernels.chain import Chain, column_starts, forward, tag_before
 
 
 class _Paths(NamedTuple):
@@ -140,7 +140,8 @@ def sample_paths(transition, emit_start, emit_tag, emit_prob, tokens, uniform):
     length = tokens.size
     starts = column_starts(tokens, 0, length, emit_start, memory)
     alpha, scale = np.empty(starts[length]), np.empty(length)
-    if forward(transition, emit_start, emit_tag, emit_prob, tokens, 0, length, 0, starts, alpha, scale) == -np.inf:
+    chain = Chain(transition, emit_start, emit_tag, emit_prob)
+    if forward(chain, tokens, 0, length, 0, starts, alpha, scale) == -np.inf:
         return np.empty((0, length), np.int32)
     paths = _Paths(Real(), transition, emit_start, emit_tag, emit_prob, tokens, starts)
     backwards = np.ascontiguousarray(uniform[:, ::-1])

@@ -1,4 +1,6 @@
-"""Expectations under an n-gram automaton and a variational distribution over the tags of its arcs (002 §3).
+"""Expectations under an n-gram automaton and a variational distribution over the tags of its arcs.
+
+Smith and Eisner 2012, §3.
 
 Every arc a, from state h(a) to g(a), is taken e_a times a sentence and chooses the tag of one word (its own, or
 with lag 1 the last word of h), from φ_a: the entries `phi_start[a] : phi_start[a + 1]` of φ, in the order of the
@@ -21,91 +23,93 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from latentgram.numeric.compiling import REORDER
+
 
 class Machine(NamedTuple):
-    """An automaton as arrays; see `latentgram.sequences.ngram.BackoffNGram` for their meaning."""
+    """An automaton as arrays; see `latentgram.sequences.ngram.BackoffNGram` for their meaning.
+
+    A *use* is an arc with a state that takes it, and its share: c_a for its own state and, under exact failure
+    arcs, −f(h) c_a for every state h above that has an arc for the same word.
+    """
 
     arc_start: np.ndarray
     target: np.ndarray
-    lower: np.ndarray
-    """The arc one order lower under exact failure arcs; all -1 otherwise."""
     prob: np.ndarray
     flow: np.ndarray
     backoff: np.ndarray
     failure: np.ndarray
     tagged: np.ndarray
     """The word whose tag each arc chooses."""
+    emit_start: np.ndarray
+    emit_tag: np.ndarray
+    """The tags that word w may have are `emit_tag[emit_start[w] : emit_start[w + 1]]`."""
+    use_state: np.ndarray
+    use_arc: np.ndarray
+    use_share: np.ndarray
+
+
+@njit(cache=True)
+def _add_row(table, to, weight, source):
+    """Add a row of a table to another one, times a weight."""
+    if weight > 0.0:
+        for t in range(table.shape[1]):
+            table[to, t] += weight * table[source, t]
 
 
 @njit(cache=True)
 def spread_down(machine, down):
     """D(b(h)) += f(h) D(h), long histories first."""
     for h in range(machine.backoff.size - 1, 0, -1):
-        weight = machine.failure[h]
-        if weight > 0.0:
-            below = machine.backoff[h]
-            for t in range(down.shape[1]):
-                down[below, t] += weight * down[h, t]
+        _add_row(down, machine.backoff[h], machine.failure[h], h)
 
 
 @njit(cache=True)
 def gather_up(machine, up):
     """m(h) += f(h) m(b(h)), short histories first."""
     for h in range(1, machine.backoff.size):
-        weight = machine.failure[h]
-        if weight > 0.0:
-            below = machine.backoff[h]
-            for t in range(up.shape[1]):
-                up[h, t] += weight * up[below, t]
+        _add_row(up, h, machine.failure[h], machine.backoff[h])
 
 
 @njit(cache=True)
-def accumulate(machine, emit_start, emit_tag, phi_start, phi, own, into, emit_count):
+def accumulate(machine, phi_start, phi, own, into, emit_count):
     """Add n to `own`, the arcs' part of D to `into`, and expected emissions to `emit_count`, for a given φ."""
-    for h in range(machine.backoff.size):
-        for a in range(machine.arc_start[h], machine.arc_start[h + 1]):
-            row = emit_start[machine.tagged[a]]
-            below = machine.lower[a]
-            for k in range(phi_start[a + 1] - phi_start[a]):
-                tag = emit_tag[row + k]
-                share = phi[phi_start[a] + k]
-                own[h, tag] += machine.prob[a] * share
-                into[machine.target[a], tag] += machine.flow[a] * share
-                emit_count[row + k] += machine.flow[a] * share
-                if below >= 0:
-                    lost = machine.failure[h] * machine.prob[below]
-                    own[h, tag] -= lost * phi[phi_start[below] + k]
+    for use in range(machine.use_arc.size):
+        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
+        row = machine.emit_start[machine.tagged[a]] - phi_start[a]
+        for k in range(phi_start[a], phi_start[a + 1]):
+            own[h, machine.emit_tag[row + k]] += share * phi[k]
+    for a in range(machine.target.size):
+        g, row = machine.target[a], machine.emit_start[machine.tagged[a]] - phi_start[a]
+        for k in range(phi_start[a], phi_start[a + 1]):
+            taken = machine.flow[a] * phi[k]
+            into[g, machine.emit_tag[row + k]] += taken
+            emit_count[row + k] += taken
 
 
 @njit(cache=True)
-def arc_scores(machine, emit_start, emit_tag, phi_start, before, after, scores):
+def arc_scores(machine, phi_start, before, after, scores):
     """Fill `scores` with what the tags around an arc say of its tag: ∂(Σ Ξ log p)/∂φ_a(t) / e_a.
 
     `before[h, t]` = Σ_s D(h, s) log p(t | s) and `after[g, t]` = Σ_s m(g, s) log p(s | t).
     """
-    for h in range(machine.backoff.size):
-        for a in range(machine.arc_start[h], machine.arc_start[h + 1]):
-            row = emit_start[machine.tagged[a]]
-            below = machine.lower[a]
-            for k in range(phi_start[a + 1] - phi_start[a]):
-                tag = emit_tag[row + k]
-                scores[phi_start[a] + k] += machine.prob[a] * before[h, tag]
-                if below >= 0:
-                    lost = machine.failure[h] * machine.prob[below]
-                    scores[phi_start[below] + k] -= lost * before[h, tag]
+    for use in range(machine.use_arc.size):
+        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
+        row = machine.emit_start[machine.tagged[a]] - phi_start[a]
+        for k in range(phi_start[a], phi_start[a + 1]):
+            scores[k] += share * before[h, machine.emit_tag[row + k]]
     for a in range(machine.target.size):
-        row = emit_start[machine.tagged[a]]
-        for k in range(phi_start[a + 1] - phi_start[a]):
-            place = phi_start[a] + k
-            inner = scores[place] / machine.flow[a] if machine.flow[a] > 0.0 else 0.0
-            scores[place] = inner + after[machine.target[a], emit_tag[row + k]]
+        row = machine.emit_start[machine.tagged[a]] - phi_start[a]
+        for k in range(phi_start[a], phi_start[a + 1]):
+            inner = scores[k] / machine.flow[a] if machine.flow[a] > 0.0 else 0.0
+            scores[k] = inner + after[machine.target[a], machine.emit_tag[row + k]]
 
 
 @njit(cache=True)
-def best_response(machine, emit_start, phi_start, emit_prob, scores, phi):
-    """φ_a(t) ∝ p(w | t) exp(score), the optimum of each block when the others stand still (002 §3.5)."""
+def best_response(machine, phi_start, emit_prob, scores, phi):
+    """φ_a(t) ∝ p(w | t) exp(score), the optimum of each block when the others stand still (§3.5)."""
     for a in range(machine.target.size):
-        row = emit_start[machine.tagged[a]]
+        row = machine.emit_start[machine.tagged[a]]
         first, last = phi_start[a], phi_start[a + 1]
         top = -np.inf
         for k in range(first, last):
@@ -119,7 +123,7 @@ def best_response(machine, emit_start, phi_start, emit_prob, scores, phi):
             phi[k] /= total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, fastmath=REORDER)
 def _open_arc(emission, before, after, prob, flow, weight, emitted, received, counted):
     """`fused_update` of an arc whose word may have every tag: no look-ups, so the loops vectorise."""
     size = emission.size
@@ -141,13 +145,14 @@ def _open_arc(emission, before, after, prob, flow, weight, emitted, received, co
     return total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def fused_update(machine, emit_start, emit_tag, emit_prob, before, after, own, into, emit_count, normaliser):
+@njit(cache=True, fastmath=REORDER)
+def fused_update(machine, emit_prob, before, after, own, into, emit_count, normaliser):
     """The same best response and its `accumulate` in one pass, φ never stored; for arcs that shut no other.
 
     `before` = exp S(h, t) and `after` = exp U(g, t), each scaled by a constant a state, so
     φ_a(t) = p(w | t) before[h, t] after[g, t] / normaliser[a].
     """
+    emit_start, emit_tag = machine.emit_start, machine.emit_tag
     weight = np.empty(before.shape[1])
     for h in range(machine.backoff.size):
         source, emitted = before[h], own[h]

@@ -1,7 +1,7 @@
 """The round of `variational` where any tag may stand anywhere (no dictionary, lag 1): sparse matrix products.
 
 All arcs out of a state h tag the same word, the last one of h, so with A(h, t) = p(w_h | t) e^{S(h, t)} and
-B(g, t) = e^{U(g, t)} an arc from h to g has φ_a(t) = A(h, t) B(g, t) / Z_a, and φ need not be worked out at all:
+B(g, t) = e^{U(g, t)} an arc from h to g has φ_a(t) = A(h, t) B(g, t) / Z_a, and φ need not be computed at all:
 
     Z_a = A(h) · B(g),   n(h) = A(h) ∘ Σ_{a out of h} c_a / Z_a B(g),   D(g) = B(g) ∘ Σ_{a into g} e_a / Z_a A(h).
 
@@ -10,8 +10,10 @@ One scalar product and two sums of rows an arc: O(arcs · T), in the precision o
 
 from numba import njit
 
+from latentgram.numeric.compiling import REORDER
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz", "nnan"})
+
+@njit(cache=True, fastmath=REORDER | {"nnan"})
 def shift_rows(table, width):
     """Subtract from each row its greatest entry among the first `width`."""
     for row in range(table.shape[0]):
@@ -22,7 +24,7 @@ def shift_rows(table, width):
             table[row, t] -= top
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, fastmath=REORDER)
 def pass_arcs(machine, before, after, own, into, normaliser):
     """Add Σ c_a / Z_a B(g) to own[h] and Σ e_a / Z_a A(h) to into[g]; fill `normaliser` with Z_a."""
     width = before.shape[1]
@@ -43,7 +45,7 @@ def pass_arcs(machine, before, after, own, into, normaliser):
                 into[g, t] += onward * before[h, t]
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(cache=True, fastmath=REORDER)
 def finish_states(before, after, before_log, after_log, visits, last_word, own, into, emit_count):
     """Make n of `own` and D, failures apart, of `into`; count emissions [words, T - 1].
 

@@ -1,33 +1,89 @@
-"""From n-gram counts, or an ARPA file, to a `BackoffNGram`: its states, arcs and weights (002 §3.1)."""
+"""Models by counting: HMMs from tagged text, back-off automata from n-grams; and n-grams counted by many workers.
+
+    p(t | s) ∝ cnt(s t) + κ,    p(w | t) ∝ cnt(t w) + κ'
+
+for an HMM of tagged text, with pseudo-counts κ and κ'. A `BackoffNGram` has an arc for each kept n-gram
+and a state for each history that is extended; its weights are ratios of counts (Smith and Eisner 2012, §3.1; see
+ngram.py for the three readings). Models counted by others come in ARPA files. One pass over the counts.
+
+N-gram counts add, and they are whole numbers: whatever the blocks of text and the workers, their sum is the same
+to the last bit. The client reads the text once (twice if rare words are to become `<unk>`) and sends it as it is;
+a worker sends back the distinct n-grams of its block. What has come back is merged whenever it has grown as large
+as the sum, so that each n-gram is sorted O(log blocks) times. Memory: the distinct n-grams of the text, at 40
+bytes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.files import PathLike
-from latentgram.data.ngrams import arpa as arpa_files
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike, expand, read_blocks
 from latentgram.data.ngrams.arpa import Arpa
-from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.ngrams.arpa import read_arpa as read_arpa_file
+from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts, cutoffs_of
 from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance
+from latentgram.data.sentence import Sentence
+from latentgram.data.tag_dictionary import TagDictionary
+from latentgram.data.text import BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
+from latentgram.parallel import Engine
+from latentgram.sequences.automaton import OperatorAutomaton
+from latentgram.sequences.em import Emissions, Expected, Prior, as_hmm, maximise
+from latentgram.sequences.hmm import HMM
 from latentgram.sequences.ngram import EMPTY, READINGS, BackoffNGram
-from latentgram.sequences.settings import CountingNGram
+from latentgram.sequences.settings import CountingHMM, CountingNGram
 
 Floats = NDArray[np.float64]
+Block = tuple[str, int, str]
+"""A path, the number of the first line, and the text."""
 OFF = 1e-2
 """Probabilities of a history in an ARPA file may sum to one within this; files in the wild are off by a tenth."""
 
 
-def count_backoff(data: Any, learner: CountingNGram, context: Context) -> BackoffNGram:
-    """The recipe: relative frequencies of counted n-grams, in the reading that the learner names."""
+def count_automaton(data: Iterable[Sentence], settings: CountingHMM, context: Context) -> OperatorAutomaton:
+    """The recipe: an HMM counted from tagged sentences, as an operator automaton."""
+    return count_hmm(data, settings, context).automaton()
+
+
+def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context) -> HMM:
+    """The recipe: relative frequencies of tagged sentences."""
     del context
-    return from_counts(data, learner.reading)
+    sentences = list(data)
+    if any(not isinstance(item, Sentence) or item.tags is None for item in sentences) or not sentences:
+        raise DataError("an HMM is counted from tagged sentences; to learn from plain text use EM")
+    text = Text.of(sentences)
+    dictionary = TagDictionary.of(sentences, at_least=1)
+    shape = Emissions.of(text.words, dictionary)
+    tag = np.zeros(len(text.tokens), np.int64)
+    tag[text.tokens != BOUNDARY] = dictionary.tags.encode(t for s in sentences for t in (s.tags or ()))
+    tags = len(dictionary.tags)
+    state, follower = tag[:-1], tag[1:]
+    if settings.order == 3:
+        before = np.concatenate([[0], np.where(state[1:] == BOUNDARY, 0, state[:-1])])
+        state = before * tags + state
+    transition = np.zeros((tags ** (settings.order - 1), tags))
+    np.add.at(transition, (state, follower), 1.0)
+    row = np.repeat(np.arange(len(text.words)), np.diff(shape.start))
+    keys = row * tags + shape.tag
+    emission = np.zeros(len(shape.tag))
+    np.add.at(emission, np.searchsorted(keys, text.tokens * np.int64(tags) + tag), 1.0)
+    prior = Prior(settings.transition_prior, settings.emission_prior)
+    parameters = maximise(Expected(transition, emission), shape, prior)
+    return as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+
+
+def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context) -> BackoffNGram:
+    """The recipe: relative frequencies of counted n-grams, in the reading that the settings name."""
+    del context
+    return from_counts(counts, settings.reading)
 
 
 def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram:
@@ -112,7 +168,7 @@ def read_arpa(path: PathLike, *, strict: bool = False) -> BackoffNGram:
     True
     """
     try:
-        return from_arpa(arpa_files.read_arpa(path), strict=strict)
+        return from_arpa(read_arpa_file(path), strict=strict)
     except DataError as error:
         raise error if error.path is not None else DataError(error.message, path=path) from None
 
@@ -212,3 +268,67 @@ class _States:
             classes=origin.classes if isinstance(origin, NGramCounts) else None,
             provenance=origin.provenance if isinstance(origin, NGramCounts) else Provenance(),
         )
+
+
+def count_ngrams(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    order: int = 3,
+    cutoff: int | Sequence[int] = 1,
+    all_bigrams: bool = True,
+    engine: Engine,
+) -> NGramCounts:
+    """The n-grams of files, counted by the workers of an engine; the same as `NGramCounts.read` counts.
+
+    Only the digest of the data is another one: it is that of the text and not of its numbers.
+    """
+    files = expand(paths)
+    cutoffs = cutoffs_of(order, cutoff, all_bigrams)
+    frequent = None
+    if cutoffs[0] > 1:
+        singles = _sum(engine, _Count(1, None), _blocks(files, hashlib.sha256()), (cutoffs[0],))
+        often = np.flatnonzero(singles.count[1:] >= cutoffs[0]) + 1
+        frequent = frozenset(singles.words.decode(often.tolist()))
+    digest = hashlib.sha256()
+    counts = _sum(engine, _Count(order, frequent), _blocks(files, digest), cutoffs)
+    if not counts.sentences:
+        raise DataError("there is no sentence to count", path=files[0])
+    known = Provenance(data_digest=digest.hexdigest(), data_size=counts.tokens)
+    return NGramCounts(counts.words, counts.trie, counts.count, cutoffs, counts.repairs, None, known)
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Counts a block; a class, so that workers can be sent it."""
+
+    order: int
+    frequent: frozenset[str] | None
+
+    def __call__(self, block: Block) -> NGramCounts:
+        path, line, content = block
+        text = Text.of_block(content, path, line)
+        if self.frequent is not None:
+            words = Alphabet((END, *sorted(self.frequent | {UNKNOWN})))
+            text = Text(words, text.encoded_by(words, unknown=words.index(UNKNOWN)))
+        return NGramCounts.of(text, order=self.order, cutoff=(1,) * self.order)
+
+
+def _blocks(files: Sequence[str], digest: hashlib._Hash) -> Iterator[Block]:
+    for path in files:
+        for line, block in read_blocks(path):
+            digest.update(block.encode())
+            yield path, line, block
+
+
+def _sum(engine: Engine, count: _Count, blocks: Iterator[Block], cutoffs: Sequence[int]) -> NGramCounts:
+    """The counts of all blocks; whose they are, the caller says."""
+    ones = (1,) * len(cutoffs)
+    total: list[NGramCounts] = []
+    waiting: list[NGramCounts] = []
+    for part in engine.map(count, blocks):
+        waiting.append(part)
+        if sum(map(len, waiting)) >= sum(map(len, total)):
+            total, waiting = [NGramCounts.merged([*total, *waiting], ones, Provenance())], []
+    if not total:
+        raise DataError("there is no sentence to count")
+    return NGramCounts.merged([*total, *waiting], cutoffs, Provenance())

@@ -1,4 +1,4 @@
-"""Operators of latent trees from moments of neighbouring nodes (001 §3.2–3.3, corrected).
+"""Spectral learning of latent trees: operators from moments of neighbouring nodes (Dhillon et al. 2012, §3.2–3.3).
 
 Let U be a vector for every symbol, G = UᵀO its mean in each hidden state, T_L and T_R the transitions. The model
 needs, in the basis of G, E_d = G T_d G⁻¹ for the children, D(y) = G diag(Gᵀy) G⁻¹ for products, y(x) = G⁻ᵀ o_x for
@@ -9,27 +9,37 @@ child on the other side, or the parent: b is independent of a given the state of
 
 and every neighbour b of a node u = x gives E[1{u=x} U_b] = Sᵀ y(x). These are linear equations; each unknown is
 found by least squares over all of them, weighted by their counts, with a ridge relative to the largest singular
-value that pulls towards independence of neighbours. S, Ω and K
-are means over the *same* triples, so that no stationarity is needed, and y(x) is estimated directly, so that O
-need not lie in the range of U. Since yᵀD(z) = zᵀD(y), the product is made symmetric, and the word comes first:
-c∞ᵀD(y) = yᵀ.
+value that pulls towards independence of neighbours. S, Ω and K are means over the *same* triples, so that no
+stationarity is needed, and y(x) is estimated directly, so that O need not lie in the range of U. Since
+yᵀD(z) = zᵀD(y), the product is made symmetric, and the word comes first: c∞ᵀD(y) = yᵀ.
 
 `printed_operators` is Algorithm 1 to the letter: c₁ = μ, Σ over all arcs, y(x) = (UᵀU)⁻¹U_x; exact only if π is
 stationary under both transitions.
 
-O(triples · k³) for the moments, O(k⁶) for the product.
+Words are mixed with unigrams as in em.py. O(triples · k³) for the moments, O(k⁶) for the product.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.provenance import Provenance
+from latentgram.errors import DataError
+from latentgram.kinds.kind import Context
+from latentgram.latent_tree.kernels import Operators
+from latentgram.latent_tree.model import LatentTree
+from latentgram.latent_tree.settings import SpectralLatentTree
+from latentgram.latent_tree.statistics import Nodes, TreeCounts
+from latentgram.latent_tree.word_vectors import canonical_vectors, singular_vectors
 from latentgram.numeric.svd import ridge_inverse
 from latentgram.numeric.threads import one_thread
+from latentgram.parallel import map_reduce
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,13 +48,36 @@ CHUNK = 1 << 14
 """Triples whose outer products are in memory at a time."""
 
 
-class TreeOperators(NamedTuple):
-    """`root` [k], `child` [2, k, k], `word` [symbols, k], `product` [k, k, k] as the model wants them."""
+def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree, context: Context) -> LatentTree:
+    """The recipe: the operators of counted trees, corrected or as printed."""
+    nodes = Nodes.of(trees, settings.symbols, settings.valency)
+    counts = map_reduce(_count, nodes.shards(), context.engine)
+    if not any(pairs.total for pairs in counts.pairs):
+        raise DataError("no word has a modifier: spectral learning needs words with neighbours in their trees")
+    operators = spectral_operators(counts, settings.states, settings.ridge, printed=settings.form == "printed")
+    epsilon, unigram = settings.smoothing, nodes.unigram
+    # In this basis the constant function of the states is the sum of all words.
+    word = (1 - epsilon) * operators.word + epsilon * np.outer(unigram, operators.word.sum(0))
+    model = LatentTree(nodes.symbols, operators.root, operators.child, word, operators.product, unigram)
+    _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
+    trace = {"triples": counts.siblings.total, "trees": float(len(low)), "at the floor": float(low.sum())}
+    return replace(model, provenance=Provenance(trace=(trace,)))
 
-    root: Floats
-    child: Floats
-    word: Floats
-    product: Floats
+
+def _count(nodes: Nodes) -> TreeCounts:
+    return TreeCounts.of(nodes.trees, nodes.symbol, len(nodes.symbols))
+
+
+def spectral_operators(counts: TreeCounts, states: int, ridge: float, *, printed: bool = False) -> Operators:
+    """The operators of counted trees; symbols get their vectors from their neighbours in the trees."""
+    size = len(counts.symbol)
+    child, parent = (np.concatenate([pairs.tuples[:, column] for pairs in counts.pairs]) for column in (0, 1))
+    count = np.concatenate([pairs.count for pairs in counts.pairs])
+    below = scipy.sparse.csr_array((count, (child, parent)), shape=(size, size))
+    if printed:
+        return printed_operators(counts, singular_vectors(below, states).vectors)
+    around = scipy.sparse.hstack([below, below.T], format="csr")
+    return corrected_operators(counts, canonical_vectors(around, states).vectors, ridge)
 
 
 @dataclass(frozen=True)
@@ -89,8 +122,8 @@ class Arcs:
         return cls(float(count.sum()), vectors.T @ by_symbol, by_symbol)
 
 
-def corrected_operators(counts: Any, vectors: Floats, ridge: float) -> TreeOperators:
-    """The operators by least squares; `counts` is a `latentgram.latent_tree.statistics.TreeCounts`."""
+def corrected_operators(counts: TreeCounts, vectors: Floats, ridge: float) -> Operators:
+    """The operators by least squares."""
     left, right = 0, 1
     across = counts.siblings
     with one_thread():
@@ -113,7 +146,7 @@ def corrected_operators(counts: Any, vectors: Floats, ridge: float) -> TreeOpera
         )
         product = _with_unit(_product(child, views, ridge), one, mean)
     root = vectors.T @ counts.root / max(counts.root.sum(), 1.0)
-    return TreeOperators(root / (root @ one), child, word, product)
+    return Operators(root / (root @ one), child, word, product)
 
 
 def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Floats:
@@ -127,8 +160,8 @@ def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Flo
     for view in views:
         gram += view.total / total * view.centre @ view.centre.T
         right += view.total / total * (view.ends - alone @ view.centre) @ view.centre.T
-    found = alone + np.linalg.solve(_ridged(gram, ridge), right.T).T
-    return np.asarray(found - np.outer(mean, one @ found - one))
+    child = alone + np.linalg.solve(_ridged(gram, ridge), right.T).T
+    return np.asarray(child - np.outer(mean, one @ child - one))
 
 
 def _product(child: Floats, views: list[tuple[int, Triples]], ridge: float) -> Floats:
@@ -176,8 +209,8 @@ def _ridged(gram: Floats, ridge: float) -> Floats:
     return np.asarray(gram + (ridge**2 + 1e-15) * largest * np.eye(len(gram)))
 
 
-def printed_operators(counts: Any, vectors: Floats) -> TreeOperators:
-    """Algorithm 1 of 001 as it is printed."""
+def printed_operators(counts: TreeCounts, vectors: Floats) -> Operators:
+    """Algorithm 1 of Dhillon et al. 2012 as it is printed."""
     with one_thread():
         triples = Triples.of(vectors, counts.siblings.tuples, counts.siblings.count)
         sigma = []
@@ -190,4 +223,4 @@ def printed_operators(counts: Any, vectors: Floats) -> TreeOperators:
         mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
         direct = vectors @ ridge_inverse(vectors.T @ vectors)
         word = np.einsum("a,alj,xl->xj", mean @ sigma[1], operator, direct, optimize=True)
-    return TreeOperators(mean, np.stack([left, right]), word, operator)
+    return Operators(mean, np.stack([left, right]), word, operator)

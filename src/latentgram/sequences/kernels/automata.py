@@ -1,7 +1,13 @@
-"""Expected counts of operator automata over a trie of sequences: the E-step of EM (000 §5.1).
+"""Products of operators along strings and over tries of strings.
 
-Node v is a distinct prefix, made from its parent by the operator `step[v]`, and ends `stops[v]` sequences. With
-f(v) the forward vector of a prefix and b(v) the adjoint of Σ_v stops[v] log p(v),
+    f(x₁ … x_T) = stopᵀ A_{x_T} ⋯ A_{x_1} start,  in ℝ with exact scaling
+
+The vectors may be negative, so no logarithms inside: after each symbol the vector is divided by its largest
+absolute entry and the logarithms of the divisors are added up. O(T n²).
+
+Expected counts, the E-step of EM (Luque et al. 2012, §5.1): node v of a trie is a distinct prefix, made from its
+parent by the operator `step[v]`, and ends `stops[v]` sequences. With f(v) the forward vector of a prefix and b(v)
+the adjoint of Σ_v stops[v] log p(v),
 
     f(v) = A_v f(parent),      p(v) = stopᵀ f(v)
     b(v) = stops[v]/p(v) · stop + Σ_children A_cᵀ b(c)
@@ -14,6 +20,46 @@ import numpy as np
 from numba import njit
 
 from latentgram.numeric.compiling import REORDER_AND_DIVIDE
+
+
+@njit(cache=True)
+def string_values(start, stop, step, tokens, offset):
+    """Sign and log |f| of each string `tokens[offset[i] : offset[i + 1]]`; a symbol below 0 gives f = 0."""
+    size = start.size
+    sign = np.zeros(offset.size - 1)
+    log_size = np.full(offset.size - 1, -np.inf)
+    state = np.empty(size)
+    moved = np.empty(size)
+    for string in range(offset.size - 1):
+        state[:] = start
+        scale = 0.0
+        known = True
+        for place in range(offset[string], offset[string + 1]):
+            symbol = tokens[place]
+            if symbol < 0:
+                known = False
+                break
+            largest = 0.0
+            for j in range(size):
+                total = 0.0
+                for k in range(size):
+                    total += step[symbol, j, k] * state[k]
+                moved[j] = total
+                largest = max(largest, abs(total))
+            if largest == 0.0:
+                known = False
+                break
+            for j in range(size):
+                state[j] = moved[j] / largest
+            scale += np.log(largest)
+        if known:
+            value = 0.0
+            for j in range(size):
+                value += stop[j] * state[j]
+            sign[string] = np.sign(value)
+            if value != 0.0:
+                log_size[string] = np.log(abs(value)) + scale
+    return sign, log_size
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER_AND_DIVIDE)
