@@ -34,10 +34,10 @@ from latentgram.parser.calibrator import Calibrator
 from latentgram.tagger.model import Tagger
 
 BACKENDS: dict[str, str] = {
-    "Ensemble": "latentgram.lpcfg.parse.plain:constituency_backend",
+    "Ensemble": "latentgram.lpcfg.parse.backend:PhraseBackend",
     "ArcFactored": "latentgram.arcs.parse:ArcBackend",
     "Reranker": "latentgram.arcs.parse:RerankingBackend",
-    "LPCFG": "latentgram.lpcfg.parse.plain:constituency_backend",
+    "LPCFG": "latentgram.lpcfg.parse.backend:PhraseBackend",
     "SHAG": "latentgram.shag.parse.backend:DependencyBackend",
     "LexicalSHAG": "latentgram.shag.parse.backend:DependencyBackend",
     "ProductSHAG": "latentgram.shag.parse.backend:DependencyBackend",

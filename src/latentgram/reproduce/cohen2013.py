@@ -25,6 +25,7 @@ from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics.data import GrammarData
 from latentgram.parser.parser import Parser
@@ -141,7 +142,7 @@ class Cohen2013:
 
     def negative(self, row: Row) -> int:
         """Sentences of the development part to which a grammar gives a negative probability."""
-        cascade = Cascade((self.models[row],))
+        cascade = Cascade((self.models[row],), Pruning())
         found = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
         return sum(posterior.negative for posterior in found if posterior is not None)
 

@@ -17,7 +17,7 @@ from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.ensemble import Ensemble
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parser.parser import Parser
@@ -71,7 +71,7 @@ def test_goodman_takes_the_tree_with_most_right_nodes():
     probabilities = tree_probabilities(grammar, WORDS)
     posterior = item_posteriors(probabilities)
     best = max(probabilities, key=lambda tree: sum(posterior[item] for item in tree))
-    backend = LatentBackend(grammar, Goodman())
+    backend = PhraseBackend(grammar, Goodman())
     backend.cascade = Cascade((grammar,), EXACT, unseen=False)
     [parse] = backend.parse([Sentence.of(WORDS)])
     symbols = backend.symbols
@@ -103,7 +103,7 @@ def test_sentences_without_a_parse_get_a_flagged_tree():
         rule_count=grammar.rule_count[grammar.rules[:, 0] == 1],
         rule_offset=grammar.rule_offset[: (grammar.rules[:, 0] == 1).sum() + 1],
     )
-    backend = LatentBackend(none)
+    backend = PhraseBackend(none)
     for words in (["dog"], ["the", "dog"], WORDS, WORDS * 3):
         [parse] = backend.parse([Sentence.of(words)])
         assert parse.fallback
@@ -111,7 +111,7 @@ def test_sentences_without_a_parse_get_a_flagged_tree():
 
 
 def test_one_word_and_many_words():
-    backend = LatentBackend(random_lpcfg(6))
+    backend = PhraseBackend(random_lpcfg(6))
     [short, long] = backend.parse([Sentence.of(["dog"]), Sentence.of(["the", "dog", "barks"] * 34)])
     assert short.tree.words == ("dog",)
     assert len(long.tree) == 102
