@@ -13,11 +13,11 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.latent_tree import learning as latent_tree
+from latentgram.latent_tree import statistics as latent_tree
 from latentgram.lpcfg import counting as counting_lpcfg
 from latentgram.lpcfg import em_steps
 from latentgram.parallel import Cluster
-from latentgram.sequences import hmm_learning as hmm
+from latentgram.sequences import em as hmm
 from laws.cases import Case
 from oracles.equality import same
 

@@ -174,7 +174,7 @@ def _holds(path: Path, text: str, begin: int) -> bool:
 
 
 def append_text(path: Path, text: str, gap: str) -> None:
-    """Put text at the end of a file: a crash leaves the old file or the new one, both whole.
+    r"""Put text at the end of a file: a crash leaves the old file or the new one, both whole.
 
     `gap` is what the old contents must end with (a blank line for CoNLL-U); it is added where it is missing.
 
