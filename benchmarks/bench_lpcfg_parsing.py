@@ -32,7 +32,7 @@ import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
 from harness import explain, write_rows
 from latentgram.lpcfg.kernels import first_pass as beam
-from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.backend import LatentBackend
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
 
@@ -76,7 +76,7 @@ class Clock:
         return run
 
 
-def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
+def stage_times(backend: LatentBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
     """Milliseconds a sentence of each stage."""
     clock = Clock()
     small = backend.cascade.pruning.small_states
@@ -107,7 +107,7 @@ def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[st
 def measure(
     name: str, model: Any, dev: lg.Treebank[Any], note: str, pruning: Pruning, tags: bool
 ) -> dict[str, Any]:
-    backend = PhraseBackend(model, None, pruning)
+    backend = LatentBackend(model, None, pruning)
     sentences = [lg.Sentence(s.words, s.tags if tags else None) for s in dev.sentences()]
     backend.parse(sentences[:8])
     begin = time.process_time()

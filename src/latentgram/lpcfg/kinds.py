@@ -29,7 +29,7 @@ _GRAMMAR = Kind(
     ),
     command="lpcfg",
     help="A (latent-variable) PCFG from a constituency treebank.",
-    parser="latentgram.lpcfg.parse.backend:PhraseBackend",
+    parser="latentgram.lpcfg.parse.plain:constituency_backend",
     prunes=True,
     surprisal="latentgram.lpcfg.surprisal:Surprisal",
     update="latentgram.lpcfg.update:update",

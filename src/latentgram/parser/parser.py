@@ -86,7 +86,7 @@ class Parser(Summarised):
         if not isinstance(self.pruning, Pruning):
             raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
         if not kind.prunes:
-            raise SettingError("pruning has a meaning for phrase grammars only")
+            raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
         kind.backend()(self.model, self.decoder, self.pruning)
 
     @cached_property
