@@ -127,6 +127,13 @@ class Settings:
         """The fields that were said, with their values."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
+    def plain(self) -> dict[str, object]:
+        """All fields as a model file can keep them: dictionaries and the like by their description."""
+        return {
+            name: value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+            for name, value in vars(self).items()
+        }
+
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """The settings of a recipe, with what is said here; `chosen` values take the place of what was said.
 

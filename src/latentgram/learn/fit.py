@@ -56,13 +56,14 @@ def fit(
     started = time.perf_counter()
     chosen = {"rare": choose_threshold(data)} if by.said.get("rare") == AUTO else {}
     settings = by.settings(recipe.settings_class(), f"{model.__name__} by {learner}", chosen)
+    fields, learn = settings.plain(), recipe.learn()
     judge = cast("Callable[[protocols.Model], float] | None", dev_score)
     context = Context(engine or engine_for(n_jobs), progress or Silent(), judge)
-    learned = recipe.learn()(data, settings, context)
+    learned = learn(data, settings, context)
     provenance = dataclasses.replace(
         learned.provenance,
         learner=learner,
-        fields={name: _plain(value) for name, value in vars(settings).items()},
+        fields=fields,
         data_digest=data.digest if isinstance(data, protocols.Digested) else "",
         data_size=len(data),
         seconds=time.perf_counter() - started,
@@ -77,8 +78,3 @@ def _as_data(data: Sized) -> Sized:
     if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
         return Treebank.of(data)
     return data
-
-
-def _plain(value: object) -> object:
-    """A setting as a model file can keep it: dictionaries and the like by their description."""
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
