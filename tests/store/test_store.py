@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
 import importlib
 import json
@@ -136,6 +137,9 @@ def storable_hint(hint: Any) -> bool:
     if typing.get_origin(hint) is typing.Literal:
         return True
     if getattr(hint, "_is_protocol", False):
+        return True
+    if typing.get_origin(hint) is collections.abc.Callable:
+        # A function may stand where a model may; the one is stored, the other is refused with a sentence.
         return True
     if not dataclasses.is_dataclass(hint):
         # An abstract class stands for those that implement it.
