@@ -55,7 +55,7 @@ class Session:
         model_path: Path | None = None,
         treebank: Path | None = None,
         train: Sequence[Path] = (),
-        sentences: Sequence[Sentence] = (),
+        sentences: Iterable[Sentence] = (),
         heldout: Path | None = None,
         workers: int = 2,
     ) -> None:

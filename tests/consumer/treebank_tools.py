@@ -1,0 +1,34 @@
+"""What a user's own program says of the types it meets; checked by mypy, never run."""
+
+from collections.abc import Iterator
+from typing import assert_type
+
+import latentgram as lg
+
+
+def train(path: str) -> lg.LPCFG:
+    trees = lg.Treebank.read(path)
+    grammar = lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=8))
+    assert_type(grammar, lg.LPCFG)
+    return grammar
+
+
+def ask(grammar: lg.LPCFG, text: str) -> Iterator[float]:
+    parser = lg.Parser(grammar)
+    parse = parser.parse(text)
+    assert_type(parse, lg.Parse)
+    assert_type(parse.logprob, float)
+    for other in parser.nbest(text, 3):
+        assert_type(other, lg.Parse)
+        yield other.logprob
+
+
+def tag(sentences: list[list[str]]) -> lg.HMM:
+    return lg.fit(lg.HMM, lg.Text.of(sentences), by=lg.EM(states=4))
+
+
+def guarded(parser: lg.Parser, words: list[str]) -> lg.Parse | None:
+    try:
+        return parser.parse(words)
+    except lg.NoParse:
+        return None
