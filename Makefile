@@ -36,8 +36,14 @@ docs: $(STAMP)
 examples: $(STAMP)
 	@for example in examples/*.py; do echo "== $$example"; $(BIN)/python $$example || exit 1; done
 
-build: $(STAMP)
-	$(BIN)/python -m build
+# A wheel with compiled kernels for this Python, numba and system, and the sources; needs no development tools.
+build:
+	$(PYTHON) -m venv .build
+	.build/bin/python -m pip install -q --disable-pip-version-check build .
+	rm -rf src/latentgram/_compiled
+	PYTHONPATH=src .build/bin/python -m latentgram warm-up --ship
+	.build/bin/python -m build
+	rm -rf src/latentgram/_compiled
 
 clean:
-	rm -rf $(VENV) dist build docs/_build latentgram-demo
+	rm -rf $(VENV) .build src/latentgram/_compiled dist build docs/_build latentgram-demo

@@ -45,7 +45,9 @@ def _blank(text: str, *columns: int) -> list[list[str]]:
 def test_rows_are_kept(run: Callable, model: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     file, output = tmp_path / "a.conllu", tmp_path / "b.conllu"
     file.write_text(SENTENCE * 2, "utf-8")
-    assert run("parse", model, file, *options, "-o", output).status == 0
+    parsed = run("parse", model, file, "--gold-tags", *options, "-o", output)
+    assert parsed.status == 0
+    assert "tags: those of the input" in parsed.err
     written = output.read_text("utf-8")
     expected = PLAIN + "\n" if "--nbest" in options else PLAIN
     assert _blank(written, 6, 7) == _blank(expected * 2, 6, 7)
@@ -78,3 +80,11 @@ def test_n_best_lists_keep_rows_too(run: Callable, model: Path, tmp_path: Path) 
     (tmp_path / "a.conllu").write_text(SENTENCE, "utf-8")
     found = run("nbest", model, tmp_path / "a.conllu", "-k", "2").out
     assert found.count("# sent_id = a-1") == found.count("2-3\tdog's") == 2
+
+
+def test_parse_and_eval_use_tags_alike_and_say_which(run: Callable, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "gold.conllu"
+    lg.demo_dependencies(3, seed=9).write(file)
+    for command in (("parse", model, file), ("eval", model, file)):
+        assert "tags: the parser's own" in run(*command).err
+        assert "tags: those of" in run(*command, "--gold-tags").err

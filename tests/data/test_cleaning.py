@@ -53,7 +53,7 @@ def test_a_chain_of_transforms_is_undone_backwards(forest: Forest) -> None:
     without, removal = strip_empties(forest)
     plain, relabelling = strip_functions(without)
     collapsed, repeats = collapse_repeats(plain)
-    assert plain == clean(forest)
+    assert clean(forest)[0] == plain
     assert removal.restore(relabelling.restore(repeats.restore(collapsed))) == forest
 
 
@@ -62,8 +62,8 @@ def test_penn_tree() -> None:
         "( (S (NP-SBJ-1 (DT The) (NN cat)) (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1)) "
         "(ADVP|PRT-TMP=2 (RB up)))) (-RRB- -RRB-) (. .)) )"
     )
-    assert str(clean(forest)[0]) == (
-        "( (S (NP (DT The) (NN cat)) (VP (VBD was) (VP (VBN seen) (ADVP|PRT (RB up)))) (-RRB- -RRB-) (. .)))"
+    assert str(clean(forest)[0][0]) == (
+        "(TOP (S (NP (DT The) (NN cat)) (VP (VBD was) (VP (VBN seen) (ADVP|PRT (RB up)))) (-RRB- -RRB-) (. .)))"
     )
 
 
@@ -83,8 +83,19 @@ def test_records_are_for_their_own_trees() -> None:
 @pytest.mark.parametrize("pack", ["wsj-sample", "genia", "gum"])
 def test_whole_corpora(pack: str, corpora: Path) -> None:
     forest = read_brackets(corpora / "constituency" / pack / "train.mrg")
-    assert clean(forest) == forest
+    assert clean(forest)[0] == forest
     collapsed, removal = collapse_repeats(forest)
     assert len(removal) == {"wsj-sample": 126, "genia": 14870, "gum": 206}[pack]
     assert removal.restore(collapsed) == forest
     assert np.array_equal(collapsed.lengths, forest.lengths)
+
+
+def test_tags_of_words_keep_their_names() -> None:
+    assert str(strip_functions(parse_forest("(NP-TMP (NN-SHORT today))"))[0][0]) == "(NP (NN-SHORT today))"
+
+
+def test_what_was_cleaned_is_counted() -> None:
+    forest = parse_forest("( (S-1 (NP-SBJ (-NONE- *)) (VP=2 (VB go))))\n(S (VB stay))")
+    cleaning = clean(forest)[1]
+    assert (cleaning.empties, cleaning.marks, cleaning.roots) == (2, 2, 1)
+    assert not clean(parse_forest("(S (VB stay))"))[1]

@@ -5,45 +5,13 @@ A new kind or recipe needs nothing here, if it reads what others read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import latentgram as lg
-from latentgram.data.ngrams.counts import NGramCounts
-from latentgram.data.text import Text
-from latentgram.kinds.registry import kind_of, kinds, learner_class, recipe_of
-from latentgram.kinds.settings import defaults_of
-
-
-def text() -> Text:
-    """The words of a few demo sentences."""
-    return Text.of(lg.demo_treebank(80, seed=5).sentences())
-
-
-DATA: dict[str, Callable[[], Any]] = {
-    "phrases": lambda: lg.demo_treebank(80, seed=5),
-    "dependencies": lambda: lg.demo_dependencies(80, seed=5),
-    "text": text,
-    "text or counts": text,
-    "contexts": text,
-    "tagged": lambda: lg.demo_treebank(80, seed=5).sentences(),
-    "trees or tagged": lambda: lg.demo_dependencies(80, seed=5),
-    "n-grams": lambda: NGramCounts.of(text(), order=3),
-    "counts": lambda: NGramCounts.of(text(), order=3),
-}
-"""A little data of each form that a recipe may read."""
-
-SMALL: dict[str, Any] = {
-    "states": 2,
-    "iterations": 2,
-    "passes": 1,
-    "bits": 14,
-    "count": 5,
-    "raters": "templates,shag",
-}
-"""Settings that keep learning short, for the recipes that know them."""
+from latentgram.kinds.registry import kind_of, kinds, recipe_of
+from latentgram.parser.trials import small_data, small_learner
 
 
 @dataclass(frozen=True)
@@ -58,14 +26,11 @@ class Case:
 
     @property
     def data(self) -> Any:
-        kind, recipe = kind_of(self.model), recipe_of(self.model, self.learner)
-        return DATA[(recipe.reads or kind.reads).name]()
+        return small_data(kind_of(self.model), recipe_of(self.model, self.learner))
 
     @property
     def by(self) -> Any:
-        known = defaults_of(recipe_of(self.model, self.learner).settings_class())
-        settings = {name: value for name, value in SMALL.items() if name in known}
-        return learner_class(self.model, self.learner)(**settings)
+        return small_learner(kind_of(self.model), self.learner)
 
     def fit(self, **options: Any) -> Any:
         return lg.fit(kind_of(self.model).model_class(), self.data, by=self.by, **options)

@@ -13,7 +13,8 @@ import latentgram as lg
 from latentgram.data.provenance import Provenance
 from latentgram.kinds.registry import kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
-from laws.cases import CASES, DATA, Case, fitted
+from latentgram.parser.trials import DATA
+from laws.cases import CASES, Case, fitted
 from oracles.equality import same
 
 PARSED = [case for case in CASES if kinds()[case.model].parser]
@@ -26,7 +27,7 @@ def bare(model: Any) -> Any:
 
 def test_every_recipe_is_tried() -> None:
     read = {(recipe.reads or kind.reads).name for kind in kinds().values() for recipe in kind.recipes.values()}
-    assert not read - set(DATA), "add data of these forms to tests/laws/cases.py"
+    assert not read - set(DATA), "add data of these forms to latentgram.parser.trials"
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from latentgram.cli.options import (
+    GOLD_TAGS,
     Workers,
     argument,
     check_output,
@@ -35,7 +36,7 @@ class Evaluation(Workers):
     second: Path = argument("The gold trees, or a parser's output.", metavar="GOLD|OUTPUT")
     against: Path | None = option(None, "Another output for the same gold trees: is it better, or is it chance?")
     labelled: bool = flag("--labelled", "With --against: compare heads with their relations (LAS).")
-    gold_tags: bool = flag("--gold-tags", "Give the model the tags of the gold trees.")
+    gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     punctuation: Literal["none", "upos", "ptb"] | None = option(
         None, "Dependents left out: none (as UD does), by UPOS (the default if there are any), or Penn tags."
     )
@@ -120,12 +121,14 @@ def _read(file: Path, read: Callable[[Path], AnyTreebank]) -> tuple[AnyTreebank,
 
 def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
     """Gold trees, the model's trees for their sentences, and which of these are fallbacks."""
-    from latentgram.cli.console import counted
+    from latentgram.cli.console import counted, say
     from latentgram.data.treebank import Treebank
 
     gold = Treebank.read(asked.second)
     with faults_of(asked.second), asked.engine() as engine:
         parser = load_parser(asked.first)
+        own = parser.tags_itself and not asked.gold_tags
+        say("tags: the parser's own (--gold-tags uses those of the trees)" if own else "tags: those of the trees")
         questions = (parser.question(tree, asked.gold_tags) for tree in gold)
         parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
         return gold, Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]

@@ -7,6 +7,7 @@ warm start stays short.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ from latentgram.cli.score import score, suspects
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
+from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
 
 app = typer.Typer(
@@ -46,6 +48,7 @@ app.add_typer(reproduce.app, name="reproduce")
 for _function in (parse, nbest, rerank, tag, evaluate, calibrate, score, suspects, show, info, serve, bench):
     app.command("eval" if _function is evaluate else None, no_args_is_help=True)(_function)
 app.command()(demo)
+app.command()(warm_up)
 
 
 def _print_version(wanted: bool) -> None:
@@ -61,6 +64,20 @@ def _options(
     ] = False,
 ) -> None:
     del version
+    _show_log()
+
+
+def _show_log() -> None:
+    """Messages of the package's logger are lines on standard error."""
+    from latentgram.cli.console import say
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(record.getMessage())
+
+    logger = logging.getLogger("latentgram")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [Lines()]
 
 
 def _fail(message: str, status: int = 1) -> NoReturn:

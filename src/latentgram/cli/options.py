@@ -36,6 +36,7 @@ Inputs = Literal["text", "tagged", "conllu", "brackets"]
 Outputs = Literal["brackets", "conllu", "json", "outline"]
 
 TELLS_FORMAT = "What the input is; by default told by the name of a file."
+GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
 TOKENISED = "Text is one sentence a line, tokens parted by blanks."
 SKIP_BAD = "Leave faulty sentences out, and count them."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"

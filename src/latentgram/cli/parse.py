@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from latentgram.cli.options import (
+    GOLD_TAGS,
     SKIP_BAD,
     TOKENISED,
     Inputs,
@@ -54,7 +55,8 @@ class Parsing(Workers):
     )
     to: Outputs | None = option(None, "Output format; by default brackets or CoNLL-U.")
     tokenised: bool = flag("--tokenised", TOKENISED)
-    own_tags: bool = flag("--own-tags", "Ignore tags in the input.")
+    own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
+    gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
     nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1)
     samples: int | None = option(None, "So many trees drawn from the posterior.", min=1)
@@ -99,7 +101,10 @@ class Parsing(Workers):
 
         with open(self.model, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        reading = {name: getattr(self, name) for name in ("kind", "partial", "tokenised", "own_tags", "decoder")}
+        reading = {
+            name: getattr(self, name)
+            for name in ("kind", "partial", "tokenised", "own_tags", "gold_tags", "decoder")
+        }
         more = {**dataclasses.asdict(request), **reading, "constraints": self.constraints is not None}
         return {"model": digest, "version of latentgram": __version__, **more}
 
@@ -130,16 +135,15 @@ def parse(asked: Parsing) -> None:
         parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
     bad: list[DataError] | None = [] if asked.skip_bad else None
     expected = _expectation(parser, asked)
-    retagged = _Retagged(parser)
-    questions = expected.watch(retagged.watch(_questions(parser, asked, bad)), asked.names)
+    tags = _GivenTags(parser)
+    questions = expected.watch(tags.watch(_questions(parser, asked, bad)), asked.names)
     with asked.engine() as engine:
         tally = _watched(_answered(parser, questions, request, asked, engine), expected, asked.output)
     if not tally.sentences:
         say("0 sentences")
     if tally.fallbacks:
         say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
-    if retagged.words:
-        say(f"words with tags that the grammar does not know, which it tagged itself: {retagged.words}")
+    tags.report()
     if left_out := tally.faults + len(bad or ()):
         say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
 
@@ -162,21 +166,35 @@ def _decoder_named(name: Decoders) -> Decoder:
     return decoders[name]
 
 
-class _Retagged:
-    """Counts the words whose tags a phrase-structure grammar does not know."""
+class _GivenTags:
+    """Counts the sentences that came with tags, and the words whose tags a grammar does not know."""
 
     def __init__(self, parser: Parser) -> None:
         from latentgram.kinds.registry import kind_of
 
         self.known = frozenset() if kind_of(parser.model).needs_tags else parser.backend.tags
-        self.words = 0
+        self.used = self.unused = self.unknown_words = 0
 
     def watch(self, questions: Iterator[Question]) -> Iterator[Question]:
         """The same questions, counted."""
         for question in questions:
-            if self.known:
-                self.words += sum(tag not in self.known for tag in question.sentence.tags or ())
+            if (tags := question.sentence.tags) is not None:
+                self.used += 1
+                self.unknown_words += sum(tag not in self.known for tag in tags) if self.known else 0
+            elif question.untagged:
+                self.unused += 1
             yield question
+
+    def report(self) -> None:
+        """Say whose tags were used, where the input had any."""
+        from latentgram.cli.console import say
+
+        if self.used:
+            say(f"tags: those of the input, in {self.used:,} sentences")
+        if self.unused:
+            say(f"tags: the parser's own; the input's were not used, in {self.unused:,} sentences (--gold-tags)")
+        if self.unknown_words:
+            say(f"words with tags that the grammar does not know, which it tagged itself: {self.unknown_words}")
 
 
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
@@ -189,7 +207,13 @@ def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> I
     rules = None if asked.tokenised else parser.tokeniser or Tokeniser()
     known = asked.constraints
     return read_questions(
-        asked.names, asked.kind, own_tags=asked.own_tags, constraints=known, bad=bad, tokeniser=rules
+        asked.names,
+        asked.kind,
+        own_tags=asked.own_tags,
+        gold_tags=asked.gold_tags or not parser.tags_itself,
+        constraints=known,
+        bad=bad,
+        tokeniser=rules,
     )
 
 

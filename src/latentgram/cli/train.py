@@ -10,6 +10,7 @@ import inspect
 import time
 import types
 import typing
+import warnings
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,7 @@ class Work:
     tagger: bool = False
     jackknife: int = 0
     skip_bad: bool = False
+    keep_marks: bool = False
     stream: bool = False
 
 
@@ -129,7 +131,9 @@ def _command(kind: Kind) -> Callable[..., None]:
         if dev is not None:
             _check_choice(recipe, learner, by)
         switches = {
-            name: options[name] for name in ("tagger", "jackknife", "skip_bad", "stream") if name in options
+            name: options[name]
+            for name in ("tagger", "jackknife", "skip_bad", "keep_marks", "stream")
+            if name in options
         }
         with engine_of(n_jobs, cluster) as engine:
             train(Work(kind, recipe, learner, files, output, dev, **switches), engine)  # type: ignore[arg-type]
@@ -182,6 +186,9 @@ def _signature(kind: Kind, known: dict[str, str], flags: dict[str, inspect.Param
     if kind.reads in (PHRASES, DEPENDENCIES):
         lenient = typer.Option("--skip-bad", help="Leave faulty trees out, and count them.")
         parameters.append(parameter("skip_bad", Annotated[bool, lenient], False))
+    if kind.reads is PHRASES:
+        raw = typer.Option("--keep-marks", help="Learn empty elements, function tags and indices as they stand.")
+        parameters.append(parameter("keep_marks", Annotated[bool, raw], False))
     if kind.needs_tags:
         tagger = typer.Option("--tagger/--no-tagger", help="Train a tagger too, for text without tags.")
         folds = typer.Option(min=0, help="Train on tags of taggers of this many parts of the data (0: gold tags).")
@@ -207,9 +214,23 @@ def _read(work: Work) -> Sized:
         trees: Treebank[Tree] | Treebank[DependencyTree] = latentgram.Treebank.read(work.files, skip_bad=True)
         if trees.skipped:
             say(f"left out faulty trees: {len(trees.skipped)}, the first: {trees.skipped[0]}")
-        return trees
+        return _cleaned(trees, work)
     read = named((work.recipe.reads or work.kind.reads).reader)
-    return cast("Callable[[Sequence[Path], Settings], Sized]", read)(work.files, work.learner)
+    return _cleaned(cast("Callable[[Sequence[Path], Settings], Sized]", read)(work.files, work.learner), work)
+
+
+def _cleaned(data: Sized, work: Work) -> Sized:
+    """Phrase-structure trees as parsers learn from them; other data as they are."""
+    from latentgram.cli.console import say
+    from latentgram.data.treebank import CONSTITUENCY, Treebank
+
+    if work.keep_marks or not isinstance(data, Treebank) or data.kind != CONSTITUENCY:
+        return data
+    trees, cleaning = data.clean()
+    if cleaning:
+        say(f"cleaned the trees (--keep-marks leaves them as they are): {cleaning}")
+        return trees
+    return data
 
 
 def train(work: Work, engine: Engine) -> None:
@@ -227,7 +248,9 @@ def train(work: Work, engine: Engine) -> None:
     judge = None if work.dev is None else judge_on(work.kind, work.dev, work.learner, data)
     model: Model
     learned: Model | Parser
-    with faults_of(work.files[0]), progress() as shown:
+    with faults_of(work.files[0]), warnings.catch_warnings(), progress() as shown:
+        if work.keep_marks:
+            warnings.filterwarnings("ignore", message="the trees have empty elements")
         if work.kind.parser:
             from latentgram.parser.pipeline import fit_parser
 

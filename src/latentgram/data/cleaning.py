@@ -4,8 +4,8 @@ Each function gives the cleaned forest and a record; `record.restore(cleaned)` i
 label. Records are for whole treebanks: a parser's own trees have nothing to put back.
 
 - `strip_empties`: traces and other empty elements (`-NONE-`), with all nodes that are over nothing else;
-- `strip_functions`: function tags and indices, `NP-SBJ-1` → `NP`, `NP=2` → `NP`; but `-LRB-` stays, as does
-  `ADVP|PRT`;
+- `strip_functions`: function tags and indices of phrases, `NP-SBJ-1` → `NP`, `NP=2` → `NP`; but `-LRB-` stays, as
+  do `ADVP|PRT` and whatever is the tag of a word;
 - `collapse_repeats`: X directly and only over X, as when scores of GENIA parsers are compared.
 
 Each is one pass over the arrays.
@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
+from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
 
 EMPTY = "-NONE-"
 """Penn's tag of empty elements."""
+ROOT = "TOP"
+"""The name of roots that have none."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,12 @@ def strip_functions(forest: Forest) -> tuple[Forest, Relabelling]:
     >>> print(stripped[0], relabelling.restore(stripped) == forest)
     (S (NP (-LRB- -LRB-)) (ADVP|PRT (RB up))) True
     """
-    return forest.rename(plain_label), Relabelling(forest)
+    phrases = [plain_label(label) for label in forest.labels]
+    labels = Alphabet.of((*forest.labels, *phrases))
+    label = np.where(
+        forest.is_tag, labels.encode(forest.labels)[forest.label], labels.encode(phrases)[forest.label]
+    )
+    return forest.with_labels(labels, label), Relabelling(forest)
 
 
 def plain_label(label: str) -> str:
@@ -119,6 +127,60 @@ def plain_label(label: str) -> str:
     return label.split("-", 1)[0].split("=", 1)[0]
 
 
-def clean(forest: Forest) -> Forest:
-    """Without empty elements, function tags and indices: what parsers of the Penn Treebank learn from."""
-    return strip_functions(strip_empties(forest)[0])[0]
+@dataclass(frozen=True)
+class Cleaning:
+    """How much was taken off a treebank; false if nothing."""
+
+    empties: int
+    """Empty elements, with what was over nothing else."""
+    marks: int
+    """Nodes that lost function tags or indices."""
+    roots: int
+    """Roots without a label, which became TOP."""
+
+    def __bool__(self) -> bool:
+        return bool(self.empties or self.marks or self.roots)
+
+    def __str__(self) -> str:
+        """What was done, in a sentence without its end."""
+        parts = {
+            "empty elements removed": self.empties,
+            "labels without their function tags and indices": self.marks,
+            f"roots named {ROOT}": self.roots,
+        }
+        return ", ".join(f"{what}: {count:,}" for what, count in parts.items() if count)
+
+
+def clean(forest: Forest) -> tuple[Forest, Cleaning]:
+    """Without empty elements, function tags and indices: what parsers of the Penn Treebank learn from.
+
+    >>> from latentgram.data.brackets import parse_forest
+    >>> forest, cleaning = clean(parse_forest("( (S (NP-SBJ-1 (NNP Kim)) (VP (VBZ waits) (S (-NONE- *-1)))))"))
+    >>> print(forest[0])
+    (TOP (S (NP (NNP Kim)) (VP (VBZ waits))))
+    >>> print(cleaning)
+    empty elements removed: 2, labels without their function tags and indices: 1, roots named TOP: 1
+    """
+    spoken, removal = strip_empties(forest)
+    plain, _ = strip_functions(spoken)
+    rooted = plain.rename(lambda label: label or ROOT)
+    marks = sum(count for label, count in _label_counts(spoken) if label and plain_label(label) != label)
+    return rooted, Cleaning(len(removal), marks, sum(count for label, count in _label_counts(plain) if not label))
+
+
+def _label_counts(forest: Forest) -> list[tuple[str, int]]:
+    """How many phrases have each label."""
+    counts = np.bincount(forest.label[~forest.is_tag], minlength=len(forest.labels))
+    return list(zip(forest.labels, counts.tolist(), strict=True))
+
+
+def without_empties(sentence: Sentence) -> Sentence:
+    """The words that are spoken.
+
+    >>> without_empties(Sentence(("he", "*-1", "left"), ("PRP", EMPTY, "VBD"))).words
+    ('he', 'left')
+    """
+    if sentence.xpos is None or EMPTY not in sentence.xpos:
+        return sentence
+    kept = [(word, tag) for word, tag in zip(sentence.words, sentence.xpos, strict=True) if tag != EMPTY]
+    return Sentence.of(kept)

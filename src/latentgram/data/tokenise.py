@@ -126,6 +126,20 @@ class Tokeniser:
             if words:
                 yield Sentence(tuple(words), space_after=(*spaces[:-1], True))
 
+    def sentence(self, text: str) -> Sentence:
+        """A text as one sentence, whatever points it has.
+
+        >>> Tokeniser().sentence("He left. (Why?)").words
+        ('He', 'left', '.', '(', 'Why', '?', ')')
+        """
+        match list(self.sentences(text)):
+            case [single]:
+                return single
+            case parts:
+                words = tuple(word for part in parts for word in part.words)
+                spaces = (part.space_after or (True,) * len(part) for part in parts)
+                return Sentence(words, space_after=tuple(space for part in spaces for space in part))
+
     def is_tokenised(self, line: str) -> bool:
         """Whether a line is one sentence that is cut into tokens already.
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data import brackets, formats
+from latentgram.data.cleaning import Cleaning, clean
 from latentgram.data.conllu import to_conllu, write_conllu
 from latentgram.data.dependencies import DependencyArrays, DependencyTree, Lifting, projectivise
 from latentgram.data.files import STANDARD, PathLike
@@ -181,6 +182,16 @@ class Treebank(Sequence[Item], Generic[Item]):
         return (
             (file, item) for file in files for item in formats.stream_items([file], kind, bad, column, heads=False)
         )
+
+    def clean(self) -> tuple[Treebank[Tree], Cleaning]:
+        """Phrase-structure trees without empty elements, function tags and indices, and how many there were.
+
+        >>> tree = Tree("NP-SBJ", (Tree("NN", word="cats"), Tree("-NONE-", word="*T*-1")))
+        >>> print(Treebank.of([tree]).clean()[0][0])
+        (NP (NN cats))
+        """
+        forest, cleaning = clean(self.forest)
+        return Treebank(forest, CONSTITUENCY, self.skipped), cleaning
 
     def write(self, path: PathLike) -> None:
         """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""

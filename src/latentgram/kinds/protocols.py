@@ -80,9 +80,6 @@ class Backend(Protocol):
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of everything that may be in a structure."""
 
-    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
-        """What the parser is to be given when it is tested on this tree."""
-
     def compare(self, gold: Sequence[AnyTree], parses: Sequence[Parse]) -> Score:
         """The score of parses against a treebank."""
 

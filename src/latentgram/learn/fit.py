@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
+import warnings
 from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from latentgram.data.cleaning import EMPTY
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
@@ -76,5 +79,8 @@ def _as_data(data: Sized) -> Sized:
     if data is None:
         raise DataError("there is nothing to learn from")
     if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
-        return Treebank.of(data)
+        data = Treebank.of(data)
+    if isinstance(data, Treebank) and isinstance(data.items, Forest) and EMPTY in data.items.labels:
+        message = f"the trees have empty elements ({EMPTY}), which are learned as words: see Treebank.clean"
+        warnings.warn(message, stacklevel=3)
     return data

@@ -12,14 +12,14 @@ _GRAMMAR = Kind(
     "latentgram.lpcfg.model:LPCFG",
     PHRASES,
     {
+        "Clustering": Recipe(
+            "latentgram.lpcfg.clustering:learn_clusters", f"{_SETTINGS}:ClusteringLPCFG", chooses=True
+        ),
         "Counting": Recipe("latentgram.lpcfg.counting:count_pcfg", f"{_SETTINGS}:CountingLPCFG"),
         "Spectral": Recipe(
             "latentgram.lpcfg.spectral:learn_spectral", f"{_SETTINGS}:SpectralLPCFG", chooses="search"
         ),
         "EM": Recipe("latentgram.lpcfg.em:learn_em", f"{_SETTINGS}:EMLPCFG", chooses=True),
-        "Clustering": Recipe(
-            "latentgram.lpcfg.clustering:learn_clusters", f"{_SETTINGS}:ClusteringLPCFG", chooses=True
-        ),
     },
     parts=(
         "latentgram.lpcfg.decoders:Brackets",
@@ -28,7 +28,7 @@ _GRAMMAR = Kind(
         "latentgram.lpcfg.parse.pruning:Pruning",
     ),
     command="lpcfg",
-    help="A (latent-variable) PCFG from a constituency treebank.",
+    help="A PCFG with hidden states (or, by counting, without) from a constituency treebank.",
     parser="latentgram.lpcfg.parse.plain:constituency_backend",
     prunes=True,
     surprisal="latentgram.lpcfg.surprisal:Surprisal",

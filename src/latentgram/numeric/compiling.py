@@ -1,20 +1,47 @@
-"""What the compiler may do with floating-point numbers, and functions whose meaning depends on a type.
+"""How kernels are compiled: `njit`, what the compiler may do with numbers, functions whose meaning is a type's.
 
-`REORDER` lets it add in any order and fuse a product with a sum, which vector instructions need; infinity and NaN
-keep their meaning. `REORDER_AND_DIVIDE` also lets it multiply by a reciprocal.
+`njit` is numba's, with a cache of its own (kernel_cache.py). `REORDER` lets the compiler add in any order and fuse
+a product with a sum, which vector instructions need; infinity and NaN keep their meaning. `REORDER_AND_DIVIDE`
+also lets it multiply by a reciprocal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal, TypeVar, cast
 
+import numba
+from numba.core.dispatcher import Dispatcher
 from numba.extending import overload
+
+from latentgram.numeric.kernel_cache import KernelCache
 
 REORDER = {"reassoc", "contract", "nsz"}
 REORDER_AND_DIVIDE = REORDER | {"arcp"}
 
 Function = Callable[..., Any]
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+
+def njit(
+    *,
+    nogil: bool = False,
+    inline: Literal["never", "always"] = "never",
+    fastmath: bool | set[str] = False,
+    error_model: Literal["python", "numpy"] = "python",
+) -> Callable[[Kernel], Kernel]:
+    """A decorator that compiles a function when it is called, or takes what was compiled before."""
+    compile = numba.njit(nogil=nogil, inline=inline, fastmath=fastmath, error_model=error_model)
+
+    def kept(function: Kernel) -> Kernel:
+        compiled = compile(function)
+        if isinstance(compiled, Dispatcher):  # not when numba is told to leave functions as they are
+            with suppress(RuntimeError):  # raised where nothing can be written: then nothing is kept
+                compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+        return cast(Kernel, compiled)
+
+    return kept
 
 
 def by_type(function: Function, meanings: Mapping[type, Function], fastmath: set[str] | None = None) -> None:

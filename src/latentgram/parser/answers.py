@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
+from latentgram.data.cleaning import without_empties
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
-from latentgram.data.formats import TEXT, find_files
+from latentgram.data.formats import TAGGED, TEXT, find_files
 from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Tokeniser
@@ -49,6 +50,8 @@ class Question:
     source: DependencyTree | None = None
     number: int | None = None
     """Which sentence of its file it is, where lines are not known."""
+    untagged: bool = False
+    """Whether it had tags that are not to be used."""
 
     @property
     def content(self) -> bytes:
@@ -247,21 +250,25 @@ def read_questions(
     format: str | None = None,
     *,
     own_tags: bool = False,
+    gold_tags: bool = False,
     constraints: PathLike | None = None,
     bad: list[DataError] | None = None,
     tokeniser: Tokeniser | None = None,
 ) -> Iterator[Question]:
     """The sentences of files with their places: the line in plain text, else the number of the sentence.
 
+    Tagged text has its tags, unless `own_tags`; trees have theirs only with `gold_tags`, as in an evaluation.
     With a file of constraints text is cut at blanks, and their places are those of the constraints.
     """
     files, kind = find_files(paths, format)
     if constraints is not None:
         # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-        return _with_constraints(read_questions(files, kind, own_tags=own_tags), constraints, bad)
+        return _with_constraints(
+            read_questions(files, kind, own_tags=own_tags, gold_tags=gold_tags), constraints, bad
+        )
     if kind == TEXT:
         return _text_questions(files, bad, tokeniser)
-    return _tree_questions(files, kind, bad, own_tags)
+    return _tree_questions(files, kind, bad, own_tags or (kind != TAGGED and not gold_tags))
 
 
 def _text_questions(
@@ -280,9 +287,11 @@ def _tree_questions(
     """CoNLL-U keeps its rows, and tags go where asked."""
     for path in files:
         for number, (_, item) in enumerate(Treebank.stream_unparsed([path], kind, bad=bad), 1):
-            sentence = item.sentence.without_tags() if own_tags else item.sentence
+            sentence = without_empties(item.sentence)
+            if untagged := own_tags and sentence.tags is not None:
+                sentence = sentence.without_tags()
             source = item if isinstance(item, DependencyTree) else None
-            yield Question(sentence, path=path, source=source, number=number)
+            yield Question(sentence, path=path, source=source, number=number, untagged=untagged)
 
 
 def _with_constraints(

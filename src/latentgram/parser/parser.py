@@ -18,6 +18,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.cleaning import without_empties
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Summarised
@@ -105,8 +106,12 @@ class Parser(Summarised):
         return self.model.summary()
 
     def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: object) -> Parse:
-        """Parse one sentence: a string (split at blanks), words, or (word, tag) pairs."""
-        given = Sentence.of(sentence)
+        """Parse one sentence: text, a list of words, or (word, tag) pairs.
+
+        Text is cut into words as in the treebank the parser was trained on, but not into sentences: see
+        `sentences_of` for that.
+        """
+        given = self._sentence(sentence)
         return self._parse_batch([(given, _known(given, known, parts))])[0]
 
     def sentences_of(self, text: str) -> Iterator[Sentence]:
@@ -153,7 +158,7 @@ class Parser(Summarised):
 
         `known` has the constraints of each sentence, or of the first ones.
         """
-        given = (Sentence.of(sentence) for sentence in sentences)
+        given = (self._sentence(sentence) for sentence in sentences)
         constraints = chain(known, repeat(None))
         batches = shards(((each, _known(each, next(constraints), {})) for each in given), BATCH)
         for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
@@ -165,7 +170,7 @@ class Parser(Summarised):
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
             raise SettingError(f"the number of parses must be at least 1, got {count}")
-        given = Sentence.of(sentence)
+        given = self._sentence(sentence)
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         parses = self.backend.nbest(given, count, told)
@@ -177,7 +182,7 @@ class Parser(Summarised):
         """`count` independent draws from the posterior over structures."""
         if count < 1:
             raise SettingError(f"the number of samples must be at least 1, got {count}")
-        given = Sentence.of(sentence)
+        given = self._sentence(sentence)
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         parses = self.backend.sample(given, count, seed, told)
@@ -219,17 +224,29 @@ class Parser(Summarised):
         >>> round(sum(p for word, _, p in marginals.tags if word == 0), 2)
         1.0
         """
-        given = Sentence.of(sentence)
+        given = self._sentence(sentence)
         told = _known(given, known, parts)
         (given,), _ = self._tagged([given], [told])
         marginals = self.backend.marginals(given, told)
         return marginals if self.calibrator is None else self.calibrator.apply_to_marginals(marginals, told)
 
+    @property
+    def tags_itself(self) -> bool:
+        """Whether it can parse words without tags: by a tagger, or by a grammar that has tags of its own."""
+        return self.tagger is not None or not kind_of(self.model).needs_tags
+
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
-        """What this parser is given when it is tested on a tree: no gold tags if it has a tagger of its own."""
-        if self.tagger is not None and not gold_tags:
-            return gold.sentence.without_tags() if isinstance(gold, DependencyTree) else Sentence(gold.words)
-        return self.backend.question(gold, gold_tags)
+        """What is asked when a tree is the answer: its words, with its tags if they are asked for or needed."""
+        sentence = without_empties(gold.sentence)
+        return sentence if gold_tags or not self.tags_itself else sentence.without_tags()
+
+    def _sentence(self, sentence: SentenceLike) -> Sentence:
+        """A string is text, cut into words as `sentences_of` does; anything else is words already."""
+        return (
+            (self.tokeniser or Tokeniser()).sentence(sentence)
+            if isinstance(sentence, str)
+            else Sentence.of(sentence)
+        )
 
     @overload
     def evaluate(

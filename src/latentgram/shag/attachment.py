@@ -306,10 +306,6 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         posteriors = self._analysis(sentence, known).posteriors
         return arc_marginals(posteriors.arcs, posteriors.roots)
 
-    def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
-        """The words with their tags: these models take tags as given."""
-        return gold.sentence
-
     def compare(self, gold: Sequence[AnyTree], parses: Sequence[Parse]) -> AttachmentScore:
         """Attachment, words tagged as punctuation left out."""
         right = [tree for tree in gold if isinstance(tree, DependencyTree)]

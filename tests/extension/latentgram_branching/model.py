@@ -87,8 +87,5 @@ class BranchingBackend:
         tree = self.model.tree(sentence.words)
         return Marginals(spans=tuple((begin, end, label, 1.0) for label, begin, end in tree.spans()))
 
-    def question(self, gold: lg.Tree, gold_tags: bool) -> lg.Sentence:
-        return lg.Sentence(gold.words)
-
     def compare(self, gold: Sequence[lg.Tree], parses: Sequence[lg.Parse]) -> object:
         return lg.score_brackets(gold, [parse.tree for parse in parses])

@@ -324,10 +324,6 @@ class LatentBackend:
         _, posterior, _ = self._analyse(sentence, known)
         return Marginals() if posterior is None else span_marginals(self.table, posterior.chart, posterior.item)
 
-    def question(self, gold: Tree, gold_tags: bool) -> Sentence:
-        """The words of a tree, with its tags if they are to be believed."""
-        return Sentence(gold.words, gold.tags if gold_tags else None)
-
     def compare(self, gold: Any, parses: Sequence[Parse]) -> BracketingScore:
         """Labelled brackets as EVALB counts them."""
         trees = [parse.tree for parse in parses if isinstance(parse.tree, Tree)]

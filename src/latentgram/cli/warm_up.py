@@ -1,0 +1,52 @@
+"""`latentgram warm-up`: compile all kernels now, not when they are first needed."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from latentgram.errors import SettingError
+
+
+def warm_up(
+    kinds: Annotated[
+        list[str] | None, typer.Argument(help="Kinds of models, named as in `latentgram train`; all if none.")
+    ] = None,
+    ship: Annotated[
+        bool, typer.Option("--ship", help="Compile for any processor, into the package: `make build` does so.")
+    ] = False,
+) -> None:
+    """Compile what learning and parsing need, once: for images of containers, before a lesson or a deadline.
+
+    Compiled code is kept beside the package, or where NUMBA_CACHE_DIR says. Where neither the package nor a home
+    folder can be written, it is kept in a folder of your own under the system's temporary one.
+    """
+    from latentgram.cli.console import say
+    from latentgram.parser import trials
+
+    if ship:
+        _ship()
+        return
+    started = time.process_time()
+    for name in trials.warm_up(kinds or ()):
+        say(f"{name}: ready after {time.process_time() - started:.0f} s of processor time")
+
+
+def _ship() -> None:
+    """Do the same in a process of its own, which compiles for the common processor of a family."""
+    import os
+    import subprocess
+    import sys
+    import tempfile
+
+    from latentgram.cli.console import say
+    from latentgram.numeric.kernel_cache import finish_shipping, shipping_environment
+
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, **shipping_environment(), "NUMBA_CACHE_DIR": cache}
+        done = subprocess.run([sys.executable, "-m", "latentgram", "warm-up"], env=environment, check=False)
+    if done.returncode:
+        raise SettingError("nothing is shipped: the work that compiles the kernels has failed")
+    say(f"compiled code is in {finish_shipping()}")

@@ -1,0 +1,175 @@
+"""Where compiled kernels are kept, so that the first parse does not wait for a compiler.
+
+1. `_compiled/` of the package: what a wheel ships, made for any processor of its family (x86-64-v3 has AVX2 and
+   FMA) by `make build`. It is valid for one Python, one numba and one content of the package; on any mismatch or
+   fault it is passed over.
+2. Numba's own cache: NUMBA_CACHE_DIR, `__pycache__` beside the source, or the user's cache folder.
+3. Where none of these can be written (a read-only installation without a home), a folder of the user's own under
+   the system's temporary one.
+
+Numba looks up a function by the hash of its own file only; what is shipped is looked up by that of all files.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import os
+import platform
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite import binding
+from numba.core import caching
+
+PACKAGE = Path(__file__).parents[1]
+SHIPPED = PACKAGE / "_compiled"
+SHIP = "LATENTGRAM_SHIP"
+"""The environment variable that has compiled code written to `SHIPPED` as well."""
+FAMILIES = {
+    "x86_64": ("x86-64-v3", ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")),
+    "aarch64": ("generic", ("neon",)),
+}
+"""Of each architecture the processor to compile for, and what one must have to run the result."""
+
+Function = Callable[..., Any]
+logger = logging.getLogger("latentgram")
+
+
+@functools.cache
+def package_digest() -> str:
+    """A digest of all source files of the package."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def shipped_folder() -> Path:
+    """Where the code for this Python, numba and system is, or would be."""
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    return SHIPPED / f"{python}-numba{numba.__version__}-{platform.machine()}-{sys.platform}"
+
+
+@functools.cache
+def runs_shipped_code() -> bool:
+    """Whether there is compiled code of this very package, and this processor can run it."""
+    digest = shipped_folder() / "digest"
+    if not digest.is_file() or digest.read_text("ascii") != package_digest():
+        return False
+    _, needed = FAMILIES.get(platform.machine(), ("", ("unknown",)))
+    features = binding.get_host_cpu_features()
+    return all(features.get(feature, False) for feature in needed)
+
+
+def shipping_environment() -> dict[str, str]:
+    """The variables under which a process compiles for others."""
+    name, features = FAMILIES[platform.machine()]
+    listed = ",".join(f"+{feature}" for feature in features)
+    return {SHIP: "1", "NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": listed}
+
+
+def finish_shipping() -> Path:
+    """Say which package the compiled code belongs to; gives its folder."""
+    folder = shipped_folder()
+    (folder / "digest").write_text(package_digest(), "ascii")
+    return folder
+
+
+def private_folder() -> Path:
+    """A folder under the system's temporary one that belongs to this user alone, made if it is not there."""
+    owner = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"latentgram-kernels-{owner}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or (
+        hasattr(os, "getuid") and (found.st_uid != owner or found.st_mode & 0o077)
+    ):
+        raise PermissionError(f"{folder} is not a folder of this user alone: compiled code is not kept there")
+    return folder
+
+
+@functools.cache
+def _announce_temporary() -> None:
+    folder = private_folder()
+    logger.warning("compiled code is kept in %s: no other place can be written (see NUMBA_CACHE_DIR)", folder)
+
+
+@functools.cache
+def _announce_compiling() -> None:
+    logger.info("compiling, once on this machine: up to half a minute")
+
+
+class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
+    """The last resort: a private folder that goes with the machine."""
+
+    def __init__(self, py_func: Function, py_file: str) -> None:
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
+        self._cache_path = os.fspath(private_folder() / self.get_suitable_cache_subpath(py_file))
+
+    def get_cache_path(self) -> str:
+        """The folder."""
+        return self._cache_path
+
+    @classmethod
+    def from_function(cls, py_func: Function, py_file: str) -> object:
+        """A locator, if the folder is there and private."""
+        try:
+            locator = super().from_function(py_func, py_file)
+        except OSError:
+            return None
+        if locator is not None:
+            _announce_temporary()
+        return locator
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [  # noqa: RUF012
+        caching.UserProvidedCacheLocator,
+        caching.InTreeCacheLocator,
+        caching.UserWideCacheLocator,
+        _TemporaryLocator,
+    ]
+
+
+class KernelCache(caching.FunctionCache):
+    """The cache of one function: shipped code first, then numba's."""
+
+    _impl_class = _KernelCacheImpl
+
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        module = function.__module__.removeprefix("latentgram.")
+        self._file_name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
+
+    @functools.cached_property
+    def _shipped(self) -> Any:
+        return caching.IndexDataCacheFile(os.fspath(shipped_folder()), self._file_name, package_digest())
+
+    def load_overload(self, sig: object, target_context: Any) -> object:
+        """The compiled function of a signature, if there is one."""
+        if runs_shipped_code():
+            try:
+                if (data := self._shipped.load(repr(sig))) is not None:
+                    target_context.refresh()
+                    return self._impl.rebuild(target_context, data)
+            except Exception:  # whatever is wrong with shipped code, it can be compiled here
+                pass
+        compiled = super().load_overload(sig, target_context)
+        if compiled is None:
+            _announce_compiling()
+        return compiled
+
+    def save_overload(self, sig: object, data: Any) -> None:
+        """Keep a compiled function; also for others, where that is asked for."""
+        if os.environ.get(SHIP) and self._impl.check_cachable(data):
+            shipped_folder().mkdir(parents=True, exist_ok=True)
+            self._shipped.save(repr(sig), self._impl.reduce(data))
+        super().save_overload(sig, data)
