@@ -1,0 +1,87 @@
+"""Compiled code: taken from what is shipped if that fits, made here if not, kept where something can be written."""
+
+import os
+import stat
+
+import numba
+import numpy as np
+import pytest
+
+from latentgram.numeric import kernel_cache
+from latentgram.numeric.compiling import njit
+
+
+def twice(values):
+    total = 0.0
+    for value in values:
+        total += 2 * value
+    return total
+
+
+@pytest.fixture
+def shipping(tmp_path, monkeypatch):
+    """A package whose compiled code is in a temporary folder, with an empty cache of numba's."""
+    monkeypatch.setattr(kernel_cache, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    kernel_cache.runs_shipped_code.cache_clear()
+    yield
+    kernel_cache.runs_shipped_code.cache_clear()
+
+
+@pytest.fixture
+def shipped(shipping, monkeypatch):
+    monkeypatch.setenv(kernel_cache.SHIP, "1")
+    assert njit()(twice)(np.ones(3)) == 6
+    monkeypatch.delenv(kernel_cache.SHIP)
+    kernel_cache.finish_shipping()
+    kernel_cache.runs_shipped_code.cache_clear()
+
+
+def hits(function) -> int:
+    return sum(function.stats.cache_hits.values())
+
+
+def test_shipped_code_is_used_and_nothing_is_compiled(shipped, monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "empty"))
+    function = njit()(twice)
+    assert function(np.ones(4)) == 8
+    assert hits(function) == 1
+
+
+def test_code_of_another_package_is_passed_over(shipped, monkeypatch, tmp_path):
+    (kernel_cache.shipped_folder() / "digest").write_text("other", "ascii")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "empty"))
+    function = njit()(twice)
+    assert function(np.ones(4)) == 8
+    assert hits(function) == 0
+
+
+def test_a_processor_that_lacks_something_compiles_itself(shipped, monkeypatch):
+    machine = kernel_cache.platform.machine()
+    monkeypatch.setitem(kernel_cache.FAMILIES, machine, ("any", ("no-such-feature",)))
+    assert not kernel_cache.runs_shipped_code()
+
+
+def test_damaged_shipped_code_is_passed_over(shipped, monkeypatch, tmp_path):
+    for file in kernel_cache.shipped_folder().glob("*.nbc"):
+        file.write_bytes(b"damaged")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "empty"))
+    assert njit()(twice)(np.ones(4)) == 8
+
+
+def test_the_last_resort_is_private(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = kernel_cache.private_folder()
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+    folder.chmod(0o755)
+    with pytest.raises(PermissionError, match="this user alone"):
+        kernel_cache.private_folder()
+
+
+def test_a_planted_link_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder = tmp_path / f"latentgram-kernels-{os.getuid()}"
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PermissionError):
+        kernel_cache.private_folder()
