@@ -85,3 +85,13 @@ def test_a_planted_link_is_refused(tmp_path, monkeypatch):
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PermissionError):
         kernel_cache.private_folder()
+
+
+def test_a_read_only_package_without_a_home_keeps_code_in_the_private_folder(tmp_path, monkeypatch):
+    nowhere = classmethod(lambda cls, function, file: None)
+    monkeypatch.setattr(kernel_cache.caching.InTreeCacheLocator, "from_function", nowhere)
+    monkeypatch.setattr(kernel_cache.caching.UserWideCacheLocator, "from_function", nowhere)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert njit()(twice)(np.ones(4)) == 8
+    assert list(kernel_cache.private_folder().rglob("*.nbi"))
