@@ -5,7 +5,7 @@ work, each in a process of its own with one thread: they read the data, learn th
 a small part of the work first, so that compiling kernels and loading them from the cache is not measured (each
 tree has a cache of its own). Then they take turns, one round each, and the other tree begins every second round;
 a figure is the least processor time of all rounds. Real corpora are taken from LATENTGRAM_DATA (wsj-sample, parts
-of it), generated ones where that is not set. Five rounds of all rows take three to four minutes.
+of it), generated ones where that is not set. Five rounds of all rows take about ten minutes.
 
 Conclusion: a tree compared with itself has ratios from 0.92 to 1.06 while other work keeps both cores of the
 machine busy; a ratio within that says nothing, and more rounds (`--repeat`, `--rows`) do not help much there.
@@ -66,6 +66,36 @@ def parsing(size: int, sentences: int, learner: str, **settings: Any) -> Work:
     return Work(lambda: list(parser.parse_many(words[:FEW])), lambda: list(parser.parse_many(words)))
 
 
+def parsing_heads(by: str, use: str = "parse", decoder: str = "MBR", model: str = "SHAG", **settings: Any) -> Work:
+    """Trees of arcs over tagged words: the best ones, the ten best, or ten draws."""
+    import latentgram as lg
+
+    learner = getattr(lg, by)(**settings)
+    grammar = lg.fit(getattr(lg, model), arcs("train", 400 if model == "ArcFactored" else 3000), by=learner)
+    parser = lg.Parser(grammar, decoder=getattr(lg, decoder)())
+    sentences = [tree.sentence for tree in arcs("dev", 400)]
+
+    def run(some: Any) -> object:
+        if use == "parse":
+            return list(parser.parse_many(some))
+        return [getattr(parser, use)(sentence, 10) for sentence in some]
+
+    return Work(lambda: run(sentences[:FEW]), lambda: run(sentences))
+
+
+def tagging(model: str, data: Any, learner: str, decoder: str, **settings: Any) -> Work:
+    """Tags of words."""
+    import latentgram as lg
+
+    warnings.simplefilter("ignore", FutureWarning)
+    tagger = lg.fit(getattr(lg, model), data, by=getattr(lg, learner)(**settings))
+    words = [tree.words for tree in arcs("dev", 400)]
+    return Work(
+        lambda: list(tagger.tag_all(words[:FEW], decoder)),
+        lambda: [list(tagger.tag_all(words, decoder)) for _ in range(5)],
+    )
+
+
 def learning(model: str, data: Any, learner: str, **settings: Any) -> Work:
     """Learning a model; with all its settings beforehand too, so that the same kernels are loaded."""
     import latentgram as lg
@@ -91,6 +121,22 @@ ROWS: dict[str, Callable[[], Work]] = {
     "train-em": lambda: learning("LPCFG", phrases("train", 1500), "EM", states=16, iterations=10),
     "arcs-mira": lambda: learning("ArcFactored", arcs("train", 400), "MIRA", passes=3),
     "tagger": lambda: learning("Tagger", arcs("train", 800), "Perceptron", passes=4),
+    "train-heads-em": lambda: learning("SHAG", arcs("train", 3000), "EM", states=16, iterations=40),
+    "heads-spectral": lambda: parsing_heads("Spectral", states=15),
+    "heads-em": lambda: parsing_heads("EM", states=15),
+    "heads-first": lambda: parsing_heads("Counting", memory="first"),
+    "heads-viterbi": lambda: parsing_heads("Counting", decoder="Viterbi", memory="first"),
+    "heads-lexical": lambda: parsing_heads("Counting", model="LexicalSHAG", memory="kind"),
+    "heads-product": lambda: parsing_heads("Spectral", model="ProductSHAG", states=15),
+    "heads-nbest": lambda: parsing_heads("Counting", "nbest", memory="first"),
+    "heads-sample": lambda: parsing_heads("Spectral", "sample", states=15),
+    "arcs-first": lambda: parsing_heads("MIRA", decoder="Viterbi", model="ArcFactored", order=1, passes=2),
+    "arcs-second": lambda: parsing_heads("MIRA", decoder="Viterbi", model="ArcFactored", order=2, passes=2),
+    "arcs-nbest": lambda: parsing_heads("MIRA", "nbest", "Viterbi", "ArcFactored", order=2, passes=2),
+    "arcs-sample": lambda: parsing_heads("MIRA", "sample", "Viterbi", "ArcFactored", order=2, passes=2),
+    "tag-tagger": lambda: tagging("Tagger", arcs("train", 800), "Perceptron", "viterbi", passes=2),
+    "tag-hmm": lambda: tagging("HMM", text(3000), "EM", "posterior", states=17, iterations=5),
+    "tag-hmm-viterbi": lambda: tagging("HMM", text(3000), "EM", "viterbi", states=17, iterations=5),
     "hmm-em": lambda: learning("HMM", text(3000), "EM", states=17, iterations=60),
 }
 

@@ -51,6 +51,12 @@ def test_automata_can_be_looked_at(run: Callable, dependencies: Path, tmp_path: 
         assert ElementTree.parse(picture).getroot().tag.endswith("svg")
     values = run("show", model, "--automaton", "NN", "--spectrum").out.splitlines()
     assert len(values) == 4
+    seen = run("show", model, "--automaton", "NN", "--sequences", dependencies / "test.conllu", "--clusters", 3)
+    assert seen.out.startswith("start: visits 1.000")
+    assert seen.out != run("show", model, "--automaton", "NN", "--clusters", 3).out
+    refused = run("show", model, "--automaton", "NN", "--spectrum", "--sequences", dependencies / "test.conllu")
+    assert refused.status == 1
+    assert "--sequences has no meaning for --spectrum" in refused.err
     missing = run("show", model, "--automaton", "NOTHING")
     assert missing.status == 1
     assert "there is no symbol 'NOTHING'" in missing.err
@@ -69,7 +75,8 @@ def test_the_experiments_of_the_paper(
     assert {row["name"] for row in results["unlexicalised"]} >= {"EM (2)", "EM (4)", "SPECTRAL (literal)"}
     page = (tmp_path / "results.md").read_text("utf-8")
     assert "| all three |" in page
-    for figure in ("figure1.svg", "figure2.svg", "figure3.svg"):
+    assert {"DFA of SPECTRAL", "DFA of SPECTRAL (dev prefixes)", "LEX+FCP × DFA of SPECTRAL"} <= chosen.keys()
+    for figure in ("figure1.svg", "figure2.svg", "figure3.svg", "figure3-printed.svg"):
         assert figure in page
         assert ElementTree.parse(tmp_path / figure).getroot().tag.endswith("svg")
     lost = run("reproduce", "luque2012", "--data", tmp_path, "--output", tmp_path)

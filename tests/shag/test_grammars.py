@@ -135,6 +135,27 @@ def test_a_deterministic_automaton_is_its_own_approximation():
     assert dfa.states == 3
 
 
+def test_deterministic_automaton_of_sequences_seen():
+    """By hand: a and b lead to nearby vectors, from which x leads far apart."""
+    step = np.zeros((3, 2, 2))
+    step[0, :, 0], step[1, :, 0] = [1.0, 0.05], [1.0, -0.05]
+    step[2] = np.diag([0.01, 1.0])
+    automaton = lg.OperatorAutomaton(lg.Alphabet(("a", "b", "x")), np.array([1.0, 0.0]), np.ones(2), step)
+    seen = 4 * ["a x"] + 3 * ["a"] + ["b x", "b"] + 1 * ["new"]
+    # Clusters {a, b}, {a x}, {b x}: x leads from the first to both others, which are merged however rare one is.
+    dfa = automaton.to_dfa(clusters=3, sequences=seen)
+    assert dfa.states == 3
+    np.testing.assert_array_equal(dfa.target, [[1, 1, -1], [-1, -1, 2], [-1, -1, -1]])
+    np.testing.assert_allclose(dfa.visits, [1.0, 0.9, 0.5])
+    np.testing.assert_allclose(dfa.step[1], [0, 0, 5 / 9])
+    np.testing.assert_allclose(dfa.stop, [0, 4 / 9, 1])
+    assert dfa.examples == (("nothing",), ("a", "b"), ("a x", "b x"))
+    # With a tolerance the rarer target follows the majority and its own state is left unmerged.
+    assert automaton.to_dfa(clusters=3, sequences=seen, tolerance=0.3).states == 4
+    with pytest.raises(lg.LatentgramError, match="no modifier sequences"):
+        automaton.to_dfa(sequences=[])
+
+
 @pytest.mark.parametrize("exponent", [-1, float("inf"), float("nan")])
 def test_powers_are_finite_and_not_negative(exponent):
     distance = lg.fit(lg.ArcDistance, lg.demo_dependencies(5, seed=0), by=lg.Counting())

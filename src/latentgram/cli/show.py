@@ -20,6 +20,10 @@ def show(
     ] = None,
     direction: Annotated[Literal["left", "right"], typer.Option(help="Which modifiers of the head.")] = "left",
     clusters: Annotated[int, typer.Option(min=1, help="States of the automaton that is shown, at most.")] = 10,
+    sequences: Annotated[
+        Path | None,
+        typer.Option(help="Treebank: make the states of the automaton of the modifier sequences seen in it."),
+    ] = None,
     spectrum: Annotated[
         bool, typer.Option("--spectrum", help="Singular values, or sizes of states, in place of states.")
     ] = False,
@@ -33,6 +37,7 @@ def show(
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
     from latentgram.cli.options import check_output
+    from latentgram.errors import SettingError
     from latentgram.kinds.looks import Request
 
     stored = file.suffix == ".lg"
@@ -46,8 +51,11 @@ def show(
             "--svg": svg is not None,
             "--number": number != 1,
             "--direction": direction != "left",
+            "--sequences": sequences is not None,
         },
     )
+    if spectrum and sequences is not None:
+        raise SettingError("--sequences has no meaning for --spectrum")
     check_output(svg, file)
     if not stored:
         _show_tree(file, number, svg)
@@ -58,11 +66,17 @@ def show(
     elif symbol is not None:
         request = Request("symbol", symbol, spectrum=spectrum, top=top, svg=svg is not None)
     elif automaton is not None:
-        request = Request("automaton", automaton, direction, clusters, spectrum, svg=svg is not None)
+        request = Request(
+            "automaton", automaton, direction, clusters, spectrum, svg=svg is not None, trees=sequences
+        )
     _show_model(file, request, svg)
 
 
-_USED = {"--word": (), "--symbol": ("--spectrum", "--svg"), "--automaton": ("--spectrum", "--svg", "--direction")}
+_USED = {
+    "--word": (),
+    "--symbol": ("--spectrum", "--svg"),
+    "--automaton": ("--spectrum", "--svg", "--direction", "--sequences"),
+}
 """What can be shown of a model, and what other options that has."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NoReturn
 
 from latentgram.errors import SettingError, a_or_an
@@ -89,6 +90,8 @@ class Request:
     spectrum: bool = False
     top: int = 5
     svg: bool = False
+    trees: Path | None = None
+    """A treebank whose modifier sequences the states of an automaton are made of."""
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,8 @@ def marginals(semiring, scores):
             for d in range(2):
                 head, word, towards = (i, i + length, 1) if d == RIGHT else (i + length, i, -1)
                 left = to_chart[d, head, word]
+                if left == 0.0:
+                    continue
                 source = d * n_words + head
                 begin, end = (0, length) if all_arcs else (offset[source], offset[source + 1])
                 for number in range(begin, end):

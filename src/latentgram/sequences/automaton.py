@@ -115,8 +115,21 @@ class OperatorAutomaton(Summarised):
         every = np.eye(self.states) - self.step.sum(0)
         return float(self.stop @ np.linalg.solve(every, self.start))
 
-    def to_dfa(self, clusters: int = 10, *, least: float = 0.001, most: int = 2000, tolerance: float = 0.3) -> DFA:
+    def to_dfa(
+        self,
+        clusters: int = 10,
+        *,
+        sequences: Iterable[Iterable[str]] | None = None,
+        least: float = 0.001,
+        most: int = 2000,
+        tolerance: float | None = None,
+    ) -> DFA:
         """A small deterministic automaton that does nearly the same and can be read (Luque et al. 2012, §5.3).
+
+        Its states are clusters of the automaton's likeliest prefixes or, as printed in the paper, of those of the
+        `sequences` of symbols seen in a treebank: at most `most` of at least the share `least`. States to which
+        one state and symbol lead are merged where each has more than `tolerance` of the use: default 0.3, and 0
+        with `sequences`.
 
         >>> coin = OperatorAutomaton.of("ht", start=[1.0], stop=[0.5], step={"h": [[0.4]], "t": [[0.1]]})
         >>> print(coin.to_dfa(clusters=1))
@@ -125,7 +138,7 @@ class OperatorAutomaton(Summarised):
           0.10 t → 1
         state 1: ...
         """
-        return to_dfa(self, clusters, least=least, most=most, tolerance=tolerance)
+        return to_dfa(self, clusters, sequences=sequences, least=least, most=most, tolerance=tolerance)
 
     def summary(self) -> str:
         """One line about the size."""

@@ -4,12 +4,16 @@ Luque et al. 2012, §5.3: the forward vectors of frequent prefixes are clustered
 (which does not see that vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on
 with a to a prefix in state j uses the transition i —a→ j. Where one state and symbol lead to several states, those
 that take more than `tolerance` of that use are merged, again and again until nothing is left to merge; the rest
-follow the majority. Probabilities are those of the use, by the automaton itself. O(P²) for P prefixes.
+follow the majority. O(P²) for P prefixes.
+
+Which prefixes are frequent, and how often a transition is used, is said by the automaton itself, or by sequences
+seen in a treebank, as in the paper; there all states that a transition leads to are merged (`tolerance` 0).
 """
 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -124,18 +128,56 @@ def frequent_prefixes(automaton: OperatorAutomaton, least: float, most: int) -> 
     return prefixes, kept
 
 
+def observed_prefixes(
+    automaton: OperatorAutomaton, sequences: Iterable[Iterable[str]], least: float, most: int
+) -> tuple[list[Prefix], list[Floats]]:
+    """The prefixes of at least this share of sequences, most frequent first, and their forward vectors.
+
+    A sequence ends where the automaton knows no further symbol or gives it no weight.
+    """
+    whole = Counter(tuple(automaton.symbols.encode(symbols_of(string)).tolist()) for string in sequences)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for string, count in whole.items():
+        for end in range(len(string) + 1):
+            seen[string[:end]] += count
+    total = whole.total()
+    if not total:
+        raise SettingError("there are no modifier sequences of this head in the treebank")
+    prefixes: list[Prefix] = []
+    vectors: list[Floats] = []
+    number: dict[tuple[int, ...], int] = {}
+    for string, count in sorted(seen.items(), key=lambda item: (-item[1], item[0])):
+        if len(prefixes) == most or count < least * total:
+            break
+        parent = number.get(string[:-1], -1) if string else -1
+        if string and (string[-1] < 0 or parent < 0):
+            continue
+        vector = automaton.step[string[-1]] @ vectors[parent] if string else automaton.start
+        if vector.any():
+            number[string] = len(prefixes)
+            prefixes.append(Prefix(string, count / total, whole[string] / total, parent))
+            vectors.append(vector)
+    return prefixes, vectors
+
+
 def to_dfa(
     automaton: OperatorAutomaton,
     clusters: int = 10,
     *,
+    sequences: Iterable[Iterable[str]] | None = None,
     least: float = 0.001,
     most: int = 2000,
-    tolerance: float = 0.3,
+    tolerance: float | None = None,
 ) -> DFA:
     """Approximate an automaton by at most `clusters` states besides the initial one."""
     if clusters < 1:
         raise SettingError(f"the number of clusters must be at least 1, got {clusters}")
-    prefixes, vectors = frequent_prefixes(automaton, least, most)
+    if sequences is None:
+        prefixes, vectors = frequent_prefixes(automaton, least, most)
+    else:
+        prefixes, vectors = observed_prefixes(automaton, sequences, least, most)
+    if tolerance is None:
+        tolerance = 0.3 if sequences is None else 0.0
     state = np.zeros(len(prefixes), np.int64)
     if len(prefixes) > 2:
         unit = np.array(vectors[1:])

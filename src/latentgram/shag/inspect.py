@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.looks import Event, Look, Request, Shown, StateLook, SymbolFacts, refuse
 from latentgram.sequences.dfa import DFA
@@ -67,7 +68,10 @@ class HeadInspection:
         grammar, head, side = self._automata("automaton"), request.name, SIDES[request.direction]
         title = f"{request.direction} modifiers of {head}"
         if not request.spectrum:
-            dfa = grammar[head, side].to_dfa(request.clusters)
+            sequences = None
+            if request.trees is not None:
+                sequences = grammar.sequences(Treebank.read(request.trees, "conllu"), head, side)
+            dfa = grammar[head, side].to_dfa(request.clusters, sequences=sequences)
             if not request.svg:
                 return Shown(str(dfa))
             faint = int((dfa.visits < FAINT).sum())

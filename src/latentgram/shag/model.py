@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights, gather
 from latentgram.shag.relations import Relations
+
+if TYPE_CHECKING:
+    from latentgram.shag.statistics import Trees
 
 __all__ = ["LEFT", "RIGHT", "SHAG"]
 
@@ -110,6 +114,30 @@ class SHAG(HeadGrammar):
             self.stop[direction, head, :used],
             step[:, :used, :used],
         )
+
+    def sequences(self, trees: Trees, head: str, direction: int) -> list[list[str]]:
+        """The symbols of the modifiers that a head has in trees, nearest first, of each of its words.
+
+        >>> import latentgram as lg
+        >>> bank = lg.demo_dependencies(50, seed=1)
+        >>> shag = lg.fit(lg.SHAG, bank, by=lg.Counting())
+        >>> shag.sequences(bank[:1], "NN", lg.LEFT)
+        [['DET|DT', 'ADP|IN'], ['DET|DT', 'ADP|IN'], ['ADJ|JJ', 'DET|DT'], ['DET|DT', 'ADP|IN']]
+        """
+        from latentgram.shag.statistics import sequences_of
+
+        name = self.symbols.alphabet[self.symbols.find(head)]
+        return sequences_of(trees, self.symbols).get((name, direction), [])
+
+    def determinise(self, clusters: int = 10, trees: Trees | None = None) -> SHAG:
+        """Every automaton as a small deterministic one (`shag/determinise.py`; Luque et al. 2012, section 5.3).
+
+        With `trees` its states are clusters of the prefixes of their modifier sequences, as printed in the paper;
+        else of the likeliest prefixes of the automaton itself.
+        """
+        from latentgram.shag.determinise import determinise
+
+        return determinise(self, clusters, trees)
 
     def generate(self, seed: int | np.random.Generator = 0, longest: int = 200) -> DependencyTree:
         """Draw a tree with its sentence from the grammar; the words are their symbols.

@@ -14,18 +14,16 @@ from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
-from latentgram.numeric.projective import k_best_heads, second_order
 from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, Sum, with_tags
 from latentgram.shag.grammar import Floats, as_logprob
 from latentgram.shag.kernels.inside_outside import HeadWeights, inside, marginals, tree_weight
-from latentgram.shag.kernels.trees import draw_tree, score_siblings
+from latentgram.shag.kernels.trees import best_paths, draw_tree, path_scores
 from latentgram.shag.lexical import LexicalSHAG
 from latentgram.shag.model import SHAG
 from latentgram.shag.product import ProductSHAG
@@ -128,15 +126,10 @@ class DependencyBackend(AttachmentBackend[HeadAnalysis]):
 
 
 def k_best_trees(weights: HeadWeights, count: int) -> list[tuple[Heads, float]] | None:
-    """The heaviest trees with the logarithms of their weights, but for a constant; None if states stay hidden."""
-    operators = weights.operators
-    rows: NDArray[np.bool_] = (operators != 0).any(2)
-    if (rows.sum(1) > 1).any() or min(operators.min(), weights.arc.min(), weights.start.min()) < 0:
-        return None
-    length = len(weights.root)
-    trees = second_order(weights.arc.any(2) & ~np.eye(length, dtype=bool))
-    score_siblings(weights, rows.argmax(1)[weights.step], trees)
+    """The heaviest trees with the logarithms of their weights; None where a tree has several paths."""
     with np.errstate(divide="ignore"):
-        trees = trees._replace(root=np.log(weights.root))
-    heads, scores = k_best_heads(trees, count)
-    return list(zip(heads, scores.tolist(), strict=True))
+        scores, single = path_scores(weights)
+    if not single:
+        return None
+    heads, values = best_paths(scores, count)
+    return list(zip(heads, values.tolist(), strict=True))

@@ -2,8 +2,9 @@
 
 The score of a tree under a product is the product of its scores, each raised to its power. At most one factor has
 hidden states; the others are deterministic, so the product is again a weight that `HeadWeights` expresses exactly:
-arcs, ends and roots multiply, and memories pair up. The result is not normalised over sentences; posteriors given
-a sentence are exact.
+arcs, ends and roots multiply, and memories pair up. So do the states of automata, A ⊗ B being the operator of two;
+a deterministic automaton has one path for a sequence, so its weight to a power is that of its operators with every
+number raised. The result is not normalised over sentences; posteriors given a sentence are exact.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ from latentgram.shag.settings import (
 from latentgram.shag.spectral import learn_spectral
 from latentgram.shag.statistics import Trees
 
+MOST_NUMBERS = 2**26
+"""In the operators of a sentence under a product of automata, at most."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProductSHAG(HeadGrammar):
@@ -52,9 +56,8 @@ class ProductSHAG(HeadGrammar):
     provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
-        hidden = [
-            power for factor, power in zip(self.factors, self.powers, strict=True) if isinstance(factor, SHAG)
-        ]
+        pairs = zip(self.factors, self.powers, strict=True)
+        hidden = [power for factor, power in pairs if isinstance(factor, SHAG) and not factor.deterministic]
         if len(hidden) > 1:
             raise SettingError("at most one factor of a product may have hidden states")
         if hidden and hidden[0] != 1:
@@ -129,22 +132,50 @@ def power(factor: HeadGrammar, exponent: float) -> ProductSHAG:
 
 
 def _raised(weights: HeadWeights, power: float) -> HeadWeights:
-    return weights._replace(arc=weights.arc**power, halt=weights.halt**power, root=weights.root**power)
+    """The weights of a deterministic factor to a power; what is impossible stays so, to the power 0 as well."""
+    weights = weights._replace(arc=weights.arc**power, halt=weights.halt**power, root=weights.root**power)
+    if weights.operators is UNIT:
+        return weights
+    used, step = np.unique(weights.step, return_inverse=True)
+    start, stop, operators = (
+        np.where(array > 0, array**power, 0.0) for array in (weights.start, weights.stop, weights.operators[used])
+    )
+    return weights._replace(
+        start=start, stop=stop, operators=operators, step=step.reshape(weights.step.shape).astype(np.int32)
+    )
 
 
 def _joined(first: HeadWeights, second: HeadWeights) -> HeadWeights:
-    """One weight for both: operators of the one with hidden states, states σ in pairs."""
+    """One weight for both: states of automata and states σ in pairs."""
     hidden = second if first.operators is UNIT else first
+    if first.operators is not UNIT and second.operators is not UNIT:
+        hidden = _multiplied(first, second)
     classes = second.arc.shape[2] - 1
-    return HeadWeights(
-        hidden.start,
-        hidden.stop,
-        hidden.operators,
-        hidden.step,
-        _paired(first.arc, second.arc),
-        _paired(first.halt, second.halt),
-        first.memory * classes + second.memory,
-        first.root * second.root,
+    return hidden._replace(
+        arc=_paired(first.arc, second.arc),
+        halt=_paired(first.halt, second.halt),
+        memory=first.memory * classes + second.memory,
+        root=first.root * second.root,
+    )
+
+
+def _multiplied(first: HeadWeights, second: HeadWeights) -> HeadWeights:
+    """Two automata as one: (A ⊗ B)(x ⊗ y) = Ax ⊗ By."""
+    others = len(second.operators)
+    used, step = np.unique(first.step.astype(np.int64) * others + second.step, return_inverse=True)
+    n_states = first.start.shape[2] * second.start.shape[2]
+    if len(used) * n_states**2 > MOST_NUMBERS:
+        raise SettingError(
+            f"the automata of the factors have {n_states} states together: take fewer of one of them"
+        )
+    start, stop = (
+        (one[..., :, None] * other[..., None, :]).reshape(*one.shape[:2], n_states)
+        for one, other in ((first.start, second.start), (first.stop, second.stop))
+    )
+    left, right = first.operators[used // others], second.operators[used % others]
+    operators = (left[:, :, None, :, None] * right[:, None, :, None, :]).reshape(len(used), n_states, n_states)
+    return first._replace(
+        start=start, stop=stop, operators=operators, step=step.reshape(first.step.shape).astype(np.int32)
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +189,23 @@ def head_sequences(
         n_symbols=n_symbols,
     )
     return counts, np.bincount(symbols[modifiers.root], minlength=n_symbols).astype(np.float64)
+
+
+def sequences_of(trees: Trees, symbols: WordSymbols) -> dict[tuple[str, int], list[list[str]]]:
+    """The modifier sequences of every head symbol and direction, one after another.
+
+    >>> tree = DependencyTree(("the", "old", "man"), heads=(3, 3, 0), xpos=("DT", "JJ", "NN"))
+    >>> sequences_of([tree], WordSymbols.rule("xpos", [tree.sentence]))["NN", 0]
+    [['JJ', 'DT']]
+    """
+    data = HeadData.of(trees, symbols)
+    names = [data.symbols.alphabet[number] for number in data.symbol.tolist()]
+    offset, word = data.modifiers.offset.tolist(), data.modifiers.word.tolist()
+    sequences: dict[tuple[str, int], list[list[str]]] = {}
+    for group, (begin, end) in enumerate(pairwise(offset)):
+        sequence = [names[modifier] for modifier in word[begin:end]]
+        sequences.setdefault((names[group // 2], group % 2), []).append(sequence)
+    return sequences
 
 
 @dataclass(frozen=True, eq=False)

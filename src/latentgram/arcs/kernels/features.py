@@ -203,26 +203,16 @@ def sibling_of(heads, word):
 
 
 @njit(cache=True, inline="always")
-def add_up(weights, buckets, count, direction, variant):
-    """The sum of the weights of buckets, each with direction and with direction and distance."""
+def add_up(weights, buckets, count, origin, word):
+    """The sum of the weights of buckets, each with the direction and with the direction and distance to a word.
+
+    `origin` is the head for the buckets of an arc, and the sibling before the word for those of siblings.
+    """
+    direction, variant = (1 if word > origin else 0), distance_variant(origin, word)
     total = 0.0
     for f in range(count):
         total += weights[buckets[f] ^ direction] + weights[buckets[f] ^ variant]
     return total
-
-
-@njit(cache=True, inline="always")
-def _arc_score(weights, codes, last, head, word, shift, buckets):
-    """The score of an arc."""
-    count = arc_buckets(codes, last, head, word, shift, buckets)
-    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(head, word))
-
-
-@njit(cache=True, inline="always")
-def _sibling_score(weights, codes, head, before, word, shift, buckets):
-    """The score of a modifier and the sibling before it."""
-    count = sibling_buckets(codes, head, before, word, shift, buckets)
-    return add_up(weights, buckets, count, 1 if word > head else 0, distance_variant(before, word))
 
 
 @njit(cache=True)
@@ -236,7 +226,8 @@ def score_arcs(symbols, weights, arc, root):
         for head in range(n_words + 1):
             if head == modifier:
                 continue
-            score = _arc_score(weights, codes, last, head, modifier, shift, buckets)
+            count = arc_buckets(codes, last, head, modifier, shift, buckets)
+            score = add_up(weights, buckets, count, head, modifier)
             if head == 0:
                 root[modifier - 1] = score
             else:
@@ -262,16 +253,19 @@ def score_listed(symbols, weights, scores):
     codes, last = role_codes(symbols), last_alike(symbols)
     buckets = np.empty(ARC_FEATURES, np.int64)
     for word in range(1, n_words + 1):
-        root[word - 1] = _arc_score(weights, codes, last, 0, word, shift, buckets)
+        count = arc_buckets(codes, last, 0, word, shift, buckets)
+        root[word - 1] = add_up(weights, buckets, count, 0, word)
     for source in range(2 * n_words):
         head, begin = source % n_words + 1, offset[source]
         for a in range(begin, offset[source + 1]):
             word = modifier[a] + 1
-            arc[head - 1, word - 1] = _arc_score(weights, codes, last, head, word, shift, buckets)
+            count = arc_buckets(codes, last, head, word, shift, buckets)
+            arc[head - 1, word - 1] = add_up(weights, buckets, count, head, word)
             place = sibling_begin[head - 1, word - 1]
             for b in range(a - begin + 1):
                 before = modifier[begin + b - 1] + 1 if b > 0 else head
-                sibling[place + b] = _sibling_score(weights, codes, head, before, word, shift, buckets)
+                count = sibling_buckets(codes, head, before, word, shift, buckets)
+                sibling[place + b] = add_up(weights, buckets, count, before, word)
 
 
 @njit(cache=True)
@@ -283,7 +277,10 @@ def score_tree(symbols, weights, heads, second):
     total = 0.0
     for word in range(1, len(heads) - 1):
         head = heads[word]
-        total += _arc_score(weights, codes, last, head, word, shift, buckets)
+        count = arc_buckets(codes, last, head, word, shift, buckets)
+        total += add_up(weights, buckets, count, head, word)
         if second and head > 0:
-            total += _sibling_score(weights, codes, head, sibling_of(heads, word), word, shift, buckets)
+            before = sibling_of(heads, word)
+            count = sibling_buckets(codes, head, before, word, shift, buckets)
+            total += add_up(weights, buckets, count, before, word)
     return total

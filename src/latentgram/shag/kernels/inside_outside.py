@@ -101,78 +101,70 @@ def sides(i, j, d):
     return (i, j, 1) if d == RIGHT else (j, i, -1)
 
 
-@njit(cache=True, inline="always")
-def _attach(weights, charts, d, head, mod, towards, balance, pre, rows):
-    """Fill a trapezoid (Eq. 20): σ is first at a split with an untouched head, else the class of its last word."""
-    n_classes, n_states = rows.shape
-    length = abs(mod - head)
-    opposite = charts.closed[1 - d, mod]
-    weight = opposite[head + towards] * weights.arc[head, mod, 0]
-    for q in range(n_states):
-        pre[q] = weight * weights.start[d, head, q]
-    if length > 1:
-        rows[:] = 0.0
-        for k in range(1, length):
-            end = head + k * towards
-            weight = opposite[end + towards]
-            for c in range(n_classes):
-                for q in range(n_states):
-                    rows[c, q] += weight * charts.triangle[d, head, end, c, q]
-        for c in range(n_classes):
-            weight = weights.arc[head, mod, 1 + c]
-            for q in range(n_states):
-                pre[q] += weight * rows[c, q]
-    operator = weights.operators[weights.step[head, mod]]
-    for q in range(n_states):
-        total = 0.0
-        for p in range(n_states):
-            total += operator[q, p] * pre[p]
-        charts.trapezoid[d, head, mod, q] = balance * total
-
-
-@njit(cache=True, inline="always")
-def _complete(weights, charts, d, head, end, towards):
-    """Fill a triangle (Eq. 19); the weight of the closed one."""
-    cell = charts.triangle[d, head, end]
-    n_classes, n_states = cell.shape
-    cell[:] = 0.0
-    for k in range(1, abs(end - head) + 1):
-        last = head + k * towards
-        weight = charts.closed[d, last, end]
-        row = cell[weights.memory[last]]
-        for q in range(n_states):
-            row[q] += weight * charts.trapezoid[d, head, last, q]
-    total = 0.0
-    for c in range(n_classes):
-        part = 0.0
-        for q in range(n_states):
-            part += weights.stop[d, head, q] * cell[c, q]
-        total += part * weights.halt[d, head, 1 + c]
-    return total
-
-
 @njit(cache=True, fastmath=REORDER_AND_DIVIDE)
 def _fill(weights, charts, balance):
-    """Fill the inside charts; returns 0, or the span length at which numbers grow unsafe, and their size."""
-    _, n_words, _, n_classes, n_states = charts.triangle.shape
-    pre, rows = np.empty(n_states), np.empty((n_classes, n_states))
+    """Fill the inside charts; returns 0, or the span length at which numbers grow unsafe, and their size.
+
+    No view of an array is taken inside the loops: the count of its references would cost more than the numbers.
+    """
+    start, stop, operators, step, arc, halt, memory, _ = weights
+    triangle, trapezoid, closed = charts
+    _, n_words, _, n_classes, n_states = triangle.shape
+    width = n_classes * n_states
+    rows_of = triangle.reshape((2, n_words, n_words, width))
+    pre, rows = np.empty(n_states), np.empty(width)
     for i in range(n_words):
         for d in range(2):
             total = 0.0
             for q in range(n_states):
-                total += weights.stop[d, i, q] * weights.start[d, i, q]
-            charts.closed[d, i, i] = total * weights.halt[d, i, 0]
+                total += stop[d, i, q] * start[d, i, q]
+            closed[d, i, i] = total * halt[d, i, 0]
     for length in range(1, n_words):
         largest = 0.0
         for i in range(n_words - length):
             for d in range(2):
                 head, mod, towards = sides(i, i + length, d)
-                _attach(weights, charts, d, head, mod, towards, balance, pre, rows)
+                # Eq. 20: the split with an untouched head has σ = first, the others the class of their last word.
+                weight = closed[1 - d, mod, head + towards] * arc[head, mod, 0]
+                for q in range(n_states):
+                    pre[q] = weight * start[d, head, q]
+                if length > 1:
+                    for cell in range(width):
+                        rows[cell] = 0.0
+                    for k in range(1, length):
+                        end = head + k * towards
+                        weight = closed[1 - d, mod, end + towards]
+                        for cell in range(width):
+                            rows[cell] += weight * rows_of[d, head, end, cell]
+                    for c in range(n_classes):
+                        weight = arc[head, mod, 1 + c]
+                        for q in range(n_states):
+                            pre[q] += weight * rows[c * n_states + q]
+                number = step[head, mod]
+                for q in range(n_states):
+                    total = 0.0
+                    for p in range(n_states):
+                        total += operators[number, q, p] * pre[p]
+                    trapezoid[d, head, mod, q] = balance * total
         for i in range(n_words - length):
             for d in range(2):
                 head, end, towards = sides(i, i + length, d)
-                total = _complete(weights, charts, d, head, end, towards)
-                charts.closed[d, head, end] = total
+                # Eq. 19
+                for cell in range(width):
+                    rows_of[d, head, end, cell] = 0.0
+                for k in range(1, length + 1):
+                    last = head + k * towards
+                    weight = closed[d, last, end]
+                    c = memory[last]
+                    for q in range(n_states):
+                        triangle[d, head, end, c, q] += weight * trapezoid[d, head, last, q]
+                total = 0.0
+                for c in range(n_classes):
+                    part = 0.0
+                    for q in range(n_states):
+                        part += stop[d, head, q] * triangle[d, head, end, c, q]
+                    total += part * halt[d, head, 1 + c]
+                closed[d, head, end] = total
                 largest = max(largest, abs(total))
         if largest > LARGE or 0.0 < largest < 1.0 / LARGE:
             return length, largest
@@ -209,81 +201,68 @@ def log_partition(weights):
     return np.log(abs(total)) - len(weights.root) * np.log(balance), np.sign(total)
 
 
-@njit(cache=True, inline="always")
-def _pull_complete(weights, charts, to, d, head, end, towards):
-    """The adjoint of `_complete`."""
-    to_cell = to.triangle[d, head, end]
-    n_classes, n_states = to_cell.shape
-    weight = to.closed[d, head, end]
-    for c in range(n_classes):
-        scale = weight * weights.halt[d, head, 1 + c]
-        for q in range(n_states):
-            to_cell[c, q] += scale * weights.stop[d, head, q]
-    for k in range(1, abs(end - head) + 1):
-        last = head + k * towards
-        weight = charts.closed[d, last, end]
-        row = to_cell[weights.memory[last]]
-        total = 0.0
-        for q in range(n_states):
-            to.trapezoid[d, head, last, q] += weight * row[q]
-            total += row[q] * charts.trapezoid[d, head, last, q]
-        to.closed[d, last, end] += total
-
-
-@njit(cache=True, inline="always")
-def _pull_attach(weights, charts, to, d, head, mod, towards, balance, to_pre, rows):
-    """The adjoint of `_attach`; the posterior of the arc."""
-    n_classes, n_states = rows.shape
-    operator = weights.operators[weights.step[head, mod]]
-    posterior = 0.0
-    for q in range(n_states):
-        posterior += to.trapezoid[d, head, mod, q] * charts.trapezoid[d, head, mod, q]
-    to_pre[:] = 0.0
-    for q in range(n_states):
-        weight = balance * to.trapezoid[d, head, mod, q]
-        for p in range(n_states):
-            to_pre[p] += weight * operator[q, p]
-    opposite, to_opposite = charts.closed[1 - d, mod], to.closed[1 - d, mod]
-    total = 0.0
-    for q in range(n_states):
-        total += to_pre[q] * weights.start[d, head, q]
-    to_opposite[head + towards] += total * weights.arc[head, mod, 0]
-    for c in range(n_classes):
-        for q in range(n_states):
-            rows[c, q] = weights.arc[head, mod, 1 + c] * to_pre[q]
-    for k in range(1, abs(mod - head)):
-        end = head + k * towards
-        weight = opposite[end + towards]
-        total = 0.0
-        for c in range(n_classes):
-            for q in range(n_states):
-                to.triangle[d, head, end, c, q] += weight * rows[c, q]
-                total += rows[c, q] * charts.triangle[d, head, end, c, q]
-        to_opposite[end + towards] += total
-    return posterior
-
-
 @njit(cache=True, fastmath=REORDER_AND_DIVIDE)
 def _pull(weights, charts, balance, total, marginal):
     """The adjoint of `_fill`: writes the marginals of all arcs (head, modifier)."""
-    _, n_words, _, n_classes, n_states = charts.triangle.shape
-    to = Charts(np.zeros_like(charts.triangle), np.zeros_like(charts.trapezoid), np.zeros_like(charts.closed))
-    to_pre, rows = np.empty(n_states), np.empty((n_classes, n_states))
+    start, stop, operators, step, arc, halt, memory, root = weights
+    triangle, trapezoid, closed = charts
+    _, n_words, _, n_classes, n_states = triangle.shape
+    to_triangle, to_trapezoid, to_closed = np.zeros_like(triangle), np.zeros_like(trapezoid), np.zeros_like(closed)
+    width = n_classes * n_states
+    rows_of = triangle.reshape((2, n_words, n_words, width))
+    to_rows_of = to_triangle.reshape((2, n_words, n_words, width))
+    to_pre, rows = np.empty(n_states), np.empty(width)
     for r in range(n_words):
-        weight = weights.root[r] * balance / total
-        to.closed[LEFT, r, 0] = weight * charts.closed[RIGHT, r, n_words - 1]
-        to.closed[RIGHT, r, n_words - 1] = weight * charts.closed[LEFT, r, 0]
+        weight = root[r] * balance / total
+        to_closed[LEFT, r, 0] = weight * closed[RIGHT, r, n_words - 1]
+        to_closed[RIGHT, r, n_words - 1] = weight * closed[LEFT, r, 0]
     for length in range(n_words - 1, 0, -1):
         for i in range(n_words - length):
             for d in range(2):
                 head, end, towards = sides(i, i + length, d)
-                _pull_complete(weights, charts, to, d, head, end, towards)
+                weight = to_closed[d, head, end]
+                for c in range(n_classes):
+                    scale = weight * halt[d, head, 1 + c]
+                    for q in range(n_states):
+                        to_triangle[d, head, end, c, q] += scale * stop[d, head, q]
+                for k in range(1, length + 1):
+                    last = head + k * towards
+                    weight = closed[d, last, end]
+                    c = memory[last]
+                    share = 0.0
+                    for q in range(n_states):
+                        to_trapezoid[d, head, last, q] += weight * to_triangle[d, head, end, c, q]
+                        share += to_triangle[d, head, end, c, q] * trapezoid[d, head, last, q]
+                    to_closed[d, last, end] += share
         for i in range(n_words - length):
             for d in range(2):
                 head, mod, towards = sides(i, i + length, d)
-                marginal[head, mod] = _pull_attach(
-                    weights, charts, to, d, head, mod, towards, balance, to_pre, rows
-                )
+                posterior = 0.0
+                for q in range(n_states):
+                    posterior += to_trapezoid[d, head, mod, q] * trapezoid[d, head, mod, q]
+                marginal[head, mod] = posterior
+                for p in range(n_states):
+                    to_pre[p] = 0.0
+                number = step[head, mod]
+                for q in range(n_states):
+                    weight = balance * to_trapezoid[d, head, mod, q]
+                    for p in range(n_states):
+                        to_pre[p] += weight * operators[number, q, p]
+                share = 0.0
+                for q in range(n_states):
+                    share += to_pre[q] * start[d, head, q]
+                to_closed[1 - d, mod, head + towards] += share * arc[head, mod, 0]
+                for c in range(n_classes):
+                    for q in range(n_states):
+                        rows[c * n_states + q] = arc[head, mod, 1 + c] * to_pre[q]
+                for k in range(1, length):
+                    end = head + k * towards
+                    weight = closed[1 - d, mod, end + towards]
+                    share = 0.0
+                    for cell in range(width):
+                        to_rows_of[d, head, end, cell] += weight * rows[cell]
+                        share += rows[cell] * rows_of[d, head, end, cell]
+                    to_closed[1 - d, mod, end + towards] += share
 
 
 @njit(cache=True)
@@ -299,8 +278,8 @@ def marginals(weights):
     if total == 0.0 or not np.isfinite(total):
         return marginal, root_marginal, -np.inf, 0.0
     for r in range(n_words):
-        both = charts.closed[LEFT, r, 0] * charts.closed[RIGHT, r, n_words - 1]
-        root_marginal[r] = weights.root[r] * both * (balance / total)
+        beside = weights.root[r] * charts.closed[LEFT, r, 0] * charts.closed[RIGHT, r, n_words - 1]
+        root_marginal[r] = beside * (balance / total)
     _pull(weights, charts, balance, total, marginal)
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)
 

@@ -50,11 +50,12 @@ def share(table, context, wanted, coarser):
     """The smoothed probability of an event in a context (−1: a context never seen), and its place (or −1)."""
     if context < 0:
         return coarser, -1
-    begin, end, total = table.offset[context], table.offset[context + 1], table.total[context]
-    trust = total / (total + TRUST * (end - begin))
-    place = find(table.event, begin, end, wanted)
-    seen = table.seen[place] / total if place >= 0 else 0.0
-    return trust * seen + (1.0 - trust) * coarser, place
+    offset, event, seen, total = table
+    begin, end = offset[context], offset[context + 1]
+    trust = total[context] / (total[context] + TRUST * (end - begin))
+    place = find(event, begin, end, wanted)
+    among = seen[place] / total[context] if place >= 0 else 0.0
+    return trust * among + (1.0 - trust) * coarser, place
 
 
 @njit(cache=True)
@@ -64,12 +65,13 @@ def lexical_probability(tables, fine, coarse, tag_base, word_base, tag, word):
     `fine` and `coarse` are contexts of the tag tables; the place of a tag in its table is the context of its
     words in the word table.
     """
-    by_tag, coarse_place = share(tables.coarse_tags, coarse, tag, tag_base)
-    by_word, fine_place = share(tables.fine_tags, fine, tag, by_tag)
+    _, fine_tags, fine_words, _, coarse_tags, coarse_words, _ = tables
+    by_tag, coarse_place = share(coarse_tags, coarse, tag, tag_base)
+    by_word, fine_place = share(fine_tags, fine, tag, by_tag)
     if word < 0:
         return by_word
-    below, _ = share(tables.coarse_words, coarse_place, word, word_base)
-    below, _ = share(tables.fine_words, fine_place, word, below)
+    below, _ = share(coarse_words, coarse_place, word, word_base)
+    below, _ = share(fine_words, fine_place, word, below)
     return by_word * below
 
 
