@@ -118,6 +118,48 @@ def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: P
     assert (tmp_path / "n.fst.syms").exists()
 
 
+def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
+    model, arpa, other, mixed = (tmp_path / name for name in ("m.lg", "m.arpa", "o.lg", "mixed.lg"))
+    train, dev = folder / "train.txt", folder / "dev.txt"
+    more = ["--smoothing", "kneser-ney", "--order", 4]
+    assert run("ngram", "build", train, "-o", model, *more).status == 0
+    assert run("ngram", "build", train, "-o", arpa, *more, "--memory", "16M").status == 0
+    ours, theirs = (run("ngram", "query", place, dev, "--perplexity") for place in (model, arpa))
+    rows = [[float(column) for column in line.split("\t")] for line in ours.out.splitlines()]
+    assert rows == [
+        pytest.approx(row, abs=0.02) for row in ([*map(float, x.split("\t"))] for x in theirs.out.splitlines())
+    ]
+    first = dev.read_text().splitlines()[0].split()
+    assert rows[0][2] == pytest.approx(10 ** (-rows[0][0] / (len(first) + 1)), rel=1e-2)
+    assert "probability 0" not in ours.err
+    grams = "".join(
+        " ".join(["<s>", *first, "</s>"][max(0, i - 3) : i + 1]) + "\n" for i in range(1, len(first) + 2)
+    )
+    answers = run("ngram", "query", model, "--ngrams", given=grams)
+    assert sum(map(float, answers.out.split())) == pytest.approx(rows[0][0], abs=1e-3)
+    pruned = run(
+        "ngram", "build", train, "-o", other, "--smoothing", "absolute", "--cutoff", "2", "--entropy", "1e-6"
+    )
+    assert pruned.status == 0
+    found = run("ngram", "mix", model, other, "--heldout", dev, "-o", mixed)
+    assert found.status == 0
+    assert f"{model}, 0." in found.err
+    assert run("ngram", "mix", model, arpa, "--weights", "0.5,0.5", "-o", tmp_path / "x.arpa").status == 0
+    assert "BackoffNGram" in run("info", mixed).out
+    for wrong, message in (
+        (("mix", model, other, "-o", mixed), "one of --heldout and --weights"),
+        (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers with commas"),
+        (("build", arpa, "-o", other, "--smoothing", "katz"), "holds probabilities already"),
+        (("build", model, "-o", other, "--order", 3), "is counted already"),
+        (("build", train, "-o", other, "--cutoff", "2"), "name a smoothing"),
+        (("build", train, "-o", other, "--smoothing", "katz", "--order", 9), "from 1 to 6, got 9"),
+    ):
+        refused = run("ngram", *wrong)
+        assert refused.status == 1
+        assert message in refused.err
+    assert "line has no words" in run("ngram", "query", model, "--ngrams", given="a b\n\nc\n").err
+
+
 @pytest.mark.parametrize("by", ["spectral", "clustering", "em"])
 def test_automata_from_text(run: Run, folder: Path, tmp_path: Path, by: str) -> None:
     model = tmp_path / "automaton.lg"

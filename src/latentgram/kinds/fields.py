@@ -74,6 +74,17 @@ TRANSITION_PRIOR = Field("pseudo-count of every transition", at_least=0)
 EMISSION_PRIOR = Field("pseudo-count of every emission", at_least=0)
 TOLERANCE = Field("stop when the bound rises by less than this share of itself", at_least=0)
 SEGMENTS = Field("whether equal segments between words of one tag are worked out once (exact)")
+SMOOTHING_METHOD = Field(
+    "how n-grams that were not seen get a probability: not at all, by modified Kneser–Ney, absolute discounting, "
+    "Katz or Witten–Bell",
+    choices=("none", "kneser-ney", "absolute", "katz", "witten-bell"),
+)
+LEAST_COUNT = Field(
+    "least count of the n-grams kept in a smoothed model: one number for orders from 3 on, or one per order"
+)
+ENTROPY = Field(
+    "n-grams are left out whose loss lets the perplexity grow by a smaller share than this", at_least=0
+)
 READING = Field("how n-gram counts become an automaton", choices=("exclusive", "epsilon", "failure"))
 WINDOW = Field("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
 LAG = Field(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["left", "right", "head"]
 Symbols = Literal["joined", "upos", "xpos", "words"]
+Smoothing = Literal["none", "kneser-ney", "absolute", "katz", "witten-bell"]
 Rare = int | Literal["auto"]
 
 
@@ -94,6 +95,20 @@ class Counting(_Grammar, _Heads, _Sequences):
     memory: Literal["none", "first", "kind"] | None = fields.MEMORY(None)
     between: bool | None = fields.BETWEEN(None)
     reading: Literal["exclusive", "epsilon", "failure"] | None = fields.READING(None)
+    smoothing: Smoothing | None = fields.SMOOTHING_METHOD(None)
+    cutoff: int | tuple[int, ...] | None = fields.LEAST_COUNT(None)
+    entropy: float | None = fields.ENTROPY(None)
+
+    def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
+        """As for all learners; and a smoothed model has exact failure arcs, which nothing else has to prune."""
+        smooth = self.said.get("smoothing", "none") != "none"
+        if smooth and self.said.get("reading", "failure") != "failure":
+            raise SettingError(f"a smoothed model has the failure reading and cannot be read as {self.reading}")
+        if not smooth and {"cutoff", "entropy"} & self.said.keys():
+            raise SettingError(
+                "cutoff and entropy prune smoothed models: name a smoothing, or count with a cut-off"
+            )
+        return super().settings(wanted, use, chosen)
 
 
 @dataclass(frozen=True, repr=False)

@@ -82,6 +82,9 @@ class ClusteringAutomaton(SpectralAutomaton):
 
 @dataclass(frozen=True, repr=False)
 class CountingNGram(Settings):
-    """Relative frequencies of n-grams."""
+    """Relative frequencies of n-grams, smoothed or not."""
 
     reading: Literal["exclusive", "epsilon", "failure"] = fields.READING("exclusive")
+    smoothing: Literal["none", "kneser-ney", "absolute", "katz", "witten-bell"] = fields.SMOOTHING_METHOD("none")
+    cutoff: int | tuple[int, ...] = fields.LEAST_COUNT(1)
+    entropy: float = fields.ENTROPY(0.0)
