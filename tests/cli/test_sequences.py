@@ -167,6 +167,11 @@ def test_automata_from_text(run: Run, folder: Path, tmp_path: Path, by: str) -> 
     options = ["--by", by, "--states", 3, *held, "-o", model]
     assert run("train", "automaton", folder / "train.txt", *options).status == 0
     assert "automaton with" in run("show", model).out
+    drawn = run("sample", model, "-n", 3, "--seed", 4)
+    assert len(drawn.out.splitlines()) == 3
+    assert drawn.out == run("sample", model, "-n", 3, "--seed", 4).out
+    written = run("ngram", "export", model, "-o", tmp_path / "a.fst", "--to", "openfst")
+    assert (written.status == 1 and "negative numbers" in written.err) if by == "spectral" else written.status == 0
     if by == "spectral":
         counts, again = tmp_path / "counts.lg", tmp_path / "again.lg"
         assert run("ngram", "count", folder / "train.txt", "-o", counts).status == 0

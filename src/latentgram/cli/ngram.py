@@ -295,10 +295,18 @@ def export(
     output: Output,
     to: Annotated[Literal["arpa", "openfst"], typer.Option(help="ARPA needs the failure reading.")] = "arpa",
 ) -> None:
-    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms)."""
+    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms).
+
+    To OpenFst goes an operator automaton too, if none of its numbers is negative.
+    """
     from latentgram.learn.reading import read_automaton
+    from latentgram.sequences.automaton import OperatorAutomaton
+    from latentgram.store import load, read_header
 
     check_output(output, model)
+    if to == "openfst" and model.suffix == ".lg" and read_header(model).kind == "OperatorAutomaton":
+        load(model, OperatorAutomaton).to_openfst(output)
+        return
     automaton = read_automaton([model])
     if to == "arpa":
         automaton.to_arpa(output)

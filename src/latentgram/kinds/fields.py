@@ -50,6 +50,9 @@ BETWEEN = Field("whether arcs also see the verbs, commas and conjunctions betwee
 SMOOTHING = Field("how much is kept for what was never seen; 0 for nothing", at_least=0)
 HISTORY = Field("longest string of past symbols in the basis", at_least=1, at_most=5)
 FUTURE = Field("longest string of next symbols in the basis", at_least=1, at_most=5)
+BASIS = Field(
+    "how many of the most frequent strings are in the basis, histories and futures each; 0 for all", at_least=0
+)
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
 RIDGE = Field(
     "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",

@@ -61,6 +61,7 @@ class _Basis(_Heads):
     smoothing: float | None = fields.SMOOTHING(None)
     history: int | None = fields.HISTORY(None)
     future: int | None = fields.FUTURE(None)
+    basis: int | None = fields.BASIS(None)
     power: float | None = fields.POWER(None)
     ridge: float | None = fields.RIDGE(None)
     lexical: float | None = fields.LEXICAL(None)

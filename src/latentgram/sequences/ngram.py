@@ -22,7 +22,6 @@ products; small systems are solved directly.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,16 +32,17 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import bicgstab, spsolve
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, write_text
+from latentgram.data.files import PathLike
 from latentgram.data.ngrams.arpa import Arpa, write_arpa
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.tag_dictionary import WordClasses
-from latentgram.data.text import BEGIN, BOUNDARY, END, Text, refuse_blanks
+from latentgram.data.text import BEGIN, BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.perplexity import TextScore
 from latentgram.sequences.kernels.backoff import sample_walks, score_epsilon, score_failure, score_grams
+from latentgram.sequences.openfst import EPSILON, PHI, Arc, write_openfst
 
 Floats = NDArray[np.float64]
 READINGS = ("exclusive", "epsilon", "failure")
@@ -323,25 +323,21 @@ class BackoffNGram:
         `<eps>`; weights are −log p. The first line leaves the initial state, as OpenFst wants; the boundary
         `</s>` leads to the one final state.
         """
-        label = "<phi>" if self.reading == "failure" else "<eps>"
-        final = self.states
-        refuse_blanks(self.words, "OpenFst text")
-        order = [self.initial, *(state for state in range(self.states) if state != self.initial)]
-        symbols = self.words.symbols
+        label = PHI if self.reading == "failure" else EPSILON
+        final, symbols = self.states, self.words.symbols
         with np.errstate(divide="ignore"):
             weight, down = -np.log(self.arc_prob), -np.log(self.failure)
-        with write_text(path) as out:
-            for state in order:
+
+        def arcs() -> Iterator[Arc]:
+            for state in (self.initial, *(state for state in range(self.states) if state != self.initial)):
                 for arc in range(int(self.arc_start[state]), int(self.arc_start[state + 1])):
                     word = int(self.arc_word[arc])
                     target = final if word == BOUNDARY else int(self.arc_target[arc])
-                    out.write(f"{state}\t{target}\t{symbols[word]}\t{symbols[word]}\t{weight[arc]:.9g}\n")
+                    yield state, target, symbols[word], float(weight[arc])
                 if state > 0 and self.failure[state] > 0:
-                    out.write(f"{state}\t{int(self.backoff[state])}\t{label}\t{label}\t{down[state]:.9g}\n")
-            out.write(f"{final}\n")
-        with write_text(f"{os.fspath(path)}.syms") as out:
-            for number, name in enumerate(("<eps>", "<phi>", *symbols)):
-                out.write(f"{name}\t{number}\n")
+                    yield state, int(self.backoff[state]), label, float(down[state])
+
+        write_openfst(path, symbols, arcs(), [(final, 0.0)])
 
     def summary(self) -> str:
         """One line about the size."""

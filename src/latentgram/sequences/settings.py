@@ -65,6 +65,7 @@ class SpectralAutomaton(Settings):
     states: int = fields.STATES(10)
     history: int = fields.HISTORY(1)
     future: int = fields.FUTURE(1)
+    basis: int = fields.BASIS(0)
     power: float = fields.POWER(0.0)
     ridge: float = fields.RIDGE(0.0)
 
