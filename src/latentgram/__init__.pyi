@@ -76,6 +76,7 @@ from .sequences.mixing import mixing_weights as mixing_weights
 from .sequences.ngram import BackoffNGram as BackoffNGram
 from .sequences.ngram_tagger import NGramTagger as NGramTagger
 from .sequences.ngram_tagger import remember_tags as remember_tags
+from .sequences.update import update_hmm as update_hmm
 from .shag.distance import ArcDistance as ArcDistance
 from .shag.lexical import LexicalSHAG as LexicalSHAG
 from .shag.model import LEFT as LEFT

@@ -118,6 +118,21 @@ def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: P
     assert (tmp_path / "n.fst.syms").exists()
 
 
+def test_some_tags_known_and_more_sentences(run: Run, folder: Path, tmp_path: Path) -> None:
+    model, after = tmp_path / "hmm.lg", tmp_path / "after.lg"
+    some = tmp_path / "some.tsv"
+    some.write_text("\n\n".join((folder / "train.tsv").read_text().split("\n\n")[:150]) + "\n\n")
+    more = ["--known-tags", "--iterations", 10, "--unknown", "class", "-o", model]
+    assert run("train", "hmm", some, folder / "train.txt", *more).status == 0
+    assert accuracy(run("tag", model, folder / "dev.txt").out, folder / "dev.tsv") > 0.85
+    assert run("update", model, folder / "dev.txt", "-o", after).status == 0
+    assert lg.load(after).provenance.data_size == lg.load(model).provenance.data_size + 40
+    assert len(run("sample", after, "-n", 4).out.splitlines()) == 4
+    refused = run("update", model, folder / "dev.txt", "-o", after, "--weight", "0")
+    assert refused.status == 1
+    assert "must be above 0" in refused.err
+
+
 def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     model, arpa, other, mixed = (tmp_path / name for name in ("m.lg", "m.arpa", "o.lg", "mixed.lg"))
     train, dev = folder / "train.txt", folder / "dev.txt"

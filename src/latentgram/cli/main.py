@@ -29,6 +29,7 @@ from latentgram.cli.score import score, suspects
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
+from latentgram.cli.update import update
 from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
 
@@ -51,6 +52,7 @@ for _function in (
     nbest,
     rerank,
     tag,
+    update,
     evaluate,
     calibrate,
     score,

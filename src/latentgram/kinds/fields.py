@@ -75,6 +75,21 @@ DICTIONARY = Field(
 )
 TRANSITION_PRIOR = Field("pseudo-count of every transition", at_least=0)
 EMISSION_PRIOR = Field("pseudo-count of every emission", at_least=0)
+UNKNOWN_WORDS = Field(
+    "unknown words weigh as much as the rarest ones, or are a class of their own that is learned from them and "
+    "takes its share of every tag",
+    choices=("rarest", "class"),
+)
+KNOWN_TAGS = Field("whether tags that sentences have are taken as known (_ for one that is not)")
+HMM_START = Field(
+    "where to begin: at random states, or at clusters of spectral vectors", choices=("random", "spectral")
+)
+STATES_OR_AUTO = Field(
+    "number of hidden states (of each symbol, at most); auto, for HMMs: by held-out likelihood",
+    at_least=1,
+    at_most=MOST_STATES,
+    word=AUTO,
+)
 TOLERANCE = Field("stop when the bound rises by less than this share of itself", at_least=0)
 SEGMENTS = Field("whether equal segments between words of one tag are worked out once (exact)")
 SMOOTHING_METHOD = Field(

@@ -41,9 +41,12 @@ def read_treebank(files: Sequence[Path], learner: Settings) -> Treebank[Tree] | 
     return Treebank.read(files)
 
 
-def read_text(files: Sequence[Path], learner: Settings) -> Text:
-    """Text, which may be that of tagged sentences or of trees."""
-    del learner
+def read_text(files: Sequence[Path], learner: Settings) -> Text | list[Sentence]:
+    """Text, which may be that of tagged sentences or of trees; with tags if the learner takes them as known."""
+    if learner.said.get("known_tags"):
+        tagged = [file for file in files if is_tagged(str(file)) or has_trees(str(file))]
+        bare = [file for file in files if file not in tagged]
+        return [*_without_boundaries(tagged), *(Text.read(bare) if bare else ())]
     if all(is_tagged(str(file)) or has_trees(str(file)) for file in files):
         return Text.of(sentence.words for sentence in _without_boundaries(files))
     return Text.read(files)
@@ -75,7 +78,7 @@ def read_counts(files: Sequence[Path], learner: Settings) -> NGramCounts:
     return load(files[0], NGramCounts) if _all_stored(files) else NGramCounts.read(files)
 
 
-def read_text_or_counts(files: Sequence[Path], learner: Settings) -> Text | NGramCounts:
+def read_text_or_counts(files: Sequence[Path], learner: Settings) -> Text | list[Sentence] | NGramCounts:
     """N-gram counts if the files hold such, else text."""
     if _all_stored(files) or (not is_tagged(str(files[0])) and is_table(files)):
         return read_counts(files, learner)

@@ -37,9 +37,9 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.parallel import Engine
 from latentgram.sequences.automaton import OperatorAutomaton
-from latentgram.sequences.em import Emissions, Expected, Prior, as_hmm, maximise
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.ngram import EMPTY, READINGS, BackoffNGram
+from latentgram.sequences.parameters import Emissions, Expected, Prior, as_hmm, maximise
 from latentgram.sequences.pruning import pruned
 from latentgram.sequences.settings import CountingHMM, CountingNGram
 from latentgram.sequences.smoothing import smoothed
@@ -59,7 +59,7 @@ def count_automaton(data: Iterable[Sentence], settings: CountingHMM, context: Co
 def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context) -> HMM:
     """The recipe: relative frequencies of tagged sentences."""
     del context
-    sentences = list(data)
+    sentences = [Sentence.of(item) if isinstance(item, list | tuple) else item for item in data]
     if any(not isinstance(item, Sentence) or item.tags is None for item in sentences) or not sentences:
         raise DataError("an HMM is counted from tagged sentences; to learn from plain text use EM")
     text = Text.of(sentences)
@@ -80,7 +80,8 @@ def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context)
     np.add.at(emission, np.searchsorted(keys, text.tokens * np.int64(tags) + tag), 1.0)
     prior = Prior(settings.transition_prior, settings.emission_prior)
     parameters = maximise(Expected(transition, emission), shape, prior)
-    return as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+    word_count = np.bincount(text.tokens, minlength=len(text.words))
+    return as_hmm(parameters, shape, word_count, unknown_words=settings.unknown)
 
 
 def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context) -> BackoffNGram:

@@ -40,6 +40,7 @@ from scipy.sparse import csr_array, dia_array, diags_array
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.sentence import SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError
 from latentgram.kinds.kind import Context
@@ -53,16 +54,25 @@ from latentgram.sequences.statistics import SequenceCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Source = Text | NGramCounts | Iterable[SentenceLike]
 
 LARGEST_KEY = 1 << 62
 """Keys of strings, times the number of sources, stay below."""
 
 
-def spectral_automaton(
-    data: Text | NGramCounts, settings: SpectralAutomaton, context: Context
-) -> OperatorAutomaton:
+def _as_text(data: Source) -> Text | NGramCounts:
+    """Lists of symbols, or of strings that are split at blanks, as text; anything else as it is."""
+    if isinstance(data, Text | NGramCounts):
+        return data
+    if isinstance(data, list | tuple):
+        return Text.of(data)
+    raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
+
+
+def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe: from text, or (history and future of one symbol) from counts of n-grams up to trigrams."""
     del context
+    data = _as_text(source)
     single = settings.history == 1 and settings.future == 1 and not settings.basis
     if isinstance(data, Text):
         if single:
@@ -169,18 +179,25 @@ def prefix_directions(counts: SequenceCounts, step: Ints, start: Floats, operato
     return vectors
 
 
-def clustered_automaton(data: Text, settings: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
+def clustered_prefixes(text: Text, settings: ClusteringAutomaton) -> tuple[SequenceCounts, Ints]:
+    """All prefixes of a text, and the cluster of each one's state vector."""
+    prefixes = _prefixes(text)
+    automata = _operators_of(prefixes, settings)
+    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
+    state = kmeans(vectors, prefixes.passes, settings.states, np.random.default_rng(settings.seed))
+    return prefixes, state.astype(np.int64)
+
+
+def clustered_automaton(source: Source, settings: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe for hard states out of spectral ones."""
     del context
+    data = _as_text(source)
     if not isinstance(data, Text):
         raise DataError(f"states are clustered by the prefixes of a text, not of {type(data).__name__}")
     if len(data) == 0:
         raise DataError("there is no sentence to learn from")
-    prefixes = _prefixes(data)
-    automata = _operators_of(prefixes, settings)
+    prefixes, state = clustered_prefixes(data, settings)
     parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
-    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
-    state = kmeans(vectors, prefixes.passes, settings.states, np.random.default_rng(settings.seed))
     states = int(state.max()) + 1
     visits = np.bincount(state, prefixes.passes, minlength=states)
     step = np.zeros((len(data.words) - 1, states, states))
