@@ -36,7 +36,8 @@ from latentgram.data.tagged import read_tagged
 from latentgram.data.text import Text
 from latentgram.kinds.kind import Context
 from latentgram.reproduce.smith2012 import smith_eisner
-from latentgram.sequences.em import Corpus, Emissions, Prior, maximise, uniform
+from latentgram.sequences.em import Corpus
+from latentgram.sequences.parameters import Emissions, Prior, maximise, uniform
 
 RESULTS = Path(__file__).parent / "results" / "hmm_em.csv"
 PEERS = ("torch==2.13.0", "pomegranate==1.1.2", "hmmlearn==0.3.3")

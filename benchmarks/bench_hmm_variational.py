@@ -29,7 +29,8 @@ from latentgram.data.text import Text
 from latentgram.kinds.kind import Context
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
 from latentgram.sequences.counting import from_counts
-from latentgram.sequences.em import Corpus, Emissions, Parameters, Prior, maximise, uniform
+from latentgram.sequences.em import Corpus
+from latentgram.sequences.parameters import Emissions, Parameters, Prior, maximise, uniform
 from latentgram.sequences.variational import ROUNDS, first_memory
 
 RESULTS = Path(__file__).parent / "results" / "hmm_variational.csv"

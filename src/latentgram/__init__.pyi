@@ -36,6 +36,7 @@ from .evaluate.attachment import score_attachment as score_attachment
 from .evaluate.bracketing import score_brackets as score_brackets
 from .evaluate.calibration import calibration as calibration
 from .evaluate.compare import paired_bootstrap as paired_bootstrap
+from .evaluate.perplexity import TextScore as TextScore
 from .evaluate.tagging import score_tags as score_tags
 from .kinds.decoders import MBR as MBR
 from .kinds.decoders import Viterbi as Viterbi
@@ -70,9 +71,12 @@ from .parser.speed import measure_speed as measure_speed
 from .sequences.automaton import OperatorAutomaton as OperatorAutomaton
 from .sequences.counting import read_arpa as read_arpa
 from .sequences.hmm import HMM as HMM
+from .sequences.mixing import mix as mix
+from .sequences.mixing import mixing_weights as mixing_weights
 from .sequences.ngram import BackoffNGram as BackoffNGram
 from .sequences.ngram_tagger import NGramTagger as NGramTagger
 from .sequences.ngram_tagger import remember_tags as remember_tags
+from .sequences.update import update_hmm as update_hmm
 from .shag.distance import ArcDistance as ArcDistance
 from .shag.lexical import LexicalSHAG as LexicalSHAG
 from .shag.model import LEFT as LEFT

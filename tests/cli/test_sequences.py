@@ -118,6 +118,63 @@ def test_tables_and_models_of_other_programs(run: Run, folder: Path, tmp_path: P
     assert (tmp_path / "n.fst.syms").exists()
 
 
+def test_some_tags_known_and_more_sentences(run: Run, folder: Path, tmp_path: Path) -> None:
+    model, after = tmp_path / "hmm.lg", tmp_path / "after.lg"
+    some = tmp_path / "some.tsv"
+    some.write_text("\n\n".join((folder / "train.tsv").read_text().split("\n\n")[:150]) + "\n\n")
+    more = ["--known-tags", "--iterations", 10, "--unknown", "class", "-o", model]
+    assert run("train", "hmm", some, folder / "train.txt", *more).status == 0
+    assert accuracy(run("tag", model, folder / "dev.txt").out, folder / "dev.tsv") > 0.85
+    assert run("update", model, folder / "dev.txt", "-o", after).status == 0
+    assert lg.load(after).provenance.data_size == lg.load(model).provenance.data_size + 40
+    assert len(run("sample", after, "-n", 4).out.splitlines()) == 4
+    refused = run("update", model, folder / "dev.txt", "-o", after, "--weight", "0")
+    assert refused.status == 1
+    assert "must be above 0" in refused.err
+
+
+def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
+    model, arpa, other, mixed = (tmp_path / name for name in ("m.lg", "m.arpa", "o.lg", "mixed.lg"))
+    train, dev = folder / "train.txt", folder / "dev.txt"
+    more = ["--smoothing", "kneser-ney", "--order", 4]
+    assert run("ngram", "build", train, "-o", model, *more).status == 0
+    assert run("ngram", "build", train, "-o", arpa, *more, "--memory", "16M").status == 0
+    ours, theirs = (run("ngram", "query", place, dev, "--perplexity") for place in (model, arpa))
+    rows = [[float(column) for column in line.split("\t")] for line in ours.out.splitlines()]
+    assert rows == [
+        pytest.approx(row, abs=0.02) for row in ([*map(float, x.split("\t"))] for x in theirs.out.splitlines())
+    ]
+    first = dev.read_text().splitlines()[0].split()
+    assert rows[0][2] == pytest.approx(10 ** (-rows[0][0] / (len(first) + 1)), rel=1e-2)
+    assert "probability 0" not in ours.err
+    grams = "".join(
+        " ".join(["<s>", *first, "</s>"][max(0, i - 3) : i + 1]) + "\n" for i in range(1, len(first) + 2)
+    )
+    answers = run("ngram", "query", model, "--ngrams", given=grams)
+    assert sum(map(float, answers.out.split())) == pytest.approx(rows[0][0], abs=1e-3)
+    pruned = run(
+        "ngram", "build", train, "-o", other, "--smoothing", "absolute", "--cutoff", "2", "--entropy", "1e-6"
+    )
+    assert pruned.status == 0
+    found = run("ngram", "mix", model, other, "--heldout", dev, "-o", mixed)
+    assert found.status == 0
+    assert f"{model}, 0." in found.err
+    assert run("ngram", "mix", model, arpa, "--weights", "0.5,0.5", "-o", tmp_path / "x.arpa").status == 0
+    assert "BackoffNGram" in run("info", mixed).out
+    for wrong, message in (
+        (("mix", model, other, "-o", mixed), "one of --heldout and --weights"),
+        (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers with commas"),
+        (("build", arpa, "-o", other, "--smoothing", "katz"), "holds probabilities already"),
+        (("build", model, "-o", other, "--order", 3), "is counted already"),
+        (("build", train, "-o", other, "--cutoff", "2"), "name a smoothing"),
+        (("build", train, "-o", other, "--smoothing", "katz", "--order", 9), "from 1 to 6, got 9"),
+    ):
+        refused = run("ngram", *wrong)
+        assert refused.status == 1
+        assert message in refused.err
+    assert "line has no words" in run("ngram", "query", model, "--ngrams", given="a b\n\nc\n").err
+
+
 @pytest.mark.parametrize("by", ["spectral", "clustering", "em"])
 def test_automata_from_text(run: Run, folder: Path, tmp_path: Path, by: str) -> None:
     model = tmp_path / "automaton.lg"
@@ -125,6 +182,11 @@ def test_automata_from_text(run: Run, folder: Path, tmp_path: Path, by: str) -> 
     options = ["--by", by, "--states", 3, *held, "-o", model]
     assert run("train", "automaton", folder / "train.txt", *options).status == 0
     assert "automaton with" in run("show", model).out
+    drawn = run("sample", model, "-n", 3, "--seed", 4)
+    assert len(drawn.out.splitlines()) == 3
+    assert drawn.out == run("sample", model, "-n", 3, "--seed", 4).out
+    written = run("ngram", "export", model, "-o", tmp_path / "a.fst", "--to", "openfst")
+    assert (written.status == 1 and "negative numbers" in written.err) if by == "spectral" else written.status == 0
     if by == "spectral":
         counts, again = tmp_path / "counts.lg", tmp_path / "again.lg"
         assert run("ngram", "count", folder / "train.txt", "-o", counts).status == 0

@@ -16,7 +16,8 @@ from latentgram.errors import DataError, SettingError, UnsupportedPair
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import EM, Clustering, Counting, Variational
 from latentgram.sequences.counting import from_counts
-from latentgram.sequences.em import Corpus, Emissions, Prior, maximise, uniform
+from latentgram.sequences.em import Corpus
+from latentgram.sequences.parameters import Emissions, Prior, maximise, uniform
 from latentgram.sequences.variational import ApproximateCorpus
 from latentgram.sequences.variational_gradient import BOUNDS
 

@@ -1,5 +1,7 @@
 """Spectral automata: exact on exact moments' limit, equal to the prefix way and to a right-branching L-PCFG."""
 
+from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,10 +9,20 @@ import pytest
 from tests.sequences.test_hmm import random_hmm
 
 import latentgram as lg
+from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError, UnsupportedPair
 from latentgram.kinds.learners import Clustering, Spectral
+from latentgram.sequences.settings import SpectralAutomaton
+from latentgram.sequences.spectral import (
+    _features,
+    _from_prefixes,
+    _histories,
+    _operators_of,
+    _prefixes,
+    prefix_directions,
+)
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +33,6 @@ def strings() -> list[list[str]]:
 def test_trigrams_are_enough(strings: list[list[str]]) -> None:
     text = Text.of(strings)
     by_ngrams = lg.fit(lg.OperatorAutomaton, text, by=Spectral(states=3))
-    from latentgram.sequences.spectral import _from_prefixes
-
     by_prefixes = _from_prefixes(text, Spectral(states=3, history=1, future=1, power=0.0, ridge=0.0))
     scaled = lg.fit(lg.OperatorAutomaton, text, by=Spectral(states=2, power=0.25, ridge=1.0))
     scaled_prefixes = _from_prefixes(text, Spectral(states=2, history=1, future=1, power=0.25, ridge=1.0))
@@ -126,3 +136,52 @@ def test_clusters_are_a_distribution_and_close_to_the_spectral_one(strings: list
         lg.fit(lg.OperatorAutomaton, NGramCounts.of(text, order=3), by=Clustering())
     with pytest.raises(UnsupportedPair, match="is an OperatorAutomaton by Spectral"):
         lg.fit(lg.HMM, text, by=Spectral())
+
+
+def test_unused_symbols_change_nothing_however_many() -> None:
+    """Keys of strings of five symbols out of 7,000 do not fit into 64 bits as they are."""
+    strings = [list(sentence.words) for sentence in random_hmm(2, seed=4, sparse=False).sample(400, seed=1)]
+    few = Text.of(strings)
+    names = Alphabet((few.words[0], *(f"unused{i}" for i in range(7000)), *few.words.symbols[1:]))
+    many = Text(names, np.where(few.tokens > 0, few.tokens + 7000, 0).astype(np.int32))
+    learner = Spectral(states=3, history=5, future=5, power=0.25, ridge=2.0)
+    one, other = (lg.fit(lg.OperatorAutomaton, text, by=learner) for text in (few, many))
+    for length in (1, 2, 3):
+        for string in product("abcd", repeat=length):
+            assert one.probability(string) == pytest.approx(other.probability(string), rel=1e-7, abs=1e-12)
+
+
+def test_counts_with_a_cut_off_keep_their_mass(strings: list[list[str]]) -> None:
+    whole, cut = (NGramCounts.of(Text.of(strings), order=3, cutoff=cutoff) for cutoff in (1, 250))
+    assert len(cut) < len(whole)
+    one, other = (lg.fit(lg.OperatorAutomaton, counts, by=Spectral(states=3)) for counts in (whole, cut))
+    assert one.total() == pytest.approx(1.0, abs=0.01)
+    assert other.total() == pytest.approx(1.0, abs=0.05)
+    for string in ("a", "d", "a d"):
+        assert other.probability(string) == pytest.approx(one.probability(string), abs=0.02)
+
+
+def test_a_basis_of_frequent_strings(strings: list[list[str]]) -> None:
+    text = Text.of(strings)
+    learner = Spectral(states=3, history=3, future=3, power=0.25, ridge=2.0)
+    whole = lg.fit(lg.OperatorAutomaton, text, by=learner)
+    every = lg.fit(lg.OperatorAutomaton, text, by=replace(learner, basis=10_000))
+    frequent = lg.fit(lg.OperatorAutomaton, text, by=replace(learner, basis=25))
+    seen = [tuple(string) for string in strings]
+    for string in (("a",), ("d", "a"), ("d", "d", "a")):
+        assert every.probability(string) == pytest.approx(whole.probability(string), rel=1e-9)
+        assert frequent.probability(string) == pytest.approx(seen.count(string) / len(seen), abs=0.02)
+    prefixes = _prefixes(text)
+    matrix, begin = _features(prefixes, _histories(prefixes, 3), 25)
+    assert matrix.shape[1] == begin[-1] == 25
+    counted = Counter(string[i : i + n] for string in seen for n in (1, 2, 3) for i in range(len(string) - n + 1))
+    assert sorted(matrix.T @ prefixes.passes)[-1] == pytest.approx(max(counted.values()))
+
+
+def test_clusters_of_long_strings_do_not_underflow() -> None:
+    rng = np.random.default_rng(0)
+    strings = [["ab"[int(i)] for i in rng.random(900) < 0.5 + 0.4 * np.sin(np.arange(900))] for _ in range(4)]
+    prefixes = _prefixes(Text.of(strings))
+    automata = _operators_of(prefixes, SpectralAutomaton(states=2, history=2, future=2, power=0.25, ridge=1.0))
+    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-9)

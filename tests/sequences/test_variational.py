@@ -12,8 +12,9 @@ from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory
 from latentgram.sequences.counting import from_counts
-from latentgram.sequences.em import Corpus, Parameters
+from latentgram.sequences.em import Corpus
 from latentgram.sequences.ngram import READINGS
+from latentgram.sequences.parameters import Parameters
 from latentgram.sequences.variational import first_memory, independent_round, paired_round, sweep_values
 
 DICTIONARY = TagDictionary.of(

@@ -24,10 +24,12 @@ from latentgram.cli.eval import evaluate
 from latentgram.cli.info import info
 from latentgram.cli.nbest import nbest, rerank
 from latentgram.cli.parse import parse
+from latentgram.cli.sample import sample
 from latentgram.cli.score import score, suspects
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
+from latentgram.cli.update import update
 from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
 
@@ -45,7 +47,22 @@ app.add_typer(train.app, name="train")
 app.add_typer(data.app, name="data")
 app.add_typer(ngram.app, name="ngram")
 app.add_typer(reproduce.app, name="reproduce")
-for _function in (parse, nbest, rerank, tag, evaluate, calibrate, score, suspects, show, info, serve, bench):
+for _function in (
+    parse,
+    nbest,
+    rerank,
+    tag,
+    update,
+    evaluate,
+    calibrate,
+    score,
+    sample,
+    suspects,
+    show,
+    info,
+    serve,
+    bench,
+):
     app.command("eval" if _function is evaluate else None, no_args_is_help=True)(_function)
 app.command()(demo)
 app.command()(warm_up)

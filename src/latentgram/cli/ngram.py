@@ -1,14 +1,18 @@
-"""`latentgram ngram count|build|query|export`: n-gram counts and back-off automata."""
+"""`latentgram ngram count|build|mix|query|export`: n-gram counts, back-off automata and language models."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from latentgram.cli.options import Workers, argument, check_output, command, flag, option, options
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
+from latentgram.kinds.learners import Smoothing
+
+if TYPE_CHECKING:
+    from latentgram.sequences.ngram import BackoffNGram
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write to.")]
@@ -19,6 +23,13 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
 
     for what, times in repairs.items():
         say(f"mended: {what}: {times:,}")
+
+
+def _cutoffs(said: str) -> int | list[int]:
+    parts = said.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise SettingError(f"--cutoff is a number or numbers separated by commas, got {said!r}")
+    return int(said) if len(parts) == 1 else [int(part) for part in parts]
 
 
 class _Limits(TypedDict):
@@ -35,7 +46,7 @@ class Counting(Workers):
         "Files or folders, one sentence a line; or tables of n-grams (words, a tab, a count)."
     )
     output: Output
-    order: int = option(3, "Length of the longest n-grams.", min=1, max=5)
+    order: int = option(3, "Length of the longest n-grams.", min=1)
     cutoff: str = option("1", "Least count kept from order 3 on; or one for each order, as 1,1,3.")
     all_bigrams: bool = option(True, "Keep every bigram whatever the cut-off.")
     dictionary: str | None = option(None, "Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
@@ -48,11 +59,7 @@ class Counting(Workers):
     @property
     def limits(self) -> _Limits:
         """Which n-grams are kept."""
-        parts = self.cutoff.split(",")
-        if not all(part.strip().isdigit() for part in parts):
-            raise SettingError(f"--cutoff is a number or numbers parted by commas, got {self.cutoff!r}")
-        least = int(self.cutoff) if len(parts) == 1 else [int(part) for part in parts]
-        return {"order": self.order, "cutoff": least, "all_bigrams": self.all_bigrams}
+        return {"order": self.order, "cutoff": _cutoffs(self.cutoff), "all_bigrams": self.all_bigrams}
 
     @property
     def alone(self) -> bool:
@@ -109,28 +116,88 @@ def count(asked: Counting) -> None:
     say(counts.summary())
 
 
+@options
+class Building:
+    """What is asked of `latentgram ngram build`."""
+
+    file: Path = argument("Counts (.lg or table), an ARPA file, or text.")
+    output: Output
+    reading: Literal["exclusive", "epsilon", "failure"] | None = option(
+        None, "How counts become weights; by default exclusive. ARPA files and smoothed models: failure."
+    )
+    smoothing: Smoothing | None = option(
+        None, "Estimate a language model that gives new n-grams a probability, by this method."
+    )
+    order: int | None = option(None, "Text: length of the longest n-grams, by default 3.", min=1)
+    cutoff: str | None = option(
+        None, "Smoothed: least count kept from order 3 on, or one for each order, as 1,1,2; the rest is pruned."
+    )
+    entropy: float | None = option(
+        None, "Smoothed: prune n-grams whose loss lets the perplexity grow by a smaller share, as 1e-7."
+    )
+    memory: str | None = option(None, "Text: count it by way of files, a piece of so much memory at a time.")
+    strict: bool = flag("--strict", "Refuse an ARPA file whose probabilities do not sum to one.")
+
+
 @app.command(no_args_is_help=True)
-def build(
-    file: Annotated[Path, typer.Argument(help="Counts (.lg or table), an ARPA file, or text.")],
-    output: Output,
-    reading: Annotated[
-        Literal["exclusive", "epsilon", "failure"] | None,
-        typer.Option(help="How counts become weights; by default exclusive. ARPA files have the failure reading."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse an ARPA file whose probabilities do not sum to one.")
-    ] = False,
-) -> None:
-    """Make a back-off automaton."""
+@command
+def build(asked: Building) -> None:
+    """Make a back-off automaton, or with --smoothing a language model. The ending .arpa writes an ARPA file."""
     import latentgram
     from latentgram.cli.console import say
+    from latentgram.data.files import plain_suffix
     from latentgram.learn.reading import read_automaton
 
-    check_output(output, file)
-    model = read_automaton([file], reading, strict)
-    latentgram.save(model, output)
+    check_output(asked.output, asked.file)
+    least = None if asked.cutoff is None else _cutoffs(asked.cutoff)
+    learner = latentgram.Counting(
+        reading=asked.reading,
+        smoothing=asked.smoothing,
+        cutoff=tuple(least) if isinstance(least, list) else least,
+        entropy=asked.entropy,
+    )
+    model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory)
+    if plain_suffix(asked.output) == ".arpa":
+        model.to_arpa(asked.output)
+    else:
+        latentgram.save(model, asked.output)
     _tell_repairs(model.repairs)
     say(model.summary())
+
+
+@app.command(no_args_is_help=True)
+def mix(
+    models: Annotated[list[Path], typer.Argument(help="Two or more smoothed models (.lg) or ARPA files.")],
+    output: Output,
+    heldout: Annotated[Path | None, typer.Option(help="Text that the weights are to make most likely.")] = None,
+    weights: Annotated[str | None, typer.Option(help="The weights themselves, as 0.3,0.7.")] = None,
+) -> None:
+    """Interpolate language models, with weights by EM on held-out text or given ones."""
+    import latentgram
+    from latentgram.cli.console import say
+    from latentgram.data.files import plain_suffix
+    from latentgram.data.text import Text
+    from latentgram.learn.reading import read_automaton
+    from latentgram.sequences.mixing import mixing_weights
+
+    check_output(output, models, heldout)
+    if (heldout is None) == (weights is None):
+        raise SettingError("a mixture needs one of --heldout and --weights")
+    parts = [read_automaton([model]) for model in models]
+    if heldout is not None:
+        shares = mixing_weights(parts, Text.read(heldout)).tolist()
+        say("weights " + ", ".join(f"{share:.4f} {model}" for share, model in zip(shares, models, strict=True)))
+    else:
+        try:
+            shares = [float(part) for part in (weights or "").split(",")]
+        except ValueError:
+            raise SettingError(f"--weights are numbers with commas between them, got {weights!r}") from None
+    mixture = latentgram.mix(parts, shares)
+    if plain_suffix(output) == ".arpa":
+        mixture.to_arpa(output)
+    else:
+        latentgram.save(mixture, output)
+    say(mixture.summary())
 
 
 @app.command(no_args_is_help=True)
@@ -139,36 +206,87 @@ def query(
     files: Annotated[
         list[Path] | None, typer.Argument(help="Text, one sentence a line; else standard input.")
     ] = None,
+    ngrams: Annotated[
+        bool, typer.Option("--ngrams", help="Lines are n-grams: write log10 p(last word | words before it).")
+    ] = False,
+    perplexity: Annotated[
+        bool, typer.Option("--perplexity", help="A third column: the perplexity of the sentence.")
+    ] = False,
 ) -> None:
     """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr.
 
-    Automata of bare counts give no probability to what they have not counted: how many sentences are impossible
-    is said, and the perplexity of the others. To score new text take an ARPA file estimated with smoothing.
+    Text is read and answered as a stream. Automata of bare counts give no probability to what they have not
+    counted: how many sentences are impossible is said, and the perplexity of the others. To score new text,
+    estimate the model with --smoothing.
     """
-    import numpy as np
-
-    from latentgram.cli.console import ensure_input, say
-    from latentgram.data.text import Text
+    from latentgram.cli.console import ensure_input
     from latentgram.learn.reading import read_automaton
 
     ensure_input(files)
     automaton = read_automaton([model])
-    text = Text.read(files or ["-"])
-    if not len(text):
+    paths = [str(file) for file in files] if files else ["-"]
+    if ngrams:
+        _query_ngrams(automaton, paths)
+    else:
+        _query_text(automaton, paths, perplexity)
+
+
+def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> None:
+    import numpy as np
+
+    from latentgram.data.files import read_blocks
+
+    for path in paths:
+        for first, block in read_blocks(path):
+            grams = [line.split() for line in block.splitlines()]
+            if not all(grams):
+                empty = next(i for i, gram in enumerate(grams) if not gram)
+                raise DataError("this line has no words, and an n-gram is wanted", path=path, line=first + empty)
+            logs = automaton.query(grams) / np.log(10)
+            typer.echo("\n".join(f"{log:.5f}" for log in logs.tolist()))
+
+
+def _query_text(automaton: BackoffNGram, paths: list[str], perplexity: bool) -> None:
+    import numpy as np
+
+    from latentgram.cli.console import say
+    from latentgram.data.files import read_blocks
+    from latentgram.data.text import Text
+    from latentgram.evaluate.perplexity import TextScore
+
+    total, possible, possible_tokens, possible_log = TextScore(0, 0, 0, 0, 0.0, 0.0), 0, 0, 0.0
+    for path in paths:
+        for line, block in read_blocks(path):
+            text = Text.of_block(block, path, line)
+            if not len(text):
+                continue
+            total += automaton.score(text)
+            unknown = automaton.unknown_tokens(text)
+            counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
+            logs, tokens = automaton.logprobs(text), np.diff(text.start)
+            there = np.isfinite(logs)
+            possible += int(there.sum())
+            possible_tokens += int(tokens[there].sum())
+            possible_log += float(logs[there].sum())
+            columns = [logs / np.log(10), counts, *([np.exp(-logs / tokens)] if perplexity else [])]
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            typer.echo("\n".join("\t".join([f"{log:.5f}", *map(_figure, rest)]) for log, *rest in rows))
+    if not total.sentences:
         say("0 sentences")
         return
-    unknown = text.encoded_by(automaton.words) < 0
-    counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
-    logs = automaton.logprobs(text)
-    for log, missing in zip(logs, counts, strict=True):
-        typer.echo(f"{log / np.log(10):.5f}\t{missing}")
-    known = np.exp(-automaton.word_logprobs(text)[1:][~unknown[1:]].mean())
-    say(f"perplexity of known words {known:.2f}; {counts.sum():,} unknown of {text.size:,} words")
-    possible = np.isfinite(logs)
-    if not possible.all():
-        tokens = np.diff(text.start)[possible].sum()
-        rest = f"perplexity of the others {np.exp(-logs[possible].sum() / tokens):.2f}" if tokens else "no others"
-        say(f"{(~possible).sum():,} of {len(text):,} sentences have probability 0; {rest}")
+    words = total.tokens - total.sentences
+    say(f"perplexity of known words {total.known_perplexity:.2f}; {total.unknown:,} unknown of {words:,} words")
+    if total.unknown and not total.impossible:
+        say(f"perplexity with unknown words {total.perplexity:.2f}")
+    if possible < total.sentences:
+        share = (
+            f"perplexity of the others {np.exp(-possible_log / possible_tokens):.2f}" if possible else "no others"
+        )
+        say(f"{total.sentences - possible:,} of {total.sentences:,} sentences have probability 0; {share}")
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
 @app.command(no_args_is_help=True)
@@ -177,10 +295,18 @@ def export(
     output: Output,
     to: Annotated[Literal["arpa", "openfst"], typer.Option(help="ARPA needs the failure reading.")] = "arpa",
 ) -> None:
-    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms)."""
+    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms).
+
+    To OpenFst goes an operator automaton too, if none of its numbers is negative.
+    """
     from latentgram.learn.reading import read_automaton
+    from latentgram.sequences.automaton import OperatorAutomaton
+    from latentgram.store import load, read_header
 
     check_output(output, model)
+    if to == "openfst" and model.suffix == ".lg" and read_header(model).kind == "OperatorAutomaton":
+        load(model, OperatorAutomaton).to_openfst(output)
+        return
     automaton = read_automaton([model])
     if to == "arpa":
         automaton.to_arpa(output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +42,7 @@ class Alphabet:
 
     def encode(self, symbols: Iterable[str]) -> NDArray[np.int32]:
         """The numbers of many symbols."""
-        get = self._index.get
-        return np.array([get(symbol, ABSENT) for symbol in symbols], dtype=np.int32)
+        return np.fromiter(map(self._index.get, symbols, repeat(ABSENT)), np.int32)
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
         """The symbols of many numbers."""

@@ -50,6 +50,9 @@ BETWEEN = Field("whether arcs also see the verbs, commas and conjunctions betwee
 SMOOTHING = Field("how much is kept for what was never seen; 0 for nothing", at_least=0)
 HISTORY = Field("longest string of past symbols in the basis", at_least=1, at_most=5)
 FUTURE = Field("longest string of next symbols in the basis", at_least=1, at_most=5)
+BASIS = Field(
+    "how many of the most frequent strings are in the basis, histories and futures each; 0 for all", at_least=0
+)
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
 RIDGE = Field(
     "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
@@ -72,8 +75,34 @@ DICTIONARY = Field(
 )
 TRANSITION_PRIOR = Field("pseudo-count of every transition", at_least=0)
 EMISSION_PRIOR = Field("pseudo-count of every emission", at_least=0)
+UNKNOWN_WORDS = Field(
+    "unknown words weigh as much as the rarest ones, or are a class of their own that is learned from them and "
+    "takes its share of every tag",
+    choices=("rarest", "class"),
+)
+KNOWN_TAGS = Field("whether tags that sentences have are taken as known (_ for one that is not)")
+HMM_START = Field(
+    "where to begin: at random states, or at clusters of spectral vectors", choices=("random", "spectral")
+)
+STATES_OR_AUTO = Field(
+    "number of hidden states (of each symbol, at most); auto, for HMMs: by held-out likelihood",
+    at_least=1,
+    at_most=MOST_STATES,
+    word=AUTO,
+)
 TOLERANCE = Field("stop when the bound rises by less than this share of itself", at_least=0)
 SEGMENTS = Field("whether equal segments between words of one tag are worked out once (exact)")
+SMOOTHING_METHOD = Field(
+    "how n-grams that were not seen get a probability: not at all, by modified Kneser–Ney, absolute discounting, "
+    "Katz or Witten–Bell",
+    choices=("none", "kneser-ney", "absolute", "katz", "witten-bell"),
+)
+LEAST_COUNT = Field(
+    "least count of the n-grams kept in a smoothed model: one number for orders from 3 on, or one per order"
+)
+ENTROPY = Field(
+    "n-grams are left out whose loss lets the perplexity grow by a smaller share than this", at_least=0
+)
 READING = Field("how n-gram counts become an automaton", choices=("exclusive", "epsilon", "failure"))
 WINDOW = Field("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
 LAG = Field(

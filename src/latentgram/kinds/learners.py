@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["left", "right", "head"]
 Symbols = Literal["joined", "upos", "xpos", "words"]
+Smoothing = Literal["none", "kneser-ney", "absolute", "katz", "witten-bell"]
 Rare = int | Literal["auto"]
 
 
@@ -38,11 +39,17 @@ class _Grammar(Settings):
 class _LatentGrammar(_Grammar):
     """Smoothing, and the features of spectral views."""
 
-    states: int | None = fields.STATES(None)
     backoff: float | None = fields.BACKOFF(None)
     pull: float | None = fields.PULL(None)
     features: str | None = fields.FEATURES(None)
     scaling: float | None = fields.SCALING(None)
+
+
+@dataclass(frozen=True, repr=False)
+class _CountedStates(_LatentGrammar):
+    """A latent grammar whose number of states is said."""
+
+    states: int | None = fields.STATES(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,6 +67,7 @@ class _Basis(_Heads):
     smoothing: float | None = fields.SMOOTHING(None)
     history: int | None = fields.HISTORY(None)
     future: int | None = fields.FUTURE(None)
+    basis: int | None = fields.BASIS(None)
     power: float | None = fields.POWER(None)
     ridge: float | None = fields.RIDGE(None)
     lexical: float | None = fields.LEXICAL(None)
@@ -75,6 +83,7 @@ class _Sequences(Settings):
     transition_prior: float | None = fields.TRANSITION_PRIOR(None)
     emission_prior: float | None = fields.EMISSION_PRIOR(None)
     tolerance: float | None = fields.TOLERANCE(None)
+    unknown: Literal["rarest", "class"] | None = fields.UNKNOWN_WORDS(None)
 
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """As for all learners; and tags come from the dictionary or are numbered, not both."""
@@ -94,10 +103,24 @@ class Counting(_Grammar, _Heads, _Sequences):
     memory: Literal["none", "first", "kind"] | None = fields.MEMORY(None)
     between: bool | None = fields.BETWEEN(None)
     reading: Literal["exclusive", "epsilon", "failure"] | None = fields.READING(None)
+    smoothing: Smoothing | None = fields.SMOOTHING_METHOD(None)
+    cutoff: int | tuple[int, ...] | None = fields.LEAST_COUNT(None)
+    entropy: float | None = fields.ENTROPY(None)
+
+    def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
+        """As for all learners; and a smoothed model has exact failure arcs, which nothing else has to prune."""
+        smooth = self.said.get("smoothing", "none") != "none"
+        if smooth and self.said.get("reading", "failure") != "failure":
+            raise SettingError(f"a smoothed model has the failure reading and cannot be read as {self.reading}")
+        if not smooth and {"cutoff", "entropy"} & self.said.keys():
+            raise SettingError(
+                "cutoff and entropy prune smoothed models: name a smoothing, or count with a cut-off"
+            )
+        return super().settings(wanted, use, chosen)
 
 
 @dataclass(frozen=True, repr=False)
-class Spectral(_LatentGrammar, _Basis):
+class Spectral(_CountedStates, _Basis):
     """Hidden states from the singular vectors of moments of the data: one pass, no local optima.
 
     >>> Spectral(states=16).states
@@ -121,6 +144,8 @@ class EM(_LatentGrammar, _Basis, _Sequences):
     latentgram.errors.SettingError: EM.iterations must be at least 1, got 0
     """
 
+    states: int | Literal["auto"] | None = fields.STATES_OR_AUTO(None)
+    known_tags: bool | None = fields.KNOWN_TAGS(None)
     iterations: int | None = fields.ITERATIONS(None)
     seed: int | None = fields.SEED(None)
     start: Literal["random", "spectral", "clusters"] | None = fields.START(None)
@@ -144,7 +169,7 @@ class Variational(_Sequences):
 
 
 @dataclass(frozen=True, repr=False)
-class Clustering(_LatentGrammar, _Basis):
+class Clustering(_CountedStates, _Basis):
     """k-means of spectral vectors into hard states, then counting: non-negative by construction.
 
     >>> Clustering(states=24).states
@@ -157,7 +182,7 @@ class Clustering(_LatentGrammar, _Basis):
 
 
 @dataclass(frozen=True, repr=False)
-class Combining(_LatentGrammar):
+class Combining(_CountedStates):
     """Several grammars that differ in learner, features, states and seed, to parse together.
 
     >>> Combining(members=4).members

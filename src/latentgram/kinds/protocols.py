@@ -6,7 +6,7 @@ which of them, and nothing else is asked of a model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -97,6 +97,14 @@ class Scorer(Model, Protocol[Item]):
 
     def logprob(self, item: Item, /) -> float:
         """log p of a sentence or a tree."""
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """A model of sentences from which they can be drawn."""
+
+    def sample(self, number: int, seed: int = 0, /) -> Iterable[Sentence | tuple[str, ...]]:
+        """So many sentences."""
 
 
 @runtime_checkable

@@ -21,9 +21,11 @@ from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, ModelFileError, SettingError
+from latentgram.kinds.learners import Counting
 from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
-from latentgram.sequences.counting import from_counts, read_arpa
+from latentgram.learn.fit import fit
+from latentgram.sequences.counting import read_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.store import load
 
@@ -39,9 +41,12 @@ def read_treebank(files: Sequence[Path], learner: Settings) -> Treebank[Tree] | 
     return Treebank.read(files)
 
 
-def read_text(files: Sequence[Path], learner: Settings) -> Text:
-    """Text, which may be that of tagged sentences or of trees."""
-    del learner
+def read_text(files: Sequence[Path], learner: Settings) -> Text | list[Sentence]:
+    """Text, which may be that of tagged sentences or of trees; with tags if the learner takes them as known."""
+    if learner.said.get("known_tags"):
+        tagged = [file for file in files if is_tagged(str(file)) or has_trees(str(file))]
+        bare = [file for file in files if file not in tagged]
+        return [*_without_boundaries(tagged), *(Text.read(bare) if bare else ())]
     if all(is_tagged(str(file)) or has_trees(str(file)) for file in files):
         return Text.of(sentence.words for sentence in _without_boundaries(files))
     return Text.read(files)
@@ -73,7 +78,7 @@ def read_counts(files: Sequence[Path], learner: Settings) -> NGramCounts:
     return load(files[0], NGramCounts) if _all_stored(files) else NGramCounts.read(files)
 
 
-def read_text_or_counts(files: Sequence[Path], learner: Settings) -> Text | NGramCounts:
+def read_text_or_counts(files: Sequence[Path], learner: Settings) -> Text | list[Sentence] | NGramCounts:
     """N-gram counts if the files hold such, else text."""
     if _all_stored(files) or (not is_tagged(str(files[0])) and is_table(files)):
         return read_counts(files, learner)
@@ -89,34 +94,56 @@ def read_contexts(files: Sequence[Path], learner: Settings) -> Sized:
     return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
 
 
-def read_automaton(files: Sequence[Path], reading: str | None = None, strict: bool = False) -> BackoffNGram:
-    """An n-gram automaton: stored, from ARPA, from counts, or from text counted to trigrams seen thrice.
+def read_automaton(
+    files: Sequence[Path],
+    learner: Counting | None = None,
+    strict: bool = False,
+    order: int | None = None,
+    memory: str | None = None,
+) -> BackoffNGram:
+    """An n-gram automaton: stored, from ARPA, from counts (stored or a table), or from text.
 
-    Counts may be stored or a table; `reading` is theirs (exclusive by default), `strict` is for ARPA files.
+    The `learner` says what becomes of counts. Text is counted up to `order` (3), in pieces of `memory` if that is
+    given; every n-gram for a smoothed model, else those of order 3 on that are seen thrice. `strict` is for ARPA.
     """
+    learner = learner or Counting()
     first = str(files[0])
     arpa = plain_suffix(first) == ".arpa"
     if strict and not arpa:
         raise SettingError("--strict is for ARPA files (.arpa)")
-    if arpa and reading not in (None, "failure"):
-        raise SettingError(f"an ARPA file has the failure reading and cannot be read as {reading}")
+    if arpa and learner.reading not in (None, "failure"):
+        raise SettingError(f"an ARPA file has the failure reading and cannot be read as {learner.reading}")
     if len(files) > 1 and (arpa or first.endswith(".lg")):
         raise SettingError("one stored automaton, ARPA file or file of stored counts at a time")
+    counted = arpa or first.endswith(".lg")
+    if counted and (order is not None or memory is not None):
+        raise SettingError(f"{first} is counted already: an order and a size of memory are for text")
     if arpa:
+        _refuse_smoothing(learner, first)
         return read_arpa(first, strict=strict)
-    if not first.endswith(".lg"):
-        return from_counts(NGramCounts.read(files, order=3, cutoff=3), reading or "exclusive")
+    if not counted:
+        least = 3 if learner.smoothing in (None, "none") else 1
+        counts = NGramCounts.read(files, order=order or 3, cutoff=least, memory=memory)
+        return fit(BackoffNGram, counts, by=learner)
     stored = load(first)
     if isinstance(stored, NGramCounts):
-        return from_counts(stored, reading or "exclusive")
+        return fit(BackoffNGram, stored, by=learner)
     if isinstance(stored, BackoffNGram):
-        if reading not in (None, stored.reading):
+        if learner.reading not in (None, stored.reading):
             raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")
+        _refuse_smoothing(learner, first)
         return stored
     kind = find_kind(stored)
     hint = f": {kind.use}" if kind is not None and kind.use else ""
     name = type(stored).__name__
     raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but one {name}{hint}")
+
+
+def _refuse_smoothing(learner: Counting, file: str) -> None:
+    if learner.smoothing is not None:
+        raise SettingError(
+            f"{file} holds probabilities already: a smoothed model is estimated from counts or text"
+        )
 
 
 def read_tagged_file(specification: str) -> list[Sentence]:

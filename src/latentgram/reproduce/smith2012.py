@@ -36,8 +36,9 @@ from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, table
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
 from latentgram.sequences.counting import from_counts
-from latentgram.sequences.em import Corpus, Emissions, Parameters, Prior, as_hmm, maximise, uniform
+from latentgram.sequences.em import Corpus
 from latentgram.sequences.hmm import HMM
+from latentgram.sequences.parameters import Emissions, Parameters, Prior, as_hmm, maximise, uniform
 from latentgram.sequences.variational import ROUNDS, expanded, first_memory
 from latentgram.view.plots import line_plot
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import SettingError
 from latentgram.numeric.threads import one_thread
-from latentgram.sequences.em import Emissions, Expected, Parameters
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.ngram import BackoffNGram
+from latentgram.sequences.parameters import Emissions, Expected, Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,20 +8,27 @@ rotated space: its numbers may be negative, and only whole products mean somethi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.files import PathLike
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.dfa import DFA, to_dfa
-from latentgram.sequences.kernels.automata import string_values
+from latentgram.sequences.kernels.automata import sample_strings, scaled_states, string_values
+from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
 
 Floats = NDArray[np.float64]
+NEARLY = 1e-6
+"""How far from 1 the sum over all strings of a distribution may be."""
+DRAWN_TOGETHER = 1000
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +84,7 @@ class OperatorAutomaton(Summarised):
         May be negative in a learned automaton.
         """
         sign, log_size = self.values([string])
-        return float(sign[0] * np.exp(log_size[0]))
+        return float(sign[0] * np.exp(log_size[0])) + 0.0
 
     def logprob(self, string: Iterable[str]) -> float:
         """log f of one string of symbols; −inf where f is not positive, as it may be in a learned automaton.
@@ -110,10 +117,99 @@ class OperatorAutomaton(Summarised):
             vectors.append(self.step[symbol] @ vectors[-1] if symbol >= 0 else np.zeros_like(self.start))
         return np.array(vectors)
 
-    def total(self) -> float:
-        """Σ f(x) over all strings, stopᵀ (I − Σ_a A_a)⁻¹ start: 1 for a distribution."""
+    @cached_property
+    def mass(self) -> Floats:
+        """[n] `mass @ state` is the sum of f over all that may follow a state: (I − Σ_a A_a)⁻ᵀ stop."""
         every = np.eye(self.states) - self.step.sum(0)
-        return float(self.stop @ np.linalg.solve(every, self.start))
+        return np.asarray(np.linalg.solve(every.T, self.stop))
+
+    def total(self) -> float:
+        """Σ f(x) over all strings, stopᵀ (I − Σ_a A_a)⁻¹ start: 1 for a distribution.
+
+        An automaton learned from moments may miss 1; `summary` says so.
+        """
+        return float(self.mass @ self.start)
+
+    @property
+    def converges(self) -> bool:
+        """Whether the sum over all strings is finite: no eigenvalue of Σ_a A_a has size 1 or more."""
+        return bool(np.abs(np.linalg.eigvals(self.step.sum(0))).max(initial=0.0) < 1.0)
+
+    def prefix_logprobs(self, string: Iterable[str]) -> Floats:
+        """[T + 1] log of the sum of f over all strings that begin with the first t symbols, however long.
+
+        −inf where that is not positive.
+
+        >>> fair = OperatorAutomaton.of("ab", start=[1.0], stop=[0.5], step={"a": [[0.4]], "b": [[0.1]]})
+        >>> np.exp(fair.prefix_logprobs("a b")).round(3)
+        array([1.  , 0.4 , 0.04])
+        >>> round(float(fair.prefix_logprobs(["a"] * 10_000)[-1]) / 10_000, 4)
+        -0.9163
+        """
+        states, logs = scaled_states(self.start, self.step, self.symbols.encode(symbols_of(string)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prefix = np.log(states @ self.mass)
+        return np.asarray(np.where(np.isnan(prefix), -np.inf, prefix) + logs, np.float64)
+
+    def next_symbols(self, string: Iterable[str] = ()) -> dict[str | None, float]:
+        """What follows a prefix: the probability of each symbol, and under None of the end, likeliest first.
+
+        Weights below 0, which a learned automaton may have, count as 0.
+
+        >>> fair = OperatorAutomaton.of("ab", start=[1.0], stop=[0.5], step={"a": [[0.4]], "b": [[0.1]]})
+        >>> {symbol: round(p, 3) for symbol, p in fair.next_symbols("a a").items()}
+        {None: 0.5, 'a': 0.4, 'b': 0.1}
+        """
+        states, logs = scaled_states(self.start, self.step, self.symbols.encode(symbols_of(string)))
+        weight = np.append(np.einsum("i,aij,j->a", self.mass, self.step, states[-1]), self.stop @ states[-1])
+        weight = np.maximum(weight, 0.0)
+        if not np.isfinite(logs[-1]) or not weight.sum() > 0:
+            raise DataError("nothing follows this prefix: it has no probability under the automaton")
+        order = np.argsort(-weight, kind="stable").tolist()
+        names = (*self.symbols.symbols, None)
+        return {names[place]: float(weight[place] / weight.sum()) for place in order}
+
+    def sample(self, strings: int, seed: int = 0, longest: int = 1000) -> list[tuple[str, ...]]:
+        """Strings drawn from the automaton, weights below 0 taken as 0; one is cut at `longest` symbols.
+
+        >>> fair = OperatorAutomaton.of("ab", start=[1.0], stop=[0.5], step={"a": [[0.4]], "b": [[0.1]]})
+        >>> fair.sample(3, seed=1)
+        [(), (), ('a', 'a', 'a', 'a', 'b')]
+        """
+        if strings < 1 or longest < 1:
+            raise SettingError(f"a sample needs at least 1 string and 1 symbol, got {strings} and {longest}")
+        if not self.converges:
+            raise DataError("the weights of all strings do not sum to a finite number: nothing can be drawn")
+        drawn: list[tuple[str, ...]] = []
+        rng = np.random.default_rng(seed)
+        for begin in range(0, strings, DRAWN_TOGETHER):
+            uniform = rng.random((min(DRAWN_TOGETHER, strings - begin), longest))
+            tokens, ends = sample_strings(self.start, self.stop, self.step, self.mass, uniform, longest)
+            names = self.symbols.decode(tokens.tolist())
+            drawn += [tuple(names[first:last]) for first, last in pairwise([0, *ends.tolist()])]
+        return drawn
+
+    def to_openfst(self, path: PathLike) -> None:
+        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`).
+
+        State 0 is before the first symbol and leads by `<eps>` to the others. Weights are −log, so an automaton
+        with negative numbers, as spectral learning gives, is refused: its `to_dfa` can be written.
+        """
+        if min(self.start.min(), self.stop.min(), self.step.min(initial=0.0)) < 0:
+            raise SettingError(
+                "OpenFst's weights are logarithms, and this automaton has negative numbers: "
+                "write its DFA, or learn one by Clustering or EM"
+            )
+
+        def arcs() -> Iterator[Arc]:
+            for state in np.flatnonzero(self.start).tolist():
+                yield 0, state + 1, EPSILON, cost(self.start[state])
+            for source in range(self.states):
+                for symbol, target in np.argwhere(self.step[:, :, source] > 0).tolist():
+                    yield source + 1, target + 1, self.symbols[symbol], cost(self.step[symbol, target, source])
+
+        ends = [(state + 1, cost(self.stop[state])) for state in np.flatnonzero(self.stop).tolist()]
+        write_openfst(path, self.symbols.symbols, arcs(), ends)
 
     def to_dfa(
         self,
@@ -141,5 +237,9 @@ class OperatorAutomaton(Summarised):
         return to_dfa(self, clusters, sequences=sequences, least=least, most=most, tolerance=tolerance)
 
     def summary(self) -> str:
-        """One line about the size."""
-        return f"automaton with {self.states} states over {len(self.symbols)} symbols"
+        """One line about the size; and what all strings sum to, if that is not 1."""
+        size = f"automaton with {self.states} states over {len(self.symbols)} symbols"
+        if not self.converges:
+            return f"{size}, not a distribution: the sum over all strings is not finite"
+        total = self.total()
+        return size if abs(total - 1.0) < NEARLY else f"{size}, not a distribution: all strings sum to {total:.4f}"

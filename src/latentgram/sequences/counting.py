@@ -4,7 +4,8 @@
 
 for an HMM of tagged text, with pseudo-counts κ and κ'. A `BackoffNGram` has an arc for each kept n-gram
 and a state for each history that is extended; its weights are ratios of counts (Smith and Eisner 2012, §3.1; see
-ngram.py for the three readings). Models counted by others come in ARPA files. One pass over the counts.
+ngram.py for the three readings), or smoothed ones (smoothing.py). Models of others come in ARPA files. One pass
+over the counts.
 
 N-gram counts add, and they are whole numbers: whatever the blocks of text and the workers, their sum is the same
 to the last bit. The client reads the text once (twice if rare words are to become `<unk>`) and sends it as it is;
@@ -36,10 +37,12 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.parallel import Engine
 from latentgram.sequences.automaton import OperatorAutomaton
-from latentgram.sequences.em import Emissions, Expected, Prior, as_hmm, maximise
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.ngram import EMPTY, READINGS, BackoffNGram
+from latentgram.sequences.parameters import Emissions, Expected, Prior, as_hmm, maximise
+from latentgram.sequences.pruning import pruned
 from latentgram.sequences.settings import CountingHMM, CountingNGram
+from latentgram.sequences.smoothing import smoothed
 
 Floats = NDArray[np.float64]
 Block = tuple[str, int, str]
@@ -56,7 +59,7 @@ def count_automaton(data: Iterable[Sentence], settings: CountingHMM, context: Co
 def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context) -> HMM:
     """The recipe: relative frequencies of tagged sentences."""
     del context
-    sentences = list(data)
+    sentences = [Sentence.of(item) if isinstance(item, list | tuple) else item for item in data]
     if any(not isinstance(item, Sentence) or item.tags is None for item in sentences) or not sentences:
         raise DataError("an HMM is counted from tagged sentences; to learn from plain text use EM")
     text = Text.of(sentences)
@@ -77,13 +80,22 @@ def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context)
     np.add.at(emission, np.searchsorted(keys, text.tokens * np.int64(tags) + tag), 1.0)
     prior = Prior(settings.transition_prior, settings.emission_prior)
     parameters = maximise(Expected(transition, emission), shape, prior)
-    return as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+    word_count = np.bincount(text.tokens, minlength=len(text.words))
+    return as_hmm(parameters, shape, word_count, unknown_words=settings.unknown)
 
 
 def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context) -> BackoffNGram:
-    """The recipe: relative frequencies of counted n-grams, in the reading that the settings name."""
+    """The recipe: relative frequencies of counted n-grams, smoothed or in the reading that the settings name."""
     del context
-    return from_counts(counts, settings.reading)
+    if settings.smoothing == "none":
+        return from_counts(counts, settings.reading)
+    _refuse_others(counts)
+    cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
+    model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
+    automaton = from_arpa(pruned(model, settings.entropy) if settings.entropy else model)
+    return replace(
+        automaton, sentences=float(counts.sentences), classes=counts.classes, provenance=counts.provenance
+    )
 
 
 def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram:
@@ -99,8 +111,7 @@ def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram
     """
     if reading not in READINGS:
         raise SettingError(f"a back-off automaton is read as one of {', '.join(READINGS)}, not {reading!r}")
-    if not isinstance(counts, NGramCounts):
-        raise SettingError(f"a BackoffNGram is counted from NGramCounts, not from {type(counts).__name__}")
+    _refuse_others(counts)
     if counts.sentences < 1:
         raise DataError("the counts have no sentence boundary, so no sentence ever ends: count with boundaries")
     trie, count = counts.trie, counts.count
@@ -133,6 +144,11 @@ def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram
         counts, reading, arcs, prob, failure, total / counts.sentences if exact else np.zeros(0), repairs
     )
     return model if reading != "failure" else _exact_failures(model)
+
+
+def _refuse_others(counts: object) -> None:
+    if not isinstance(counts, NGramCounts):
+        raise SettingError(f"a BackoffNGram is counted from NGramCounts, not from {type(counts).__name__}")
 
 
 def _exact_failures(model: BackoffNGram) -> BackoffNGram:

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import write_text
+from latentgram.data.files import PathLike, write_text
 from latentgram.data.sentence import symbols_of
 from latentgram.errors import SettingError
+from latentgram.sequences.openfst import cost, write_openfst
 from latentgram.view.automata import draw_dfa
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ class DFA:
             total *= self.step[state, symbol]
             state = int(self.target[state, symbol])
         return float(total * self.stop[state])
+
+    def to_openfst(self, path: PathLike) -> None:
+        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`)."""
+        arcs = (
+            (state, int(self.target[state, symbol]), self.symbols[symbol], cost(self.step[state, symbol]))
+            for state, symbol in np.argwhere((self.target >= 0) & (self.step > 0)).tolist()
+        )
+        ends = [(state, cost(self.stop[state])) for state in np.flatnonzero(self.stop > 0).tolist()]
+        write_openfst(path, self.symbols.symbols, arcs, ends)
 
     def draw(self, path: str) -> None:
         """Write a picture of the automaton as SVG."""

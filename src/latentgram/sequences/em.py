@@ -1,11 +1,6 @@
-"""EM of hidden Markov models: expected counts of hidden tags, and the step from counts to parameters.
+"""EM of hidden Markov models: expected counts of hidden tags by forward–backward over text (kernels/chain.py).
 
-With expected counts C and Dirichlet pseudo-counts κ,
-
-    p(t | s) ∝ C(s, t) + κ,    p(w | t) ∝ C(t, w) + κ':
-
-the maximum of the posterior. All learners of HMMs share this step (`maximise`); they differ in where the counts
-come from: here from forward–backward over text (kernels/chain.py).
+The step from counts to parameters is that of all learners (`maximise` in parameters.py).
 
 With a tag dictionary only the ambiguous words matter: where a word can have one tag, the text falls into
 independent segments, and equal segments (with equal tags at both ends) are computed once and weighted (exact).
@@ -15,7 +10,7 @@ costs O(tokens · K²), with segments O(distinct segments · K²).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -24,159 +19,37 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import Alphabet
-from latentgram.data.provenance import Provenance
-from latentgram.data.sentence import Sentence
+from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
+from latentgram.kinds.settings import AUTO
 from latentgram.numeric.em import ascend
 from latentgram.parallel import compiled, map_reduce
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.hmm import HMM
-from latentgram.sequences.kernels.chain import Chain, Sequences, expect
+from latentgram.sequences.kernels.chain import Sequences, expect
 from latentgram.sequences.kernels.chain_dense import DenseChain, expect_dense
-from latentgram.sequences.settings import EMHMM, EMAutomaton, HiddenTags
+from latentgram.sequences.known_tags import TiedText, dictionary_of_tags
+from latentgram.sequences.parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise, uniform
+from latentgram.sequences.settings import EMHMM, ClusteringAutomaton, EMAutomaton, HiddenTags
+from latentgram.sequences.spectral import clustered_prefixes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Trace = tuple[dict[str, float], ...]
 
 SHARD = 1 << 16
 """Least tokens in a shard: fixed, so that sums do not depend on the number of workers."""
 TOKENS_PER_WORD = 4
 """Without a dictionary each shard has counts of every word; so many tokens for each word make them cheap."""
+TENTHS = 10
+"""One sentence of so many is held out to choose the number of states."""
+MOST_TRIED = 128
+"""The most states that `states="auto"` tries."""
+START_COUNT = 0.5
+"""Added to the counts of hard states, for EM cannot raise a zero."""
 SINGLE = 1 << 17
 """From so many tokens on, text without dictionary is computed in single precision."""
-
-
-@dataclass(frozen=True)
-class Emissions:
-    """Which tags may emit which words: the shape that learning fills."""
-
-    tags: Alphabet
-    words: Alphabet
-    start: NDArray[np.int64]
-    tag: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, words: Alphabet, dictionary: TagDictionary) -> Emissions:
-        """All that the dictionary allows; words that it lacks may have any tag."""
-        return cls(dictionary.tags, words, *dictionary.rows(words))
-
-    def chain(self, numbers: Parameters | Expected) -> Chain:
-        """Parameters, or counts, as the kernels take them."""
-        return Chain(numbers.transition, self.start, self.tag, numbers.emission)
-
-    @property
-    def full(self) -> bool:
-        """Whether every tag may emit every word."""
-        return len(self.tag) == 1 + (len(self.words) - 1) * (len(self.tags) - 1)
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Expected counts of transitions [T^m, T] and of the entries of the emissions; they add."""
-
-    transition: Floats
-    emission: Floats
-    bound: float = 0.0
-    """log p of what was counted under the parameters that were used, or a bound on it."""
-
-    def __add__(self, other: Expected) -> Expected:
-        bound = self.bound + other.bound
-        return Expected(self.transition + other.transition, self.emission + other.emission, bound)
-
-    def times(self, count: float) -> Expected:
-        """The counts of so many copies of what was counted."""
-        return Expected(self.transition * count, self.emission * count, self.bound * count)
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """p(next tag | last m tags) and p(word | tag) of each entry of the emissions."""
-
-    transition: Floats
-    emission: Floats
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Pseudo-counts added to expected counts."""
-
-    transition: float = 0.0
-    emission: float = 0.0
-
-    def log_density(self, parameters: Parameters) -> float:
-        """log of the prior up to a constant, Σ κ log θ over what may be positive."""
-        total = 0.0
-        if self.transition > 0:
-            used = parameters.transition[parameters.transition > 0]
-            total += self.transition * float(np.log(used).sum())
-        if self.emission > 0:
-            total += self.emission * float(np.log(np.maximum(parameters.emission[1:], 1e-300)).sum())
-        return total
-
-
-def uniform(shape: Emissions, order: int, seed: int | None = None) -> Parameters:
-    """Constant weights: under them all tags a word may have are equally probable.
-
-    With a seed the emissions are jittered, which an HMM without dictionary needs since its tags begin alike.
-    """
-    tags = len(shape.tags)
-    emission = np.ones(len(shape.tag))
-    if seed is not None:
-        emission[1:] = np.exp(0.1 * np.random.default_rng(seed).standard_normal(len(emission) - 1))
-    return Parameters(np.full((tags ** (order - 1), tags), 1.0 / tags), emission)
-
-
-def maximise(expected: Expected, shape: Emissions, prior: Prior) -> Parameters:
-    """Parameters from expected counts; a history never seen gets equal probabilities."""
-    tags = len(shape.tags)
-    transition = np.maximum(expected.transition, 0.0) + prior.transition
-    last = np.arange(len(transition)) % tags
-    if tags < len(transition):
-        transition[(last == BOUNDARY) & (np.arange(len(transition)) > 0)] = 0.0
-    # No sentence is empty.
-    transition[0, BOUNDARY] = 0.0
-    total = transition.sum(1, keepdims=True)
-    equal = np.where(last == BOUNDARY, 0.0, 1.0 / tags)[:, None]
-    if total[0] == 0:
-        transition[0, 1:], total[0] = 1.0, tags - 1
-    transition = np.where(total > 0, transition / np.where(total > 0, total, 1.0), equal)
-    emission = np.maximum(expected.emission, 0.0)
-    emission += prior.emission
-    if shape.full:
-        table = emission[1:].reshape(-1, tags - 1)
-        mass = table.sum(0)
-        table /= np.where(mass > 0, mass, 1.0)
-    else:
-        mass = np.bincount(shape.tag, emission, minlength=tags)
-        emission /= np.where(mass > 0, mass, 1.0)[shape.tag]
-    emission[BOUNDARY] = 1.0
-    return Parameters(transition, emission)
-
-
-def as_hmm(
-    parameters: Parameters,
-    shape: Emissions,
-    word_count: NDArray[np.int64],
-    trace: tuple[dict[str, float], ...] = (),
-) -> HMM:
-    """The finished model. A tag emits unknown words with the weight of the rarest words it may emit."""
-    seen = word_count[1:][word_count[1:] > 0]
-    rarest = int(seen.min()) if len(seen) else 1
-    rare = np.zeros(len(shape.words), np.bool_)
-    rare[1:] = word_count[1:] <= rarest
-    entries = np.repeat(rare, np.diff(shape.start))
-    mass = np.bincount(shape.tag[entries], parameters.emission[entries], minlength=len(shape.tags))
-    unknown = np.asarray(mass / max(int(rare.sum()), 1), np.float64)
-    if not unknown.any():
-        unknown[1:] = 1.0 / len(shape.words)
-    return HMM(
-        shape.tags, shape.words, parameters.transition, shape.start, shape.tag, parameters.emission, unknown,
-        Provenance(trace=trace),
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -299,45 +172,126 @@ def _segments(tokens: NDArray[np.int32], shape: Emissions, certain: Expected) ->
     return Sequences(tokens, begin[kept], end[kept], left[kept], right[kept], np.concatenate(weights)[order])
 
 
-def dictionary_of(settings: HiddenTags) -> TagDictionary:
-    """The dictionary of a learner, or one without words over its number of states."""
+def dictionary_of(settings: HiddenTags, states: int) -> TagDictionary:
+    """The dictionary of a learner, or one without words over a number of states."""
     if settings.dictionary is None:
-        return open_dictionary(settings.states)
+        return open_dictionary(states)
     if not isinstance(settings.dictionary, TagDictionary):
         kind = type(settings.dictionary).__name__
         raise SettingError(f"dictionary must be a TagDictionary, as TagDictionary.read gives it, not a {kind}")
     return settings.dictionary
 
 
-def em_hmm(data: Text | Sequence[Sentence], settings: EMHMM, context: Context) -> HMM:
-    """The recipe: EM, or MAP-EM where pseudo-counts are given; tags of sentences, if any, are not looked at."""
-    if not isinstance(data, Text) and not all(isinstance(item, Sentence) for item in data):
+def sentences_of(data: Text | Iterable[SentenceLike]) -> Text | list[Sentence]:
+    """Text as it is; anything else as sentences: strings, lists of symbols, lists of (symbol, tag) pairs."""
+    if isinstance(data, Text):
+        return data
+    if isinstance(data, str) or not isinstance(data, Iterable):
         raise DataError(f"an HMM is learned from text or sentences, not from {type(data).__name__}")
-    text = data if isinstance(data, Text) else Text.of(data)
+    items = list(data)
+    for item in items:
+        if not isinstance(item, Sentence | str | list | tuple):
+            raise DataError(f"an HMM is learned from text or sentences, not from {type(item).__name__}")
+    return [sentence for sentence in map(Sentence.of, items) if len(sentence)]
+
+
+def em_hmm(data: Text | Iterable[SentenceLike], settings: EMHMM, context: Context) -> HMM:
+    """The recipe: EM, or MAP-EM where pseudo-counts are given; tags of sentences count if `known_tags` says so."""
+    given = sentences_of(data)
+    text = given if isinstance(given, Text) else Text.of(given)
     if len(text) == 0:
         raise DataError("there is no sentence to learn from")
-    shape = Emissions.of(text.words, dictionary_of(settings))
+    sentences = [] if isinstance(given, Text) or not settings.known_tags else given
+    if settings.known_tags and not sentences:
+        raise DataError("known_tags asks for sentences with tags, and a Text has none")
+    if settings.states == AUTO and settings.dictionary is None and not sentences:
+        settings = replace(settings, states=choose_states(text, settings, context))
+    states = settings.states if isinstance(settings.states, int) else 1
+    dictionary = dictionary_of(settings, states)
+    if sentences and settings.dictionary is None:
+        dictionary = dictionary_of_tags(sentences)
+    shape = Emissions.of(text.words, dictionary)
     prior = Prior(settings.transition_prior, settings.emission_prior)
-    corpus = Corpus.of(text, shape, settings.order, settings.segments)
+    tied = TiedText.of(sentences, text, shape) if sentences else None
+    source, rows = (text, shape) if tied is None else (tied.text, tied.shape)
+    corpus = Corpus.of(source, rows, settings.order, settings.segments)
     word_count = np.bincount(text.tokens, minlength=len(text.words))
 
+    def counted(parameters: Parameters) -> Expected:
+        if tied is None:
+            return corpus.expect(parameters, context)
+        return tied.fold(corpus.expect(tied.spread(parameters), context))
+
     def step(parameters: Parameters) -> tuple[Expected, float]:
-        expected = corpus.expect(parameters, context)
+        expected = counted(parameters)
         return expected, expected.bound + prior.log_density(parameters)
 
     # One M-step from tags that are equally probable is a better start than equal parameters.
-    seed = None if settings.dictionary is not None else settings.seed
-    first = corpus.expect(uniform(shape, settings.order, seed), context)
+    named = settings.dictionary is not None or tied is not None
+    if settings.start == "spectral":
+        if named or settings.order != 2:
+            raise SettingError(
+                "a spectral start is for HMMs of order 2 without dictionary, whose states have no names"
+            )
+        first = spectral_start(text, shape, settings.seed)
+    else:
+        first = counted(uniform(shape, settings.order, None if named else settings.seed))
+
+    def finished(parameters: Parameters, trace: Trace = ()) -> HMM:
+        return as_hmm(parameters, shape, word_count, trace, settings.unknown)
+
     score = context.dev_score
     ascent = ascend(
         maximise(first, shape, prior), step, lambda counts: maximise(counts, shape, prior),
         iterations=settings.iterations, tolerance=settings.tolerance, progress=context.progress,
-        score=None if score is None else lambda parameters: score(as_hmm(parameters, shape, word_count)),
+        score=None if score is None else lambda parameters: score(finished(parameters)),
     )  # fmt: skip
-    return as_hmm(ascent.model, shape, word_count, ascent.trace)
+    return finished(ascent.model, ascent.trace)
 
 
-def em_automaton(data: Text | Sequence[Sentence], settings: EMAutomaton, context: Context) -> OperatorAutomaton:
+def spectral_start(text: Text, shape: Emissions, seed: int) -> Expected:
+    """Counts of hard states: the clusters that spectral vectors of the prefixes fall into (spectral.py)."""
+    states = len(shape.tags) - 1
+    prefixes, cluster = clustered_prefixes(text, ClusteringAutomaton(states=states, seed=seed))
+    weight, tag, word = prefixes.passes[1:], cluster[1:] + 1, prefixes.symbol[1:].astype(np.int64) + 1
+    before = np.where(prefixes.parent[1:] > 0, cluster[prefixes.parent[1:]] + 1, BOUNDARY)
+    transition = np.zeros((states + 1, states + 1))
+    np.add.at(transition, (before, tag), weight)
+    transition[:, BOUNDARY] = np.bincount(tag, prefixes.stops[1:], minlength=states + 1)
+    emission = np.zeros(len(shape.tag))
+    np.add.at(emission, shape.start[word] + tag - 1, weight)
+    return Expected(transition + START_COUNT, emission + START_COUNT / len(shape.words))
+
+
+def choose_states(text: Text, settings: EMHMM, context: Context) -> int:
+    """The number of states that makes every tenth sentence most likely when learned from the others.
+
+    Powers of two are tried until the likelihood falls, then numbers between those on both sides of the best one.
+    """
+    if len(text) < TENTHS:
+        raise DataError(f"states='auto' sets every tenth sentence apart: {len(text)} sentences are too few")
+    sentences = list(text)
+    heldout = Text.of(sentences[::TENTHS])
+    rest = Text.of(sentence for i, sentence in enumerate(sentences) if i % TENTHS)
+    likelihood: dict[int, float] = {}
+
+    def judged(states: int) -> float:
+        if states not in likelihood:
+            tried = replace(settings, states=states, unknown="class")
+            likelihood[states] = em_hmm(rest, tried, replace(context, dev_score=None)).loglik(heldout)
+        return likelihood[states]
+
+    best = 1
+    while best < MOST_TRIED and judged(2 * best) > judged(best):
+        best *= 2
+    for states in (best * 3 // 4, best * 3 // 2):
+        judged(max(states, 1))
+    return max(likelihood, key=lambda states: (likelihood[states], -states))
+
+
+def em_automaton(
+    data: Text | Iterable[SentenceLike], settings: EMAutomaton, context: Context
+) -> OperatorAutomaton:
     """The recipe: an HMM learned by EM, as an operator automaton."""
     score = context.dev_score
     if score is not None:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
+from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.provenance import Provenance, Summarised
-from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
@@ -201,7 +202,7 @@ class HMM(Summarised):
 
     def lattice(self, sentences: Sequence[Sentence]) -> Lattice:
         """What each word of some sentences may be tagged as, with its emission probabilities."""
-        numbers = np.concatenate([self.words.encode(sentence.words) for sentence in sentences])
+        numbers = np.concatenate([np.zeros(0, np.int32), *(self.words.encode(item.words) for item in sentences)])
         numbers[numbers == BOUNDARY] = -1
         end = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
         open_tags = np.flatnonzero(self.unknown > 0).astype(np.int32)
@@ -228,6 +229,45 @@ class HMM(Summarised):
         sentences = Sequences(lattice.tokens, lattice.begin, lattice.end, ends, ends, np.ones(len(ends)))
         logs = expect(chain, sentences, counts)
         return counts.prob, logs
+
+    def tag_posteriors(self, sentence: SentenceLike) -> Floats:
+        """[words, tags] p(tag | sentence) of every tag of every word, tags numbered as in `tags`, but from 0."""
+        words = Sentence.of(sentence)
+        lattice = self.lattice([words])
+        posterior, (log,) = self.posteriors(lattice)
+        if log == -np.inf:
+            raise _impossible(words)
+        return lattice.table(np.minimum(posterior, 1.0), len(self.tags))[:, 1:]
+
+    def next_words(self, prefix: str | Sequence[str] = ()) -> dict[str | None, float]:
+        """What follows the first words of a sentence: p(word), and under None p(end), likeliest first.
+
+        `<unk>` is any word that the model does not know.
+
+        >>> import latentgram as lg
+        >>> sentences = [[("the", "D"), ("dog", "N")], [("the", "D"), ("cat", "N"), ("sleeps", "V")]]
+        >>> hmm = lg.fit(lg.HMM, sentences, by=lg.Counting(transition_prior=0.0, unknown="class"))
+        >>> {word: round(p, 2) for word, p in hmm.next_words(["the", "dog"]).items() if p}
+        {None: 0.5, 'sleeps': 0.25, '<unk>': 0.25}
+        """
+        tags, words = len(self.tags), tuple(symbols_of(prefix))
+        state = np.zeros(len(self.transition))
+        state[0] = 1.0
+        lattice = self.lattice([Sentence(words)] if words else [])
+        for emission in lattice.table(lattice.prob, tags):
+            # State p·T + u mod T^m follows state p by tag u.
+            state = (state[:, None] * self.transition * emission).reshape(tags, -1).sum(0)
+            if not state.sum() > 0:
+                raise _impossible(Sentence(words))
+            state /= state.sum()
+        tag = state @ self.transition
+        word_of = np.repeat(np.arange(len(self.words)), np.diff(self.emit_start))
+        shares = np.bincount(word_of, self.emit_prob * tag[self.emit_tag], minlength=len(self.words))
+        shares = np.append(shares, tag @ self.unknown)
+        shares[BOUNDARY] = tag[BOUNDARY]
+        names = (None, *self.words.symbols[1:], UNKNOWN)
+        order = np.argsort(-shares, kind="stable").tolist()
+        return {names[place]: float(shares[place]) for place in order}
 
     def automaton(self) -> OperatorAutomaton:
         """The same distribution over words as an operator automaton: A_a = Tᵀ diag(o_a)."""
@@ -305,6 +345,12 @@ class Lattice:
             if not possible:
                 raise NoParse(f"no tag that word {word} may have obeys: {known}")
         return replace(self, prob=prob)
+
+    def table(self, weight: Floats, tags: int) -> Floats:
+        """[tokens, tags] the weights of the entries, 0 where a token has none."""
+        table = np.zeros((len(self.numbers), tags))
+        table[np.repeat(self.tokens, np.diff(self.start)), self.tag] = weight
+        return table
 
     def best(self, weight: Floats) -> NDArray[np.int32]:
         """The tag of the greatest weight of each token, the first among equals."""

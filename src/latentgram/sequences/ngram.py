@@ -22,8 +22,7 @@ products; small systems are solved directly.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -33,15 +32,17 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import bicgstab, spsolve
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, write_text
+from latentgram.data.files import PathLike
 from latentgram.data.ngrams.arpa import Arpa, write_arpa
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance
-from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.tag_dictionary import WordClasses
-from latentgram.data.text import BOUNDARY, Text, refuse_blanks
+from latentgram.data.text import BEGIN, BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
-from latentgram.sequences.kernels.backoff import sample_walks, score_epsilon, score_failure
+from latentgram.evaluate.perplexity import TextScore
+from latentgram.sequences.kernels.backoff import sample_walks, score_epsilon, score_failure, score_grams
+from latentgram.sequences.openfst import EPSILON, PHI, Arc, write_openfst
 
 Floats = NDArray[np.float64]
 READINGS = ("exclusive", "epsilon", "failure")
@@ -207,9 +208,72 @@ class BackoffNGram:
             raise DataError("a text without sentences has no perplexity")
         return float(np.exp(-self.word_logprobs(text)[1:].mean()))
 
+    def score(self, sentences: Iterable[SentenceLike] | Text) -> TextScore:
+        """How well the model predicts a text, unknown words apart: perplexities per token and per sentence.
+
+        >>> import latentgram as lg
+        >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
+        >>> model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="witten-bell"))
+        >>> print(model.score(["a pen is red"]))
+        perplexity 5.03 per token, 2.54 without unknown words; 5 tokens in 1 sentences, 1 unknown
+        """
+        text = sentences if isinstance(sentences, Text) else Text.of(sentences)
+        return TextScore.of(self.word_logprobs(text)[1:], self.unknown_tokens(text)[1:], len(text))
+
+    def query(self, grams: Iterable[str | Sequence[str]]) -> Floats:
+        """log p of the last word of each n-gram given those before it, backing off where it must.
+
+        n-grams may be of any length; a string is split at blanks, `<s>` begins a sentence, `</s>` ends one.
+
+        >>> import latentgram as lg
+        >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
+        >>> model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="witten-bell"))
+        >>> np.exp(model.query(["a rose", "<s> rose", "pen"])).round(3)
+        array([0.81 , 0.08 , 0.052])
+        """
+        # One long list of words, n-grams separated by the empty word, which no n-gram can hold.
+        names = [word for gram in grams for word in (*symbols_of(gram), "")]
+        names = [END if word == BEGIN else word for word in names] if BEGIN in names else names
+        numbers = self.words.encode(names)
+        numbers[numbers < 0] = self.words.index(UNKNOWN)
+        end = np.flatnonzero(np.fromiter(map(len, names), np.int32, len(names)) == 0)
+        begin = np.concatenate([[0], end + 1])[:-1]
+        length = end - begin
+        if not length.all():
+            raise DataError(f"n-gram {int(np.flatnonzero(length == 0)[0]) + 1} has no words")
+        logs = np.empty(len(end))
+        for size in np.unique(length).tolist():
+            chosen = np.flatnonzero(length == size)
+            logs[chosen] = self.gram_logprobs(numbers[begin[chosen, None] + np.arange(size)])
+        return logs
+
+    def gram_logprobs(self, grams: NDArray[np.int32]) -> Floats:
+        """The same of n-grams of one length as word numbers, -1 for words that the model does not have."""
+        if self.reading != "failure":
+            raise SettingError(
+                f"p(word | words before it) needs exact failure arcs; this automaton is read as {self.reading}"
+            )
+        logs: Floats = score_grams(
+            self.initial, self.backoff, self.failure, self.arc_start, self.arc_word, self.arc_prob,
+            self.arc_target, np.ascontiguousarray(grams, np.int32),
+        )  # fmt: skip
+        return logs
+
+    def grams(self, order: int) -> NDArray[np.int32]:
+        """[n, order] the n-grams of an order that the model has, as word numbers."""
+        arcs = self._arcs_of(order)
+        return np.column_stack([self.history[self.source[arcs]][:, self.order - order :], self.arc_word[arcs]])
+
+    def _arcs_of(self, order: int) -> NDArray[np.int64]:
+        return np.flatnonzero((self.history >= 0).sum(1)[self.source] == order - 1)
+
     def unknown_words(self, text: Text) -> int:
         """How many tokens the model does not know."""
-        return int((text.encoded_by(self.words) < 0).sum())
+        return int(self.unknown_tokens(text).sum())
+
+    def unknown_tokens(self, text: Text) -> NDArray[np.bool_]:
+        """Which of `text.tokens` the model does not know; `<unk>` itself is one it knows."""
+        return text.encoded_by(self.words) < 0
 
     def sample(self, sentences: int, seed: int = 0, longest: int = 1000) -> Iterator[Sentence]:
         """Sentences drawn from the model; one is cut at `longest` words."""
@@ -240,16 +304,12 @@ class BackoffNGram:
                 "build it with the failure reading, or export to OpenFst"
             )
         length = (self.history >= 0).sum(1)
-        arcs_of = [np.flatnonzero(length[self.source] == order) for order in range(self.order)]
-        grams = [
-            np.column_stack([self.history[self.source[arcs]][:, self.order - 1 - order :], self.arc_word[arcs]])
-            for order, arcs in enumerate(arcs_of)
-        ]
-        trie, rows = NGramTrie.of(grams, len(self.words))
+        orders = range(1, self.order + 1)
+        trie, rows = NGramTrie.of([self.grams(order) for order in orders], len(self.words))
         logprob, backoff = np.full(len(trie), -99.0), np.zeros(len(trie))
         with np.errstate(divide="ignore"):
-            for arcs, row in zip(arcs_of, rows, strict=True):
-                logprob[row] = np.maximum(np.log10(self.arc_prob[arcs]), -99.0)
+            for order, row in zip(orders, rows, strict=True):
+                logprob[row] = np.maximum(np.log10(self.arc_prob[self._arcs_of(order)]), -99.0)
             for order in range(1, self.order):
                 states = np.flatnonzero(length == order)
                 row = trie.find(self.history[states][:, self.order - 1 - order :])
@@ -263,25 +323,21 @@ class BackoffNGram:
         `<eps>`; weights are −log p. The first line leaves the initial state, as OpenFst wants; the boundary
         `</s>` leads to the one final state.
         """
-        label = "<phi>" if self.reading == "failure" else "<eps>"
-        final = self.states
-        refuse_blanks(self.words, "OpenFst text")
-        order = [self.initial, *(state for state in range(self.states) if state != self.initial)]
-        symbols = self.words.symbols
+        label = PHI if self.reading == "failure" else EPSILON
+        final, symbols = self.states, self.words.symbols
         with np.errstate(divide="ignore"):
             weight, down = -np.log(self.arc_prob), -np.log(self.failure)
-        with write_text(path) as out:
-            for state in order:
+
+        def arcs() -> Iterator[Arc]:
+            for state in (self.initial, *(state for state in range(self.states) if state != self.initial)):
                 for arc in range(int(self.arc_start[state]), int(self.arc_start[state + 1])):
                     word = int(self.arc_word[arc])
                     target = final if word == BOUNDARY else int(self.arc_target[arc])
-                    out.write(f"{state}\t{target}\t{symbols[word]}\t{symbols[word]}\t{weight[arc]:.9g}\n")
+                    yield state, target, symbols[word], float(weight[arc])
                 if state > 0 and self.failure[state] > 0:
-                    out.write(f"{state}\t{int(self.backoff[state])}\t{label}\t{label}\t{down[state]:.9g}\n")
-            out.write(f"{final}\n")
-        with write_text(f"{os.fspath(path)}.syms") as out:
-            for number, name in enumerate(("<eps>", "<phi>", *symbols)):
-                out.write(f"{name}\t{number}\n")
+                    yield state, int(self.backoff[state]), label, float(down[state])
+
+        write_openfst(path, symbols, arcs(), [(final, 0.0)])
 
     def summary(self) -> str:
         """One line about the size."""

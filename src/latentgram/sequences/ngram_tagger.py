@@ -20,10 +20,10 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
-from latentgram.sequences.em import Emissions, Parameters
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels.backoff import Memory, walk_tags
 from latentgram.sequences.ngram import BackoffNGram
+from latentgram.sequences.parameters import Emissions, Parameters
 from latentgram.sequences.tagging import Tagging
 
 Floats = NDArray[np.float64]

@@ -19,6 +19,7 @@ class CountingHMM(Settings):
     order: int = fields.ORDER(2)
     transition_prior: float = fields.TRANSITION_PRIOR(0.1)
     emission_prior: float = fields.EMISSION_PRIOR(0.0)
+    unknown: Literal["rarest", "class"] = fields.UNKNOWN_WORDS("rarest")
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,10 +27,10 @@ class HiddenTags(Settings):
     """Which tags a word may have; without a dictionary they are `states` numbered ones."""
 
     dictionary: TagDictionary | None = fields.DICTIONARY(None)
-    states: int = fields.OPEN_STATES(17)
     transition_prior: float = fields.TRANSITION_PRIOR(1.0)
     emission_prior: float = fields.EMISSION_PRIOR(0.1)
     tolerance: float = fields.TOLERANCE(0.0)
+    unknown: Literal["rarest", "class"] = fields.UNKNOWN_WORDS("rarest")
     iterations: int = fields.ITERATIONS(40)
     seed: int = fields.SEED(0)
 
@@ -38,6 +39,9 @@ class HiddenTags(Settings):
 class EMHMM(HiddenTags):
     """EM over sentences."""
 
+    states: int | Literal["auto"] = fields.STATES_OR_AUTO(17)
+    known_tags: bool = fields.KNOWN_TAGS(False)
+    start: Literal["random", "spectral"] = fields.HMM_START("random")
     order: int = fields.ORDER(2)
     segments: bool = fields.SEGMENTS(False)
 
@@ -46,6 +50,7 @@ class EMHMM(HiddenTags):
 class VariationalHMM(HiddenTags):
     """Smith and Eisner 2012: EM over an approximate corpus."""
 
+    states: int = fields.OPEN_STATES(17)
     window: int = fields.WINDOW(1)
     lag: int | Literal["auto"] = fields.LAG("auto")
     optimiser: Literal["rounds", "gradient"] = fields.OPTIMISER("rounds")
@@ -55,7 +60,7 @@ class VariationalHMM(HiddenTags):
 class EMAutomaton(EMHMM):
     """An HMM by EM, as operators."""
 
-    states: int = fields.OPEN_STATES(10)
+    states: int | Literal["auto"] = fields.STATES_OR_AUTO(10)
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +70,7 @@ class SpectralAutomaton(Settings):
     states: int = fields.STATES(10)
     history: int = fields.HISTORY(1)
     future: int = fields.FUTURE(1)
+    basis: int = fields.BASIS(0)
     power: float = fields.POWER(0.0)
     ridge: float = fields.RIDGE(0.0)
 
@@ -82,6 +88,9 @@ class ClusteringAutomaton(SpectralAutomaton):
 
 @dataclass(frozen=True, repr=False)
 class CountingNGram(Settings):
-    """Relative frequencies of n-grams."""
+    """Relative frequencies of n-grams, smoothed or not."""
 
     reading: Literal["exclusive", "epsilon", "failure"] = fields.READING("exclusive")
+    smoothing: Literal["none", "kneser-ney", "absolute", "katz", "witten-bell"] = fields.SMOOTHING_METHOD("none")
+    cutoff: int | tuple[int, ...] = fields.LEAST_COUNT(1)
+    entropy: float = fields.ENTROPY(0.0)

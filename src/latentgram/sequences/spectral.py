@@ -29,9 +29,10 @@ probability 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from scipy.sparse import csr_array, dia_array, diags_array
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.sentence import SentenceLike
 from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError, RankError
 from latentgram.kinds.kind import Context
@@ -52,17 +54,26 @@ from latentgram.sequences.statistics import SequenceCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Source = Text | NGramCounts | Iterable[SentenceLike]
 
-EDGE = 1
-"""The digit of START and STOP in the key of a string; symbol a has the digit a + 2."""
+LARGEST_KEY = 1 << 62
+"""Keys of strings, times the number of sources, stay below."""
 
 
-def spectral_automaton(
-    data: Text | NGramCounts, settings: SpectralAutomaton, context: Context
-) -> OperatorAutomaton:
+def _as_text(data: Source) -> Text | NGramCounts:
+    """Lists of symbols, or of strings that are split at blanks, as text; anything else as it is."""
+    if isinstance(data, Text | NGramCounts):
+        return data
+    if isinstance(data, list | tuple):
+        return Text.of(data)
+    raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
+
+
+def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe: from text, or (history and future of one symbol) from counts of n-grams up to trigrams."""
     del context
-    single = settings.history == 1 and settings.future == 1
+    data = _as_text(source)
+    single = settings.history == 1 and settings.future == 1 and not settings.basis
     if isinstance(data, Text):
         if single:
             return from_trigrams(NGramCounts.of(data, order=3), settings.states, settings.power, settings.ridge)
@@ -70,7 +81,7 @@ def spectral_automaton(
     if isinstance(data, NGramCounts) and data.order >= 3:
         if not single:
             raise DataError(
-                "n-gram counts give histories and futures of one symbol only; use text for longer ones"
+                "n-gram counts give histories and futures of one symbol only, all of them: use text for others"
             )
         return from_trigrams(data, settings.states, settings.power, settings.ridge)
     raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
@@ -103,7 +114,11 @@ def from_trigrams(counts: NGramCounts, states: int, power: float = 0.0, ridge: f
 
 
 def _trigram_operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floats:
-    """A_b = Σ cnt(abc) ahead[c] back[a]ᵀ, one product of matrices a middle word."""
+    """A_b = Σ cnt(abc) ahead[c] back[a]ᵀ, one product of matrices per middle word.
+
+    Where trigrams fell below a cut-off, the tokens r(ab) = cnt(ab) − Σ_c cnt(abc) go on as do the bigrams bc that
+    lost trigrams, x(bc) = cnt(bc) − Σ_a cnt(abc): r(ab) x(bc)/x(b·) is added to cnt(abc), of rank one for each b.
+    """
     trie = counts.trie
     rows = np.arange(trie.level[2], trie.level[3])
     pair = trie.prefix[rows]
@@ -118,6 +133,22 @@ def _trigram_operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floa
         for word in np.flatnonzero(np.diff(bounds)):
             part = slice(bounds[word], bounds[word + 1])
             step[word - 1] = weighted[part].T @ history[part]
+    pairs = np.arange(trie.level[1], trie.level[2])
+    lost_before = counts.count[pairs] - np.bincount(pair - pairs[0], counts.count[rows], minlength=len(pairs))
+    lost_after = counts.count[pairs] - np.bincount(
+        trie.suffix[rows] - pairs[0], counts.count[rows], minlength=len(pairs)
+    )
+    first, second = trie.prefix[pairs], trie.word[pairs]
+    inner = (second != BOUNDARY) & (lost_before > 0)
+    outer = (first != BOUNDARY) & (lost_after > 0)
+    if inner.any() and outer.any():
+        shape = (trie.words, back.shape[1])
+        from_past, to_next = np.zeros(shape), np.zeros(shape)
+        np.add.at(from_past, second[inner], lost_before[inner, None] * back[first[inner]])
+        np.add.at(to_next, first[outer], lost_after[outer, None] * ahead[second[outer]])
+        total = np.bincount(first[outer], lost_after[outer], minlength=trie.words)
+        to_next /= np.maximum(total, 1.0)[:, None]
+        step += to_next[1:, :, None] * from_past[1:, None, :]
     return step
 
 
@@ -138,29 +169,35 @@ def _prefixes(text: Text) -> SequenceCounts:
 def _operators_of(prefixes: SequenceCounts, settings: SpectralAutomaton) -> Operators:
     return spectral_operators(
         prefixes, settings.states, history=settings.history, future=settings.future, power=settings.power,
-        ridge=settings.ridge,
+        ridge=settings.ridge, most=settings.basis,
     )  # fmt: skip
 
 
 def prefix_directions(counts: SequenceCounts, step: Ints, start: Floats, operators: Floats) -> Floats:
     """[prefixes, n] the state vector of every prefix, made by the operators `step`, scaled to length one."""
-    vectors: Floats = forward_vectors(counts.parent, counts.source, step, start, operators)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    vectors: Floats = forward_vectors(counts.parent, counts.source, step, start, operators, True)
     return vectors
 
 
-def clustered_automaton(data: Text, settings: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
+def clustered_prefixes(text: Text, settings: ClusteringAutomaton) -> tuple[SequenceCounts, Ints]:
+    """All prefixes of a text, and the cluster of each one's state vector."""
+    prefixes = _prefixes(text)
+    automata = _operators_of(prefixes, settings)
+    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
+    state = kmeans(vectors, prefixes.passes, settings.states, np.random.default_rng(settings.seed))
+    return prefixes, state.astype(np.int64)
+
+
+def clustered_automaton(source: Source, settings: ClusteringAutomaton, context: Context) -> OperatorAutomaton:
     """The recipe for hard states out of spectral ones."""
     del context
+    data = _as_text(source)
     if not isinstance(data, Text):
         raise DataError(f"states are clustered by the prefixes of a text, not of {type(data).__name__}")
     if len(data) == 0:
         raise DataError("there is no sentence to learn from")
-    prefixes = _prefixes(data)
-    automata = _operators_of(prefixes, settings)
+    prefixes, state = clustered_prefixes(data, settings)
     parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
-    vectors = prefix_directions(prefixes, prefixes.step[1], automata.start, automata.operators)
-    state = kmeans(vectors, prefixes.passes, settings.states, np.random.default_rng(settings.seed))
     states = int(state.max()) + 1
     visits = np.bincount(state, prefixes.passes, minlength=states)
     step = np.zeros((len(data.words) - 1, states, states))
@@ -201,11 +238,15 @@ def spectral_operators(
     future: int = 3,
     power: float = 0.25,
     ridge: float = 4.0,
+    most: int = 0,
     each: Callable[[Callable[[int], None], Iterable[int]], Iterable[None]] = map,
 ) -> Operators:
-    """Learn one automaton a source, with at most `states` states each; `each` maps over the sources."""
-    past, past_begin = _features(prefixes, *_histories(prefixes, history))
-    next_, next_begin = _features(prefixes, *_futures(prefixes, future))
+    """Learn one automaton per source, with at most `states` states each; `each` maps over the sources.
+
+    With `most`, its basis has only so many of the most frequent histories and futures.
+    """
+    past, past_begin = _features(prefixes, _histories(prefixes, history), most)
+    next_, next_begin = _features(prefixes, _futures(prefixes, future), most)
     past = past @ _powers(past.T @ prefixes.passes, -power)
     next_ = next_ @ _powers(np.asarray(next_.sum(0)), -power)
     cross = (next_.T @ past).tocsr()
@@ -253,62 +294,92 @@ def _prefix_operators(prefixes: SequenceCounts, after: Floats, before: Floats) -
 
 
 def _ancestors(prefixes: SequenceCounts, longest: int) -> list[tuple[Ints, Ints, Ints]]:
-    """For m = 0 … longest: the nodes of depth ≥ m, their m-th ancestors, and the keys of the strings between."""
-    base = prefixes.n_symbols + 2
+    """For m = 0 … longest: the nodes of depth ≥ m, their m-th ancestors, and the keys of the strings between.
+
+    The key of a string is a number in base `n_symbols`. Where one digit more could pass 64 bits, keys are first
+    replaced by their ranks, of which there are no more than prefixes.
+    """
+    base = max(prefixes.n_symbols, 1)
     node = np.arange(len(prefixes.parent))
     above, key, unit = node, np.zeros(len(node), np.int64), 1
     ancestors = [(node, above, key)]
     for _ in range(longest):
         inner = prefixes.parent[above] >= 0
         node, above, key = node[inner], above[inner], key[inner]
-        key = key + unit * (prefixes.symbol[above].astype(np.int64) + 2)
+        if unit > LARGEST_KEY // (base * prefixes.n_sources):
+            distinct, key = np.unique(key, return_inverse=True)
+            unit = len(distinct)
+        key = key + unit * prefixes.symbol[above].astype(np.int64)
         above = prefixes.parent[above].astype(np.int64)
         unit *= base
         ancestors.append((node, above, key))
     return ancestors
 
 
-def _histories(prefixes: SequenceCounts, longest: int) -> tuple[Ints, Ints, Floats]:
-    """(node, key, 1) of the suffixes of every prefix; START in front counts as a symbol."""
-    base = prefixes.n_symbols + 2
-    nodes, keys = [], []
+def _histories(prefixes: SequenceCounts, longest: int) -> list[Strings]:
+    """The suffixes of every prefix, one by one length; and with START in front, which counts as a symbol."""
+    groups = []
     for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
         if m > 0:
-            nodes.append(node)
-            keys.append(key)
+            groups.append(Strings(node, key, np.ones(len(node))))
         if m < longest:
             whole = prefixes.parent[above] < 0
-            nodes.append(node[whole])
-            keys.append(key[whole] + EDGE * base**m)
-    node, key = np.concatenate(nodes), np.concatenate(keys)
-    return node, key, np.ones(len(node))
+            groups.append(Strings(node[whole], key[whole], np.ones(int(whole.sum()))))
+    return groups
 
 
-def _futures(prefixes: SequenceCounts, longest: int) -> tuple[Ints, Ints, Floats]:
-    """(node, key, count) of the beginnings of what follows every prefix; STOP at the end counts as a symbol."""
-    base = prefixes.n_symbols + 2
-    nodes, keys, counts = [], [], []
+def _futures(prefixes: SequenceCounts, longest: int) -> list[Strings]:
+    """The beginnings of what follows every prefix; and with STOP at the end, which counts as a symbol."""
+    groups = []
     for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
         if m > 0:
-            nodes.append(above)
-            keys.append(key)
-            counts.append(prefixes.passes[node])
+            groups.append(Strings(above, key, prefixes.passes[node]))
         if m < longest:
             ends = prefixes.stops[node] > 0
-            nodes.append(above[ends])
-            keys.append(key[ends] * base + EDGE)
-            counts.append(prefixes.stops[node[ends]])
-    return np.concatenate(nodes), np.concatenate(keys), np.concatenate(counts)
+            groups.append(Strings(above[ends], key[ends], prefixes.stops[node[ends]]))
+    return groups
 
 
-def _features(prefixes: SequenceCounts, node: Ints, key: Ints, count: Floats) -> tuple[csr_array, Ints]:
-    """A sparse matrix [V, features], features numbered source by source, and where each source begins."""
-    source = prefixes.source[node].astype(np.int64)
-    span = int(key.max()) + 1
-    distinct, column = np.unique(source * span + key, return_inverse=True)
-    begin = np.searchsorted(distinct, np.arange(prefixes.n_sources + 1) * span)
-    shape = (len(prefixes.parent), len(distinct))
-    return csr_array((count, (node, column)), shape=shape), begin
+class Strings(NamedTuple):
+    """Strings of one length: the prefix each belongs to, its key among them, and how often it occurs."""
+
+    node: Ints
+    key: Ints
+    times: Floats
+
+
+def _features(prefixes: SequenceCounts, groups: Sequence[Strings], most: int = 0) -> tuple[csr_array, Ints]:
+    """A sparse matrix [V, features], features numbered source by source, and where each source begins.
+
+    With `most`, only so many of the most frequent strings of a source are features. A part of a string is at least
+    as frequent as the string, and where they tie the shorter one comes first: the basis is closed under parts.
+    """
+    source = prefixes.source.astype(np.int64)
+    numbered, feature_source, size = [], [], 0
+    for group in groups:
+        span = int(group.key.max(initial=0)) + 1
+        distinct, column = np.unique(source[group.node] * span + group.key, return_inverse=True)
+        numbered.append(size + column)
+        feature_source.append(distinct // span)
+        size += len(distinct)
+    owner = np.concatenate(feature_source)
+    node, column, count = (
+        np.concatenate(parts)
+        for parts in ([group.node for group in groups], numbered, [group.times for group in groups])
+    )
+    order = np.argsort(owner, kind="stable")
+    if most:
+        times = np.bincount(column, count, minlength=size)
+        ranked = np.lexsort((np.arange(size), -times, owner))
+        first = np.searchsorted(owner[ranked], owner[ranked])
+        order = np.sort(ranked[np.arange(size) - first < most])
+        order = order[np.argsort(owner[order], kind="stable")]
+    place = np.full(size, -1, np.int64)
+    place[order] = np.arange(len(order))
+    kept = place[column] >= 0
+    shape = (len(prefixes.parent), len(order))
+    begin = np.searchsorted(owner[order], np.arange(prefixes.n_sources + 1))
+    return csr_array((count[kept], (node[kept], place[column[kept]])), shape=shape), begin
 
 
 def _powers(counts: Floats, power: float) -> dia_array:

@@ -29,12 +29,13 @@ from latentgram.numeric.em import ascend
 from latentgram.numeric.threads import one_thread
 from latentgram.sequences.approximate_corpus import FLOOR, ApproximateCorpus, Floats, Memory, safe_log
 from latentgram.sequences.counting import from_counts
-from latentgram.sequences.em import Emissions, Expected, Parameters, Prior, as_hmm, dictionary_of, maximise
+from latentgram.sequences.em import dictionary_of
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels import variational_open as open_kernels
 from latentgram.sequences.kernels import variational_pairs as pair_kernels
 from latentgram.sequences.ngram import BackoffNGram
+from latentgram.sequences.parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise
 from latentgram.sequences.settings import VariationalHMM
 from latentgram.sequences.variational_gradient import climb_gradient
 
@@ -182,7 +183,7 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
         raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
     if model.classes is not None and settings.dictionary is None:
         raise SettingError("the counts were reduced with a tag dictionary: give the one they were counted with")
-    dictionary = dictionary_of(settings)
+    dictionary = dictionary_of(settings, settings.states)
     reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
     corpus = ApproximateCorpus.of(model, reduced, None if isinstance(settings.lag, str) else settings.lag)
     prior = Prior(settings.transition_prior, settings.emission_prior)
@@ -198,9 +199,9 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     else:
         parameters, trace = _climb_rounds(corpus, start, memory, prior, settings, context)
     if model.classes is None:
-        return as_hmm(parameters, corpus.shape, corpus.word_count, trace)
+        return as_hmm(parameters, corpus.shape, corpus.word_count, trace, settings.unknown)
     parameters, shape = expanded(parameters, corpus.shape, model.classes, dictionary)
-    return as_hmm(parameters, shape, model.classes.count, trace)
+    return as_hmm(parameters, shape, model.classes.count, trace, settings.unknown)
 
 
 def _climb_rounds(
@@ -222,11 +223,14 @@ def _climb_rounds(
     def improve(expected: tuple[Expected, Memory]) -> tuple[Parameters, Memory]:
         return maximise(expected[0], corpus.shape, prior), expected[1]
 
+    def finished(parameters: Parameters) -> HMM:
+        return as_hmm(parameters, corpus.shape, corpus.word_count, unknown_words=settings.unknown)
+
     score = context.dev_score
     ascent = ascend(
         (start, memory), expect, improve,
         iterations=settings.iterations, tolerance=settings.tolerance, progress=context.progress, stage="rounds",
-        score=None if score is None else lambda point: score(as_hmm(point[0], corpus.shape, corpus.word_count)),
+        score=None if score is None else lambda point: score(finished(point[0])),
     )  # fmt: skip
     return ascent.model[0], ascent.trace
 

@@ -23,9 +23,9 @@ import scipy.optimize
 
 from latentgram.kinds.kind import Context
 from latentgram.sequences.approximate_corpus import ApproximateCorpus, Floats, Ints, safe_log
-from latentgram.sequences.em import Expected, Parameters, Prior, maximise
 from latentgram.sequences.kernels.variational import gather_up, spread_down
 from latentgram.sequences.kernels.variational_pairs import gather_values, send_flow
+from latentgram.sequences.parameters import Expected, Parameters, Prior, maximise
 from latentgram.sequences.settings import VariationalHMM
 
 SWEEPS = 2000

@@ -88,8 +88,8 @@ def test_rare_words_become_unknown() -> None:
 
 def test_bad_settings_are_refused() -> None:
     text = Text.of(["a b"])
-    with pytest.raises(SettingError, match="from 1 to 5, got 6"):
-        NGramCounts.of(text, order=6)
+    with pytest.raises(SettingError, match="from 1 to 6, got 7"):
+        NGramCounts.of(text, order=7)
     with pytest.raises(SettingError, match="3 numbers from 1 on"):
         NGramCounts.of(text, order=3, cutoff=[1, 2])
 
@@ -105,8 +105,8 @@ def test_a_string_is_split_at_blanks() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": 2.5}, "a whole number from 1 to 5, got 2.5"),
-        ({"order": "3"}, "a whole number from 1 to 5, got '3'"),
+        ({"order": 2.5}, "a whole number from 1 to 6, got 2.5"),
+        ({"order": "3"}, "a whole number from 1 to 6, got '3'"),
         ({"cutoff": 1.5}, "one whole number from 1 on, .*, got 1.5"),
         ({"cutoff": (1, 1, 2.5)}, r"got \(1, 1, 2.5\)"),
         ({"cutoff": "123"}, "got '123'"),

@@ -64,7 +64,7 @@ def test_missing_parts_are_added_and_counted(tmp_path: Path) -> None:
         ("a\t5000000000000000000\n" * 2, r"t\.tsv:1: the counts up to here sum to 5000000000000000000, but"),
         ("a\t9007199254740992\nb\t1\n", r"t\.tsv:2: the counts up to here sum to 9007199254740993, but"),
         ("a\t99999999999999999999999\n", r"t\.tsv:1: the counts up to here"),
-        ("a b c d e f\t1\n", r"t\.tsv:1: an n-gram has 1 to 5 words, not 6"),
+        ("a b c d e f g\t1\n", r"t\.tsv:1: an n-gram has 1 to 6 words, not 7"),
         ("a\t1\n", r"t\.tsv: the table has neither boundary symbols"),
         ("", "has no n-grams"),
     ],

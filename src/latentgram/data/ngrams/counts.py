@@ -31,7 +31,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
-MOST_ORDERS = 5
+MOST_ORDERS = 6
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _is_table(path: str) -> bool:
 
 
 def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
-    """Counts from tables in any order, of any orders up to 5."""
+    """Counts from tables in any order, of any orders up to 6."""
     counts: Counter[Gram] = Counter()
     repairs: Counter[str] = Counter()
     files = expand(paths)

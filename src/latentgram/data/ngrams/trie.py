@@ -85,6 +85,29 @@ class NGramTrie:
         trie = cls(np.array(level, np.int64), np.concatenate(word), np.concatenate(prefix), np.concatenate(suffix))
         return trie, rows
 
+    def closed(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which rows are marked, or are part of one that is."""
+        kept = kept.copy()
+        for order in range(self.order, 1, -1):
+            marked = self.level[order - 1] + np.flatnonzero(kept[self.level[order - 1] : self.level[order]])
+            kept[self.prefix[marked]] = True
+            kept[self.suffix[marked]] = True
+        return kept
+
+    def restricted(self, rows: NDArray[np.integer]) -> NGramTrie:
+        """The trie of some of its rows, in order: a set that is `closed` and has every word.
+
+        >>> trie, _ = NGramTrie.of([np.array([[0], [1]]), np.array([[0, 1], [1, 0], [1, 1]])], words=2)
+        >>> trie.restricted(np.array([0, 1, 3])).grams(2).tolist()
+        [[1, 0]]
+        """
+        place = _fill(len(self) + 1)  # the last entry is that of NONE
+        place[rows] = _range(len(rows))
+        level = np.searchsorted(rows, self.level)
+        while level[-1] == level[-2] and len(level) > 2:
+            level = level[:-1]
+        return NGramTrie(level, self.word[rows], place[self.prefix[rows]], place[self.suffix[rows]])
+
     @cached_property
     def extension(self) -> NDArray[np.int64]:
         """[rows + 1] the extensions of row r by one word are the rows `extension[r] : extension[r + 1]`."""

@@ -62,21 +62,94 @@ def string_values(start, stop, step, tokens, offset):
     return sign, log_size
 
 
+@njit(cache=True)
+def scaled_states(start, step, tokens):
+    """[T + 1, n] the state before the first symbol and after each, divided by its largest entry; [T + 1] the logs.
+
+    The logarithms are those of all divisors so far; a state that is zero, or follows a symbol below 0, has -inf.
+    """
+    size = start.size
+    states = np.zeros((tokens.size + 1, size))
+    logs = np.full(tokens.size + 1, -np.inf)
+    largest = np.max(np.abs(start))
+    if largest > 0.0:
+        states[0] = start / largest
+        logs[0] = np.log(largest)
+    for place in range(tokens.size):
+        symbol = tokens[place]
+        if symbol < 0 or logs[place] == -np.inf:
+            break
+        largest = 0.0
+        for j in range(size):
+            total = 0.0
+            for k in range(size):
+                total += step[symbol, j, k] * states[place, k]
+            states[place + 1, j] = total
+            largest = max(largest, abs(total))
+        if largest == 0.0:
+            break
+        for j in range(size):
+            states[place + 1, j] /= largest
+        logs[place + 1] = logs[place] + np.log(largest)
+    return states, logs
+
+
+@njit(cache=True)
+def sample_strings(start, stop, step, mass, uniform, longest):
+    """Strings drawn symbol by symbol: p(a | state) ∝ massᵀ A_a state, p(end | state) ∝ stopᵀ state, 0 if below.
+
+    `uniform` [strings, longest] are the draws. Returns the symbols laid end to end and where each string ends.
+    """
+    tokens = np.empty(uniform.shape[0] * longest, np.int32)
+    ends = np.empty(uniform.shape[0], np.int64)
+    ahead = np.empty((step.shape[0], start.size))
+    for symbol in range(step.shape[0]):
+        ahead[symbol] = mass @ step[symbol]
+    weight = np.empty(step.shape[0] + 1)
+    used = 0
+    for string in range(uniform.shape[0]):
+        state = start.copy()
+        for place in range(longest + 1):
+            for symbol in range(step.shape[0]):
+                weight[symbol] = max(np.sum(ahead[symbol] * state), 0.0)
+            weight[-1] = max(np.sum(stop * state), 0.0)
+            total = np.sum(weight)
+            if place == longest or total <= 0.0:
+                break
+            draw = uniform[string, place] * total
+            chosen = 0
+            while chosen < step.shape[0] and draw >= weight[chosen]:
+                draw -= weight[chosen]
+                chosen += 1
+            if chosen == step.shape[0]:
+                break
+            tokens[used] = chosen
+            used += 1
+            state = step[chosen] @ state
+            state = state / np.max(np.abs(state))
+        ends[string] = used
+    return tokens[:used].copy(), ends
+
+
 @njit(cache=True, nogil=True, fastmath=REORDER_AND_DIVIDE)
-def forward_vectors(parent, source, step, start, operators):
-    """[V, n] the forward vector of every prefix; nodes stand after their parents."""
+def forward_vectors(parent, source, step, start, operators, unit):
+    """[V, n] the forward vector of every prefix, of length one if `unit`; nodes stand after their parents."""
     n_states = start.shape[1]
     forward = np.empty((len(parent), n_states))
     for v in range(len(parent)):
         if parent[v] < 0:
             forward[v] = start[source[v]]
-            continue
-        operator, before = operators[step[v]], forward[parent[v]]
-        for q in range(n_states):
-            total = 0.0
-            for p in range(n_states):
-                total += operator[q, p] * before[p]
-            forward[v, q] = total
+        else:
+            operator, before = operators[step[v]], forward[parent[v]]
+            for q in range(n_states):
+                total = 0.0
+                for p in range(n_states):
+                    total += operator[q, p] * before[p]
+                forward[v, q] = total
+        if unit:
+            size = np.sqrt(np.sum(forward[v] ** 2))
+            if size > 0.0:
+                forward[v] /= size
     return forward
 
 
@@ -84,7 +157,7 @@ def forward_vectors(parent, source, step, start, operators):
 def expected_counts(parent, source, step, stops, start, stop, operators):
     """Expected counts of start, stop and operators, and the log-likelihood."""
     n_states = start.shape[1]
-    forward = forward_vectors(parent, source, step, start, operators)
+    forward = forward_vectors(parent, source, step, start, operators, False)
     backward = np.zeros_like(forward)
     to_start, to_stop, to_operators = np.zeros_like(start), np.zeros_like(stop), np.zeros_like(operators)
     log_likelihood = 0.0

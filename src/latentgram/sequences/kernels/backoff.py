@@ -58,6 +58,36 @@ def score_failure(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_
 
 
 @njit(cache=True)
+def score_grams(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, grams):
+    """log p of the last word of each row of `grams` given those before it, under the failure reading.
+
+    -1 are words that the automaton lacks: before the last one they bring it to the empty history.
+    """
+    logs = np.empty(grams.shape[0])
+    for row in range(grams.shape[0]):
+        state = 0
+        last = grams.shape[1] - 1
+        for column in range(last):
+            word = grams[row, column]
+            if word == 0:
+                state = initial
+                continue
+            arc = find_arc(arc_start, arc_word, state, word)
+            while arc < 0 and state > 0:
+                state = backoff[state]
+                arc = find_arc(arc_start, arc_word, state, word)
+            state = arc_target[arc] if arc >= 0 else 0
+        weight = 1.0
+        arc = find_arc(arc_start, arc_word, state, grams[row, last])
+        while arc < 0 and state > 0:
+            weight *= failure[state]
+            state = backoff[state]
+            arc = find_arc(arc_start, arc_word, state, grams[row, last])
+        logs[row] = np.log(weight * arc_prob[arc]) if arc >= 0 else -np.inf
+    return logs
+
+
+@njit(cache=True)
 def score_epsilon(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
     """The same when failure arcs are free: `held` are the states and their shares, longest history first."""
     logs = np.zeros(tokens.size)

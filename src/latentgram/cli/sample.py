@@ -1,0 +1,29 @@
+"""`latentgram sample`: sentences drawn from a model of sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentgram.errors import ModelFileError, a_or_an
+
+
+def sample(
+    model: Annotated[Path, typer.Argument(help="Model file of an HMM, an n-gram model or an operator automaton.")],
+    count: Annotated[int, typer.Option("-n", "--number", min=1, help="How many sentences to draw.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+) -> None:
+    """Write sentences drawn from a model, one per line."""
+    import latentgram
+    from latentgram.data.sentence import Sentence
+    from latentgram.kinds.protocols import Sampler
+    from latentgram.kinds.registry import find_kind
+
+    source = latentgram.load(model)
+    kind = find_kind(source)
+    if kind is None or kind.scores != "sentences" or not isinstance(source, Sampler):
+        raise ModelFileError(f"{model} is {a_or_an(type(source).__name__)}, from which no sentences can be drawn")
+    for drawn in source.sample(count, seed):
+        typer.echo(" ".join(drawn.words if isinstance(drawn, Sentence) else drawn))

@@ -1,0 +1,37 @@
+"""`latentgram update`: a model of sentences after some more of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from latentgram.cli.options import check_output
+from latentgram.errors import ModelFileError, SettingError, a_or_an
+
+
+def update(
+    model: Annotated[Path, typer.Argument(help="Model file of an HMM.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Text, one sentence per line, or tagged text as FILE[:COLUMN].")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write the model to.")],
+    weight: Annotated[
+        float | None, typer.Option(help="How many sentences the model stands for; by default those it has seen.")
+    ] = None,
+) -> None:
+    """Learn from a few more sentences, tagged (_ for a tag that is not known) or not, without the old ones."""
+    import latentgram
+    from latentgram.cli.console import say
+    from latentgram.learn.reading import read_text
+
+    check_output(output, files)
+    before = latentgram.load(model)
+    if not isinstance(before, latentgram.HMM):
+        raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; sentences are added to an HMM")
+    if weight is not None and not weight > 0:
+        raise SettingError(f"--weight must be above 0, got {weight}")
+    after = latentgram.update_hmm(before, list(read_text(files, latentgram.EM(known_tags=True))), weight)
+    latentgram.save(after, output)
+    say(after.summary())

@@ -1,0 +1,41 @@
+"""OpenFst's text form of acceptors: a line per arc, `from<TAB>to<TAB>label<TAB>label<TAB>weight`, then finals.
+
+Weights are −log p. The table of symbols stands beside it (`.syms`), with `<eps>` as number 0 and `<phi>`, for arcs
+that may be taken only if no other can, as number 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from latentgram.data.files import PathLike, write_text
+from latentgram.data.text import refuse_blanks
+
+Arc = tuple[int, int, str, float]
+"""From, to, label, weight."""
+EPSILON, PHI = "<eps>", "<phi>"
+
+
+def write_openfst(
+    path: PathLike, symbols: Iterable[str], arcs: Iterable[Arc], final: Iterable[tuple[int, float]]
+) -> None:
+    """Write an acceptor: its arcs, those of the initial state first, and its final states with their weights."""
+    symbols = tuple(symbols)
+    refuse_blanks(symbols, "OpenFst text")
+    with write_text(path) as out:
+        out.writelines(f"{start}\t{end}\t{label}\t{label}\t{weight:.9g}\n" for start, end, label, weight in arcs)
+        out.writelines(f"{state}\t{weight:.9g}\n" if weight else f"{state}\n" for state, weight in final)
+    with write_text(f"{os.fspath(path)}.syms") as out:
+        out.writelines(f"{name}\t{number}\n" for number, name in enumerate((EPSILON, PHI, *symbols)))
+
+
+def cost(probability: float) -> float:
+    """−log p.
+
+    >>> cost(1.0), cost(0.0)
+    (0.0, inf)
+    """
+    return float(-np.log(probability)) + 0.0 if probability > 0 else float("inf")
