@@ -55,10 +55,10 @@ from .kinds.result import Parse as Parse
 from .latent_tree.model import LatentTree as LatentTree
 from .latent_tree.word_vectors import WordVectors as WordVectors
 from .learn.fit import fit as fit
+from .lpcfg.crf.model import ChartCRF as ChartCRF
 from .lpcfg.decoders import Brackets as Brackets
 from .lpcfg.decoders import Goodman as Goodman
 from .lpcfg.decoders import MaxRule as MaxRule
-from .lpcfg.crf.model import ChartCRF as ChartCRF
 from .lpcfg.model import LPCFG as LPCFG
 from .lpcfg.model import Ensemble as Ensemble
 from .lpcfg.parse.pruning import Pruning as Pruning
