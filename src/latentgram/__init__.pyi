@@ -56,6 +56,7 @@ from .kinds.result import Parse as Parse
 from .latent_tree.model import LatentTree as LatentTree
 from .latent_tree.word_vectors import WordVectors as WordVectors
 from .learn.fit import fit as fit
+from .lpcfg.crf.model import ChartCRF as ChartCRF
 from .lpcfg.decoders import Brackets as Brackets
 from .lpcfg.decoders import Goodman as Goodman
 from .lpcfg.decoders import MaxRule as MaxRule

@@ -27,6 +27,7 @@ Cost: O(nodes × passes × children), compiled.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +114,27 @@ class HeadRules:
         """The head word of each node, counted from 0 in its sentence."""
         return np.asarray(kernel.head_words(forest.size, forest.arity, self.head_children(forest), forest.begin))
 
+    def ranks(self, labels: Alphabet) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
+        """[parents, children] the pass in which the rules of a parent ask for a child, the lowest first, and
+        whether that pass looks from the right.
+
+        What no pass asks for comes after all of them, and punctuation last.
+
+        >>> rank, from_right = ENGLISH.ranks(Alphabet(("VP", "VB", "NP", ".")))
+        >>> rank[0].argsort().tolist(), bool(from_right[0, 2])
+        ([1, 0, 2, 3], False)
+        """
+        first_pass, from_right, wanted = self._passes(labels)
+        size = len(labels)
+        rank, side = np.empty((size, size), np.int16), np.empty((size, size), bool)
+        unspoken = _mask(labels, self.punctuation)
+        for parent, (begin, end) in enumerate(pairwise(first_pass.tolist())):
+            asked = wanted[begin:end]
+            first = np.where(asked.any(0), asked.argmax(0), end - begin)
+            rank[parent] = np.where(asked.any(0), first, first + unspoken)
+            side[parent] = np.append(from_right[begin:end], from_right[end - 1])[first]
+        return rank, side
+
     def _passes(self, labels: Alphabet) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
         """The passes of every label in turn: where they begin, their side, and the labels they want."""
         first_pass, from_right, wanted = [0], [], []
@@ -150,6 +172,26 @@ def _punctuation_labels(forest: Forest) -> tuple[str, ...]:
     used = np.bincount(forest.label, minlength=len(forest.labels))
     often = 10 * np.bincount(unspoken, minlength=len(forest.labels)) >= 9 * used
     return tuple(forest.labels[i] for i in np.flatnonzero(often & (used > 0)).tolist())
+
+
+def fitting_rules(forest: Forest) -> HeadRules:
+    """`ENGLISH` where it asks for a child of 19 of 20 nodes with several, else rules learned from the treebank.
+
+    >>> from latentgram.data.brackets import parse_forest
+    >>> fitting_rules(parse_forest("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (PRP it))) (. .))")) is ENGLISH
+    True
+    >>> fitting_rules(parse_forest("(IP (NP (NN 猫)) (VP (VV 睡) (AS 了)))")) is ENGLISH
+    False
+    """
+    rank, _ = ENGLISH.ranks(forest.labels)
+    child = np.flatnonzero(forest.parent != ABSENT)
+    parent = forest.parent[child]
+    passes = np.diff(ENGLISH._passes(forest.labels)[0])
+    asked = np.zeros(len(forest.label), bool)
+    asked[parent[rank[forest.label[parent], forest.label[child]] < passes[forest.label[parent]]]] = True
+    several = forest.arity > 1
+    ruled = _mask(forest.labels, tuple(ENGLISH.rules))[forest.label]
+    return ENGLISH if np.mean((asked & ruled)[several]) >= 0.95 else HeadRules.learn(forest)
 
 
 def dependency_heads(forest: Forest, rules: HeadRules) -> NDArray[np.int32]:

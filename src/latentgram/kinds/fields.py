@@ -125,6 +125,7 @@ SEED = Field("seed of the random start or of the order of the data", at_least=0)
 PASSES = Field("number of passes over the data", at_least=1)
 STEP = Field("longest step of an update", above=0)
 FIRST_STEP = Field("length of the first steps", above=0)
+MARGIN = Field("by how much every wrong part is made likelier while learning", at_least=0)
 LEAST_SEEN = Field("features seen less often are left out", at_least=1)
 
 # Arcs, lists and tags.

@@ -215,13 +215,18 @@ class MIRA(Settings):
 
 
 @dataclass(frozen=True, repr=False)
-class Gradient(_Heads):
+class Gradient(_LatentGrammar, _Heads):
     """Stochastic gradient of a conditional likelihood, with steps that shrink (AdaGrad).
 
     >>> Gradient(passes=3).passes
     3
     """
 
+    iterations: int | None = fields.STEPS_AFTER(None)
+    members: int | None = fields.MEMBERS(None)
+    folds: int | None = fields.FOLDS(None)
+    margin: float | None = fields.MARGIN(None)
+    bits: int | None = fields.BITS(None)
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.FIRST_STEP(None)
     least: int | None = fields.LEAST_SEEN(None)

@@ -43,4 +43,16 @@ _ENSEMBLE = dataclasses.replace(
     command="ensemble",
     help="Several latent-variable PCFGs that parse together.",
 )
-KINDS = [_GRAMMAR, _ENSEMBLE]
+_CHART_CRF = dataclasses.replace(
+    _GRAMMAR,
+    model="latentgram.lpcfg.crf.model:ChartCRF",
+    recipes={"Gradient": Recipe("latentgram.lpcfg.crf.learning:learn_chart_crf", f"{_SETTINGS}:GradientChartCRF")},
+    parts=(),
+    command="chart-crf",
+    help="A conditional random field over the charts of a latent-variable PCFG.",
+    parser="latentgram.lpcfg.crf.parse:ChartCRFBackend",
+    surprisal="latentgram.lpcfg.crf.model:surprisal",
+    update="latentgram.lpcfg.crf.update:update",
+    inspect="latentgram.lpcfg.crf.model:inspection",
+)
+KINDS = [_GRAMMAR, _ENSEMBLE, _CHART_CRF]

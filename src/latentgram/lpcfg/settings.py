@@ -1,4 +1,4 @@
-"""The settings of the recipes of `LPCFG` and `Ensemble`, with their defaults."""
+"""The settings of the recipes of `LPCFG`, `Ensemble` and `ChartCRF`, with their defaults."""
 
 from __future__ import annotations
 
@@ -72,4 +72,18 @@ class CombiningEnsemble(Latent):
 
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(5)
+    seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientChartCRF(Latent):
+    """A conditional random field over charts of clustered grammars."""
+
+    iterations: int = fields.STEPS_AFTER(6)
+    members: int = fields.MEMBERS(1)
+    folds: int = fields.FOLDS(5)
+    passes: int = fields.PASSES(4)
+    step: float = fields.FIRST_STEP(0.015)
+    margin: float = fields.MARGIN(0.3)
+    bits: int = fields.BITS(20)
     seed: int = fields.SEED(0)

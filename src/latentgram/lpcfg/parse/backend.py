@@ -165,13 +165,13 @@ class LatentBackend:
         return Found(
             nodes,
             posterior.logprob,
-            self._tree_logprob(leaves, nodes.symbol, nodes.size),
+            self._tree_logprob(leaves, posterior, nodes.symbol, nodes.size),
             False,
             tree_entropy(chart, item, posterior.edge),
             expected_f1(chart, item, nodes.symbol, nodes.posterior, self.table),
         )
 
-    def _tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints) -> float:
+    def _tree_logprob(self, leaves: Leaves, posterior: Posterior | None, symbol: Ints, size: Ints) -> float:
         """log p(tree, sentence); of an ensemble the mean of the logarithms, as for the sentence."""
         return float(np.mean([weights.log_weight(leaves, symbol, size) for weights in self._weights]))
 
@@ -254,7 +254,7 @@ class LatentBackend:
             sentence,
             tree,
             -np.inf if posterior is None else posterior.logprob,
-            self._tree_logprob(leaves, symbol, binary.size),
+            self._tree_logprob(leaves, posterior, symbol, binary.size),
             confidence,
             confidence[[node.word is not None for node in tree.nodes()]],
         )

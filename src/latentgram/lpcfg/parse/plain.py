@@ -74,7 +74,7 @@ class PlainBackend(LatentBackend):
             found = [self._found(leaves, posterior, self._nodes(labels, length, *tree)) for tree in trees]
         return self._assemble([sentence] * len(trees), found)
 
-    def _tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints) -> float:
+    def _tree_logprob(self, leaves: Leaves, posterior: Posterior | None, symbol: Ints, size: Ints) -> float:
         return self.exact.log_probability(leaves, symbol, size)
 
     def _decode(

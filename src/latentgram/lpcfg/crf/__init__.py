@@ -1,0 +1,1 @@
+"""A conditional random field over the charts of latent-variable PCFGs."""

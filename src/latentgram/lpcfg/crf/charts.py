@@ -1,0 +1,99 @@
+"""Charts to learn from: those that a grammar makes of sentences it has not seen, and the trees to be taught.
+
+A grammar is far surer of the trees it was learned from than of any others, so charts of these would teach a layer
+above it to believe in everything the grammar says. `jackknifed` learns one grammar for each of some contiguous
+parts of a treebank, from all other parts, and has it make the charts of that part: once with the tags of the
+treebank and once with its own, so that one layer serves both. Parts are independent of each other, and may be
+worked on anywhere; their order is that of the treebank.
+
+Cost: the learning of so many grammars, and two parses of every sentence. A chart takes about 10 kB.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.forest import Forest
+from latentgram.data.heads import HeadRules
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
+from latentgram.kinds.kind import Context
+from latentgram.lpcfg.crf.kernels.features import view_of
+from latentgram.lpcfg.crf.kernels.learning import Lesson
+from latentgram.lpcfg.crf.kernels.marginals import log_shares
+from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
+from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
+from latentgram.lpcfg.model import LPCFG, Ensemble
+from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.labels import LabelTable
+from latentgram.lpcfg.parse.pruning import Pruning
+
+Learn = Callable[[Treebank[Tree]], LPCFG | Ensemble]
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Makes lessons of trees that its grammar has not seen."""
+
+    grammar: LPCFG | Ensemble
+    heads: HeadRules
+    codes: WordCodes = dataclasses.field(default_factory=WordCodes)
+
+    def lessons(self, forest: Forest) -> Iterator[Lesson]:
+        """Two for each tree, with the tags of the treebank and without; none where there is no parse."""
+        grammars = self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
+        first = grammars[0]
+        cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads).table
+        names = Alphabet((*first.interminals, *first.preterminals))
+        table = LabelTable(names, len(first.interminals))
+        chains = table.begin, table.flat
+        forest = first.binarisation.stripped(forest)
+        label = table.labels.encode(forest.labels)[forest.label]
+        for number, sentence in enumerate(forest.sentences()):
+            nodes = slice(int(forest.start[number]), int(forest.start[number + 1]))
+            gold = gold_nodes(
+                label[nodes],
+                forest.begin[nodes],
+                forest.end[nodes],
+                len(sentence),
+                len(table.labels),
+                table.columns,
+            )
+            words = self.codes.of(sentence.words)
+            for asked in (sentence, Sentence(sentence.words)):
+                posterior = cascade.posterior(cascade.leaves.of(asked))
+                if posterior is None:
+                    continue
+                item, edge = posterior.item.astype(np.float32), posterior.edge.astype(np.float32)
+                view = view_of(posterior.chart, item, edge, words, symbols)
+                target = target_tree(posterior.chart, log_shares(view), gold, *chains)
+                yield Lesson(posterior.chart, item, edge, words, symbols, *target)
+
+
+def jackknifed(
+    treebank: Treebank[Tree], folds: int, learn: Learn, heads: HeadRules, context: Context
+) -> list[Lesson]:
+    """The lessons of a treebank, each part taught by a grammar of the other parts."""
+    folds = min(folds, len(treebank))
+    if folds < 2:
+        raise DataError("a chart-crf is learned from two trees at least: no grammar may see its own sentences")
+    ends = [len(treebank) * fold // folds for fold in range(folds + 1)]
+    every = np.arange(len(treebank))
+
+    def part(fold: int) -> list[Lesson]:
+        own = (ends[fold] <= every) & (every < ends[fold + 1])
+        grammar = learn(treebank.select(np.flatnonzero(~own)))
+        return list(Teacher(grammar, heads).lessons(treebank.select(np.flatnonzero(own)).forest))
+
+    lessons: list[Lesson] = []
+    for fold, more in enumerate(context.engine.map(part, range(folds))):
+        lessons += more
+        context.progress.step("folds", fold + 1, folds)
+    return lessons

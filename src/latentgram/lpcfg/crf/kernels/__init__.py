@@ -1,0 +1,1 @@
+"""Features, marginals and learning of a conditional random field over packed charts."""

@@ -1,0 +1,248 @@
+"""The conditional random field over a packed chart: scores, marginals and their derivatives.
+
+With b the trust in the grammar, μ its posteriors, w the weights and f the features (features.py), a tree has
+
+    score(tree) = b log μ(root) + Σ_edges ( b log μ(edge)/μ(parent) + w · f(edge) ) + Σ_items w · f(item)
+
+and p(tree | sentence) = exp(score(tree)) / Z. At w = 0 and b = 1 the products of μ(edge)/μ(parent) telescope: the
+marginals are the grammar's own posteriors. With s the scores of items and edges,
+
+    inside(a) = s(a) + log Σ_{edges a→b c} exp( s(edge) + inside(b) + inside(c) ),
+
+and from the roots down p(edge) = p(a) · exp(s(edge) + inside(b) + inside(c)) / Σ …. The derivative of the log of
+the probability of a target tree is (target − marginal) · f for all items and edges. O(edges) and one exponential
+for each, besides the features.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from latentgram.lpcfg.crf.kernels.features import (
+    EDGE_FEATURES,
+    ITEM_FEATURES,
+    edge_buckets,
+    item_buckets,
+    span_keys,
+    split_keys,
+    view_of,
+)
+from latentgram.lpcfg.kernels.chart import cell_of
+
+_LEAST = 1e-30
+
+
+class Scores(NamedTuple):
+    """Of the items, edges and roots of a chart."""
+
+    item: NDArray[np.float64]
+    edge: NDArray[np.float64]
+    root: NDArray[np.float64]
+    """[items of the whole sentence] b log μ(root)."""
+
+
+@njit(cache=True)
+def log_shares(view):
+    """log μ(edge)/μ(parent) of all edges, and log μ(root) of the items of the whole sentence."""
+    chart = view.chart
+    edge = np.empty(view.edge.shape[0])
+    number = 0
+    for group in range(chart.split_begin.shape[0] - 1):
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            above = math.log(max(abs(np.float64(view.item[chart.parent_item[entry]])), _LEAST))
+            for _ in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                edge[number] = math.log(max(abs(np.float64(view.edge[number])), _LEAST)) - above
+                number += 1
+    first = chart.cell_begin[-2]
+    root = np.empty(chart.item_symbol.shape[0] - first)
+    for place in range(root.shape[0]):
+        root[place] = math.log(max(abs(np.float64(view.item[first + place])), _LEAST))
+    return edge, root
+
+
+@njit(cache=True)
+def score_chart(view, shares, trust, weights, shift):
+    """The scores of all items and edges."""
+    chart = view.chart
+    item, edge = np.empty(view.item.shape[0]), trust * shares[0]
+    keys, buckets = np.empty(ITEM_FEATURES, np.uint64), np.empty(ITEM_FEATURES, np.uint64)
+    begin, end, shared = -1, -1, 0
+    for some in range(item.shape[0]):
+        if view.first[some] != begin or view.end[some] != end:
+            begin, end = view.first[some], view.end[some]
+            shared = span_keys(view, begin, end, keys)
+        count = item_buckets(view, some, keys, shared, shift, buckets)
+        total = weights.dtype.type(0)
+        for place in range(count):
+            total += weights[buckets[place]]
+        item[some] = total
+    keys, buckets = np.empty(EDGE_FEATURES, np.uint64), np.empty(EDGE_FEATURES, np.uint64)
+    for group in range(chart.split_begin.shape[0] - 1):
+        first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
+        for split in range(first_split, end_split):
+            left, right = chart.split_left[split], chart.split_right[split]
+            both = split_keys(view, left, right, keys)
+            number = chart.edge_begin[group] + split - first_split
+            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+                count = edge_buckets(view, number, entry, left, right, keys, both, shift, buckets)
+                total = weights.dtype.type(0)
+                for place in range(count):
+                    total += weights[buckets[place]]
+                edge[number] += total
+                number += end_split - first_split
+    return Scores(item, edge, trust * shares[1])
+
+
+@njit(cache=True)
+def marginals(chart, scores):
+    """log Z, and the marginals of all items and edges."""
+    items, leaves = chart.item_symbol.shape[0], chart.cell_begin[chart.length]
+    inside = np.full(items, -np.inf)
+    below, top = np.zeros(items), np.full(items, -np.inf)
+    inside[:leaves] = scores.item[:leaves]
+    exponent = np.empty(scores.edge.shape[0])
+    for cell in range(chart.length, chart.cell_begin.shape[0] - 1):
+        for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+            number = chart.edge_begin[group]
+            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+                parent = chart.parent_item[entry]
+                for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                    value = (
+                        scores.edge[number] + inside[chart.split_left[split]] + inside[chart.split_right[split]]
+                    )
+                    exponent[number] = value
+                    if value > top[parent]:
+                        below[parent] = below[parent] * math.exp(top[parent] - value) + 1.0
+                        top[parent] = value
+                    elif value > -np.inf:
+                        below[parent] += math.exp(value - top[parent])
+                    number += 1
+        for some in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+            if below[some] > 0.0:
+                inside[some] = scores.item[some] + top[some] + math.log(below[some])
+    first, best, total = chart.cell_begin[-2], -np.inf, 0.0
+    for some in range(first, items):
+        best = max(best, inside[some] + scores.root[some - first])
+    for some in range(first, items):
+        total += math.exp(inside[some] + scores.root[some - first] - best)
+    log_total = best + math.log(total)
+    item, edge = np.zeros(items), np.zeros(scores.edge.shape[0])
+    for some in range(first, items):
+        item[some] = math.exp(inside[some] + scores.root[some - first] - log_total)
+    for group in range(chart.split_begin.shape[0] - 2, -1, -1):
+        number = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            parent = chart.parent_item[entry]
+            for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                if item[parent] > 0.0:
+                    edge[number] = item[parent] * math.exp(exponent[number] - top[parent]) / below[parent]
+                    item[chart.split_left[split]] += edge[number]
+                    item[chart.split_right[split]] += edge[number]
+                number += 1
+    return log_total, item, edge
+
+
+@njit(cache=True)
+def layer_posteriors(chart, item, edge, words, symbols, trust, weights):
+    """The posteriors of the items and edges of a chart, from those of the grammar."""
+    view = view_of(chart, item, edge, words, symbols)
+    scores = score_chart(view, log_shares(view), trust, weights, shift_of(weights))
+    _, item_marginal, edge_marginal = marginals(chart, scores)
+    return item_marginal, edge_marginal
+
+
+@njit(cache=True)
+def tree_log_share(chart, item, edge, symbol, size):
+    """log p(tree | sentence) of a tree in preorder, from the posteriors: log p(root) + Σ log p(edge)/p(parent).
+
+    A tree that is not in the chart has −∞.
+    """
+    nodes = np.empty(symbol.shape[0], np.int32)
+    cells = np.empty(symbol.shape[0], np.int32)
+    word = 0
+    for node in range(symbol.shape[0]):
+        cells[node], nodes[node] = cell_of(chart.length, word, (size[node] + 1) // 2), -1
+        word += size[node] == 1
+        for some in range(chart.cell_begin[cells[node]], chart.cell_begin[cells[node] + 1]):
+            if chart.item_symbol[some] == symbol[node]:
+                nodes[node] = some
+        if nodes[node] < 0:
+            return -np.inf
+    total = math.log(max(item[nodes[0]], _LEAST))
+    for node in range(symbol.shape[0]):
+        if size[node] > 1:
+            left, right = nodes[node + 1], nodes[node + 1 + size[node + 1]]
+            number = _edge_of(chart, cells[node], nodes[node], left, right)
+            if number < 0:
+                return -np.inf
+            total += math.log(max(edge[number], _LEAST) / max(item[nodes[node]], _LEAST))
+    return total
+
+
+@njit(cache=True)
+def _edge_of(chart, cell, parent, left, right):
+    """The edge of a cell that joins two items under a third, or -1."""
+    for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+        splits = chart.split_begin[group + 1] - chart.split_begin[group]
+        for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+            if chart.split_left[split] != left or chart.split_right[split] != right:
+                continue
+            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+                if chart.parent_item[entry] == parent:
+                    place = (entry - chart.parent_begin[group]) * splits + split - chart.split_begin[group]
+                    return chart.edge_begin[group] + place
+    return -1
+
+
+@njit(cache=True)
+def shift_of(weights):
+    """How many low bits of a key do not count, for a power of two of weights."""
+    return np.uint64(64) - np.uint64(round(math.log2(weights.shape[0])))
+
+
+@njit(cache=True)
+def add_gradient(view, item, edge, least, shift, gradient, touched):
+    """Add Σ difference · f over the items and edges whose `item` or `edge` difference is at least `least` in size.
+
+    The buckets that were zero before are listed in `touched`; how many there are, and the list, which may grow.
+    """
+    chart, size = view.chart, 0
+    keys, buckets = np.empty(ITEM_FEATURES, np.uint64), np.empty(ITEM_FEATURES, np.uint64)
+    for some in range(item.shape[0]):
+        if abs(item[some]) < least:
+            continue
+        shared = span_keys(view, view.first[some], view.end[some], keys)
+        count = item_buckets(view, some, keys, shared, shift, buckets)
+        size, touched = _add(item[some], buckets, count, gradient, touched, size)
+    keys, buckets = np.empty(EDGE_FEATURES, np.uint64), np.empty(EDGE_FEATURES, np.uint64)
+    for group in range(chart.split_begin.shape[0] - 1):
+        number = chart.edge_begin[group]
+        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+            for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                if abs(edge[number]) >= least:
+                    left, right = chart.split_left[split], chart.split_right[split]
+                    both = split_keys(view, left, right, keys)
+                    count = edge_buckets(view, number, entry, left, right, keys, both, shift, buckets)
+                    size, touched = _add(edge[number], buckets, count, gradient, touched, size)
+                number += 1
+    return size, touched
+
+
+@njit(cache=True)
+def _add(value, buckets, count, gradient, touched, size):
+    if size + count > touched.shape[0]:
+        larger = np.empty(2 * touched.shape[0] + count, touched.dtype)
+        larger[:size] = touched[:size]
+        touched = larger
+    for place in range(count):
+        bucket = buckets[place]
+        if gradient[bucket] == 0:
+            touched[size] = bucket
+            size += 1
+        gradient[bucket] += value
+    return size, touched

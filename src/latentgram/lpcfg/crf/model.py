@@ -1,0 +1,72 @@
+"""`ChartCRF`: a discriminative layer over an L-PCFG, a conditional random field over its pruned charts.
+
+The grammar says which constituents a sentence may have and how probable they are; the layer sees words, tags and
+heads at all borders at once, and weighs the edges of the chart anew (kernels/marginals.py):
+
+    p(tree | sentence) ∝ q(tree | sentence)^b · exp( Σ w · f ),
+
+where q chooses every edge by itself with the grammar's posteriors. So a `ChartCRF` has
+
+    p(sentence)        the grammar's,
+    p(tree | sentence) the layer's: those of trees, spans, tags, the entropy and the expected F1.
+
+At w = 0 and b = 1 the posteriors are the grammar's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.heads import HeadRules
+from latentgram.data.provenance import Provenance, Summarised
+from latentgram.lpcfg.inspect.inspection import GrammarInspection
+from latentgram.lpcfg.model import LPCFG, Ensemble
+from latentgram.lpcfg.surprisal import Surprisal
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, repr=False)
+class ChartCRF(Summarised):
+    """A conditional random field over the charts of a grammar.
+
+    >>> import latentgram as lg
+    >>> crf = lg.fit(lg.ChartCRF, lg.demo_treebank(40, seed=0), by=lg.Gradient(states=2, passes=1, bits=12))
+    >>> parse = lg.Parser(crf).parse("The dog sleeps .")
+    >>> parse.tree.words
+    ('The', 'dog', 'sleeps', '.')
+    """
+
+    grammar: LPCFG | Ensemble
+    heads: HeadRules
+    """By which features know the heads of constituents."""
+    weights: Floats
+    """[2^bits] of the hashed features."""
+    squares: Floats
+    """[2^bits] how far each weight has been taught: learning goes on from there."""
+    trust: float = 1.0
+    """b, the power of the grammar's posteriors."""
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def summary(self) -> str:
+        """One line on its size."""
+        used = int(np.count_nonzero(self.weights))
+        return f"conditional random field of {used:,} weights over an {self.grammar.summary()}"
+
+    @property
+    def grammars(self) -> tuple[LPCFG, ...]:
+        """The grammars below it."""
+        return self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
+
+
+def surprisal(model: ChartCRF) -> Surprisal:
+    """How much each word surprises: p of words is the grammar's."""
+    return Surprisal(model.grammars[0])
+
+
+def inspection(model: ChartCRF) -> GrammarInspection:
+    """The symbols and hidden states of the grammar."""
+    return GrammarInspection(model.grammar)

@@ -1,0 +1,162 @@
+"""`ChartCRF`: what it is taught, by whom, and what its parser says."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.heads import ENGLISH, HeadRules
+from latentgram.kinds.kind import Context
+from latentgram.lpcfg.crf.charts import Teacher, jackknifed
+from latentgram.lpcfg.crf.model import ChartCRF
+from latentgram.lpcfg.crf.symbols import WordCodes
+from latentgram.lpcfg.crf.update import update
+from latentgram.parallel import LocalProcesses
+from latentgram.parser.reliability import find_suspects
+from oracles.equality import same
+
+BY = lg.Gradient(states=2, passes=2, bits=14)
+
+
+@cache
+def bank() -> lg.Treebank[lg.Tree]:
+    return lg.demo_treebank(80, seed=5)
+
+
+@cache
+def crf() -> ChartCRF:
+    return lg.fit(lg.ChartCRF, bank(), by=BY)
+
+
+def untaught(model: ChartCRF) -> ChartCRF:
+    """The layer before it learned anything."""
+    return dataclasses.replace(model, weights=np.zeros_like(model.weights), trust=1.0)
+
+
+def test_no_fold_has_seen_itself() -> None:
+    """Each grammar learns from all trees but those of its part, which are contiguous, and teaches these."""
+    trees, seen, taught = bank()[:23], [], []
+
+    def learn(part: lg.Treebank[lg.Tree]) -> lg.LPCFG:
+        seen.append({str(tree) for tree in part})
+        return lg.fit(lg.LPCFG, part, by=lg.Clustering(states=2))
+
+    codes = WordCodes()
+    by_words = {codes.of(tree.words).tobytes(): str(tree) for tree in trees}
+    assert len(by_words) == len({str(tree) for tree in trees}) == len(trees)
+    lessons = jackknifed(trees, 5, learn, HeadRules.learn(trees.forest), Context())
+    taught = [by_words[lesson.words.tobytes()] for lesson in lessons]
+    everything = [str(tree) for tree in trees]
+    held = [sorted(everything.index(tree) for tree in set(everything) - part) for part in seen]
+    assert held == [list(range(23 * f // 5, 23 * (f + 1) // 5)) for f in range(5)]
+    assert taught == sorted(taught, key=everything.index)
+    assert len(taught) > 30
+
+
+def test_the_target_is_the_gold_tree_where_the_chart_has_it() -> None:
+    """It has at least as many gold nodes as any other tree of the chart, so all of them if it can."""
+    grammar = lg.fit(lg.LPCFG, bank()[:60], by=lg.Clustering(states=2))
+    teacher, forest = Teacher(grammar, ENGLISH), bank()[60:].forest
+    words = {teacher.codes.of(tree.words).tobytes(): tree for tree in forest}
+    names = (*grammar.interminals, *grammar.preterminals)
+    reached = 0
+    for lesson in teacher.lessons(forest):
+        gold = words[lesson.words.tobytes()]
+        binary = grammar.binarisation.binarise(lg.Forest.of([gold]))
+        symbols = [names[symbol] for symbol in lesson.chart.item_symbol[lesson.target_item]]
+        assert len(lesson.target_edge) == len(gold.words) - 1
+        reached += symbols == list(binary.labels.decode(binary.label.tolist()))
+    assert reached > 25
+
+
+def test_the_number_of_workers_changes_nothing() -> None:
+    other = lg.fit(lg.ChartCRF, bank(), by=BY, engine=LocalProcesses(2))
+    assert np.array_equal(other.weights, crf().weights)
+    assert same(other.grammar, crf().grammar)
+
+
+def test_without_weights_it_parses_as_its_grammar() -> None:
+    plain, layered = lg.Parser(crf().grammar), lg.Parser(untaught(crf()))
+    for sentence in lg.demo_treebank(15, seed=9).sentences():
+        for asked in (sentence, sentence.without_tags()):
+            one, other = plain.parse(asked), layered.parse(asked)
+            assert one.tree == other.tree
+            assert one.logprob == other.logprob
+            np.testing.assert_allclose(one.confidence, other.confidence, atol=1e-4)
+            assert one.entropy == pytest.approx(other.entropy, abs=1e-2)
+
+
+def test_p_of_the_sentence_is_the_grammars_and_p_of_the_tree_the_layers() -> None:
+    plain, parser = lg.Parser(crf().grammar), lg.Parser(crf())
+    sentence = bank()[3].sentence.without_tags()
+    parse = parser.parse(sentence)
+    assert parse.logprob == plain.parse(sentence).logprob
+    listed = parser.nbest(sentence, 2000)
+    assert listed[0].tree == parse.tree
+    assert 0 < parse.probability <= 1
+    assert sum(each.probability for each in listed) <= 1 + 1e-9
+    draws = parser.sample(sentence, 400, seed=1)
+    share = np.mean([draw.tree == parse.tree for draw in draws])
+    assert share == pytest.approx(parse.probability, abs=0.1)
+    assert parser.score(bank()[3]).tree_logprob <= plain.parse(bank()[3].sentence).logprob
+
+
+def test_learning_raises_what_is_right() -> None:
+    """On sentences from the same source the layer does not lose to its grammar, and its loss falls."""
+    trace = crf().provenance.trace
+    assert trace[-1]["loss"] < trace[0]["loss"]
+    test = lg.demo_treebank(60, seed=77)
+    assert lg.Parser(crf()).evaluate(test).f1 >= lg.Parser(crf().grammar).evaluate(test).f1 - 0.5
+
+
+def test_constraints_hold() -> None:
+    parser, sentence = lg.Parser(crf()), bank()[7].sentence.without_tags()
+    for first, end in ((0, 2), (1, 3)):
+        spans = set(parser.parse(sentence, spans=[(first, end, None)]).tree.spans())
+        assert any((first, end) == span[1:] for span in spans)
+
+
+def test_calibration_and_suspects() -> None:
+    parser = lg.calibrate(lg.Parser(crf()), lg.demo_treebank(30, seed=11))
+    assert parser.calibrator is not None
+    wrong = bank()[:6]
+    found = find_suspects(lg.Parser(crf()), wrong, 3)
+    assert [suspect.per_word for suspect in found] == sorted(suspect.per_word for suspect in found)
+
+
+def test_learning_goes_on() -> None:
+    """A tree taught again and again becomes more probable, and the grammar counts it."""
+    tree = lg.demo_treebank(30, seed=21)[4]
+    model, before = crf(), lg.Parser(crf()).score(tree)
+    for _ in range(3):
+        model = update(model, [tree])
+    after = lg.Parser(model).score(tree)
+    assert after.probability > before.probability
+    assert model.grammars[0].root_count.sum() == crf().grammars[0].root_count.sum() + 3
+    assert update(model, []) is model
+
+
+def test_an_ensemble_below_it(tmp_path: Path) -> None:
+    model = lg.fit(lg.ChartCRF, bank(), by=lg.Gradient(states=2, passes=1, bits=12, members=2))
+    assert len(model.grammars) == 2
+    lg.save(model, tmp_path / "m.lg")
+    sentence = bank()[0].sentence
+    assert lg.Parser(lg.load(tmp_path / "m.lg")).parse(sentence).tree == lg.Parser(model).parse(sentence).tree
+
+
+def test_any_script() -> None:
+    """Nothing is asked of letters: words without case, in another script, and labels of another treebank."""
+    text = "(根 (句 (名 (N 猫)) (動 (V 食べる) (名 (N 魚)))))", "(根 (句 (名 (N 犬)) (動 (V 寝る))))"
+    trees = [lg.parse_tree(line) for line in text] * 6
+    model = lg.fit(lg.ChartCRF, trees, by=lg.Gradient(states=2, passes=1, bits=12))
+    assert lg.Parser(model).parse("猫 寝る").tree.words == ("猫", "寝る")
+
+
+def test_one_tree_is_not_enough() -> None:
+    with pytest.raises(lg.LatentgramError, match="two trees"):
+        lg.fit(lg.ChartCRF, bank()[:1], by=BY)

@@ -1,0 +1,170 @@
+"""The conditional random field over a chart against the enumeration of all its trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.heads import HeadRules
+from latentgram.lpcfg.crf.charts import Teacher
+from latentgram.lpcfg.crf.kernels.features import view_of
+from latentgram.lpcfg.crf.kernels.learning import Lesson
+from latentgram.lpcfg.crf.kernels.marginals import (
+    Scores,
+    add_gradient,
+    log_shares,
+    marginals,
+    score_chart,
+    shift_of,
+    tree_log_share,
+)
+from latentgram.lpcfg.kernels.chart import PackedChart
+
+BITS = 12
+
+
+@cache
+def lessons() -> list[Lesson]:
+    """Charts of a few short sentences, large enough to hold many trees."""
+    bank = lg.demo_treebank(60, seed=3)
+    grammar = lg.fit(lg.LPCFG, bank[:40], by=lg.Clustering(states=2))
+    made = list(Teacher(grammar, HeadRules.learn(bank.forest)).lessons(bank[40:].forest))
+    return [lesson for lesson in made if 1 < len(list(islice(trees(lesson.chart), 500))) < 500][:8]
+
+
+def edges_of(chart: PackedChart) -> Iterator[tuple[int, int, int, int]]:
+    """The parent, the children and the number of each edge, by the definition of its number."""
+    for group in range(len(chart.split_begin) - 1):
+        splits = range(chart.split_begin[group], chart.split_begin[group + 1])
+        parents = range(chart.parent_begin[group], chart.parent_begin[group + 1])
+        for p, entry in enumerate(parents):
+            for s, split in enumerate(splits):
+                number = int(chart.edge_begin[group]) + p * len(splits) + s
+                yield (
+                    int(chart.parent_item[entry]),
+                    int(chart.split_left[split]),
+                    int(chart.split_right[split]),
+                    number,
+                )
+
+
+def trees(chart: PackedChart) -> Iterator[tuple[list[int], list[int]]]:
+    """The items, in preorder, and the edges of every tree."""
+    below: dict[int, list[tuple[int, int, int]]] = {}
+    for parent, left, right, number in edges_of(chart):
+        below.setdefault(parent, []).append((left, right, number))
+
+    def at(item: int) -> Iterator[tuple[list[int], list[int]]]:
+        if item < chart.cell_begin[chart.length]:
+            yield [item], []
+        for left, right, number in below.get(item, []):
+            for items, edges in at(left):
+                for more_items, more_edges in at(right):
+                    yield [item, *items, *more_items], [number, *edges, *more_edges]
+
+    for root in range(chart.cell_begin[-2], chart.cell_begin[-1]):
+        yield from at(root)
+
+
+def random_weights(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0, 0.3, 1 << BITS)
+
+
+def scores_of(lesson: Lesson, trust: float, weights: np.ndarray) -> Scores:
+    view = view_of(*lesson[:5])
+    return score_chart(view, log_shares(view), trust, weights, shift_of(weights))
+
+
+def test_there_are_charts_with_choices() -> None:
+    assert len(lessons()) >= 4
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_marginals_are_those_of_all_trees(number: int) -> None:
+    lesson = lessons()[number]
+    scores = scores_of(lesson, 0.7, random_weights(number))
+    first = lesson.chart.cell_begin[-2]
+    items, edges, total = np.zeros(len(lesson.item)), np.zeros(len(lesson.edge)), 0.0
+    for tree, used in trees(lesson.chart):
+        weight = np.exp(scores.item[tree].sum() + scores.edge[used].sum() + scores.root[tree[0] - first])
+        items[tree] += weight
+        edges[used] += weight
+        total += weight
+    log_total, item, edge = marginals(lesson.chart, scores)
+    assert log_total == pytest.approx(np.log(total))
+    np.testing.assert_allclose(item, items / total, atol=1e-12)
+    np.testing.assert_allclose(edge, edges / total, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_tree_has_its_share_of_all_trees(number: int) -> None:
+    """By its own score; trees that are not in the chart have none."""
+    lesson = lessons()[number]
+    chart, scores = lesson.chart, scores_of(lesson, 0.7, random_weights(number))
+    log_total, item, edge = marginals(chart, scores)
+    leaves, first = chart.cell_begin[chart.length], chart.cell_begin[-2]
+    shares = []
+    for tree, used in trees(chart):
+        size = sizes(tree, int(leaves))
+        score = scores.item[tree].sum() + scores.edge[used].sum() + scores.root[tree[0] - first]
+        share = tree_log_share(chart, item, edge, chart.item_symbol[tree], size)
+        assert share == pytest.approx(score - log_total)
+        shares.append(share)
+    assert np.exp(shares).sum() == pytest.approx(1)
+    other = chart.item_symbol[tree].copy()
+    other[0] = np.setdiff1d(np.arange(len(other) + 99), chart.item_symbol)[0]
+    assert tree_log_share(chart, item, edge, other, size) == -np.inf
+
+
+def sizes(tree: list[int], leaves: int) -> np.ndarray:
+    """The sizes of the subtrees of a binary tree in preorder."""
+    size = np.ones(len(tree), np.int32)
+    pending: list[int] = []
+    for place in range(len(tree) - 1, -1, -1):
+        if tree[place] >= leaves:
+            size[place] += pending.pop() + pending.pop()
+        pending.append(int(size[place]))
+    return size
+
+
+def test_without_weights_the_posteriors_are_those_of_the_grammar() -> None:
+    for lesson in lessons():
+        _, item, edge = marginals(lesson.chart, scores_of(lesson, 1.0, np.zeros(1 << BITS)))
+        np.testing.assert_allclose(item, lesson.item, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(edge, lesson.edge, rtol=1e-4, atol=1e-6)
+
+
+def log_likelihood(lesson: Lesson, trust: float, weights: np.ndarray) -> float:
+    scores = scores_of(lesson, trust, weights)
+    log_total, _, _ = marginals(lesson.chart, scores)
+    target = scores.item[lesson.target_item].sum() + scores.edge[lesson.target_edge].sum()
+    return float(target + scores.root[lesson.target_item[0] - lesson.chart.cell_begin[-2]] - log_total)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_gradient_is_that_of_differences(number: int) -> None:
+    lesson, weights = lessons()[number], random_weights(number)
+    view, shift = view_of(*lesson[:5]), shift_of(weights)
+    _, item, edge = marginals(lesson.chart, scores_of(lesson, 0.7, weights))
+    item_difference, edge_difference = -item, -edge
+    item_difference[lesson.target_item] += 1
+    edge_difference[lesson.target_edge] += 1
+    gradient = np.zeros(1 << BITS)
+    size, touched = add_gradient(
+        view, item_difference, edge_difference, 0.0, shift, gradient, np.empty(8, np.int64)
+    )
+    assert set(np.flatnonzero(gradient)) <= set(touched[:size].tolist())
+    largest = np.argsort(-np.abs(gradient))[:20]
+    random = np.random.default_rng(number).choice(touched[:size], 20)
+    for bucket in (*largest, *random):
+        ends = []
+        for step in (1e-4, -1e-4):
+            moved = weights.copy()
+            moved[bucket] += step
+            ends.append(log_likelihood(lesson, 0.7, moved))
+        assert gradient[bucket] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=1e-5)
