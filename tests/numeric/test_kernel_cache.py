@@ -1,4 +1,4 @@
-"""Compiled code: taken from what is shipped if that fits, made here if not, kept where something can be written."""
+"""Compiled code: taken from what is shipped if that fits, made here if not, kept where one may write."""
 
 import os
 import stat
