@@ -40,15 +40,15 @@ Floats = NDArray[np.float64]
 class PathScores(NamedTuple):
     """The logarithms of the weights of a grammar whose trees have one path each; the fields of `HeadWeights`."""
 
-    first: NDArray[np.int64]
-    """[2, N] the state at the start."""
     start: Floats
-    """[2, N]"""
+    """[2, N] at the only state that has one,"""
+    first: NDArray[np.int64]
+    """[2, N] which is this."""
     stop: Floats
-    after: NDArray[np.int64]
-    """[N, N, n] the state that the operator of an arc leads to from each state; −1 for none."""
     move: Floats
-    """[N, N, n] and with which weight."""
+    """[N, N, n] the operator of an arc from each state,"""
+    after: NDArray[np.int64]
+    """[N, N, n] to this one; −1 for none."""
     arc: Floats
     halt: Floats
     memory: NDArray[np.int64]
@@ -83,7 +83,7 @@ def path_scores(weights):
                         single = after[head, mod, p] < 0 and operators[number, q, p] > 0.0
                         after[head, mod, p], move[head, mod, p] = q, operators[number, q, p]
     scores = PathScores(
-        first, _log(begin), _log(stop), after, _log(move), _log(arc), _log(halt), memory, _log(root)
+        _log(begin), first, _log(stop), _log(move), after, _log(arc), _log(halt), memory, _log(root)
     )
     return scores, single
 
@@ -126,7 +126,7 @@ def _triangle(places, d, head, end, c, q):
 @njit(cache=True)
 def _best_values(scores):
     """The values of all items in `Max`: Eqs. 18–20 of Luque et al. 2012 with max for sum and sum for product."""
-    first, start, stop, after, move, arc, halt, memory, root = scores
+    start, first, stop, move, after, arc, halt, memory, root = scores
     n_words, n_classes, n_states = len(root), arc.shape[2] - 1, stop.shape[2]
     square = 2 * n_words * n_words
     values = np.full(2 * n_words + square * (1 + n_states * (1 + n_classes)), -np.inf)
@@ -173,7 +173,7 @@ def _best_values(scores):
 
 
 def _list_edges(trees, item, edges):
-    first, start, stop, after, move, arc, halt, memory, root = trees.scores
+    start, first, stop, move, after, arc, halt, memory, root = trees.scores
     places = trees.places
     n_words, n_classes, n_states = places
     square = 2 * n_words * n_words
