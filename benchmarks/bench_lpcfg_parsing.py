@@ -31,8 +31,8 @@ from typing import Any
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
 from harness import explain, write_rows
-from latentgram.lpcfg.kernels import first_pass as beam
-from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.kernels import first_pass
+from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
 
@@ -76,30 +76,30 @@ class Clock:
         return run
 
 
-def stage_times(backend: LatentBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
+def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
     """Milliseconds a sentence of each stage."""
     clock = Clock()
     small = backend.cascade.pruning.small_states
-    kept = {name: getattr(cascade, name) for name in ("posteriors", "prune_chart", "pack_chart")}
-    first = {
-        name: getattr(beam, name) for name in ("filter_tags", "context_scores", "grow_items", "outside_items")
+    stages = {
+        **dict.fromkeys(
+            [(first_pass, "filter_tags"), (first_pass, "context_scores"), (first_pass, "grow_items")], "first"
+        ),
+        **dict.fromkeys([(cascade, name) for name in ("outside_items", "probable_joints", "pack_chart")], "first"),
+        (cascade, "prune_chart"): "small",
     }
+    kept = {place: getattr(*place) for place in [*stages, (cascade, "posteriors")]}
     try:
-        for name in first:
-            setattr(beam, name, clock.timed(first[name], lambda *_: "first"))
-        cascade.pack_chart = clock.timed(kept["pack_chart"], lambda *_: "first")
-        cascade.prune_chart = clock.timed(kept["prune_chart"], lambda *_: "small")
+        for place, stage in stages.items():
+            setattr(*place, clock.timed(kept[place], lambda *_, stage=stage: stage))
         cascade.posteriors = clock.timed(
-            kept["posteriors"], lambda _, tensors, *__: "small" if tensors.states.max() <= small else "full"
+            cascade.posteriors, lambda _, tensors, *__: "small" if tensors.states.max() <= small else "full"
         )
         begin = time.process_time()
         backend.parse(sentences)
         whole = time.process_time() - begin
     finally:
-        for name, function in kept.items():
-            setattr(cascade, name, function)
-        for name, function in first.items():
-            setattr(beam, name, function)
+        for place, function in kept.items():
+            setattr(*place, function)
     times = {stage: 1000 * clock.seconds[stage] / len(sentences) for stage in STAGES[:-1]}
     return times | {"rest": 1000 * whole / len(sentences) - sum(times.values())}
 
@@ -107,7 +107,7 @@ def stage_times(backend: LatentBackend, sentences: list[lg.Sentence]) -> dict[st
 def measure(
     name: str, model: Any, dev: lg.Treebank[Any], note: str, pruning: Pruning, tags: bool
 ) -> dict[str, Any]:
-    backend = LatentBackend(model, None, pruning)
+    backend = PhraseBackend(model, None, pruning)
     sentences = [lg.Sentence(s.words, s.tags if tags else None) for s in dev.sentences()]
     backend.parse(sentences[:8])
     begin = time.process_time()

@@ -163,7 +163,7 @@ def test_whole_corpora(pack: str, corpora: Path) -> None:
 
 @pytest.mark.corpus
 def test_the_symbols_of_the_paper(corpora: Path) -> None:
-    """004's set-up on this corpus is known to give 144 preterminals and 75 interminals."""
+    """Cohen et al. 2013's set-up on this corpus is known to give 144 preterminals and 75 interminals."""
     forest = read_brackets(corpora / "constituency/wsj-sample/train.mrg")
     binary = Binarisation.of(forest).binarise(forest)
     preterminals = np.unique(binary.label[binary.is_tag])

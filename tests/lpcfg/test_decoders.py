@@ -9,8 +9,8 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.brackets import parse_forest
-from latentgram.lpcfg.parse.one_state import OneState
-from latentgram.lpcfg.parse.plain import PlainBackend
+from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.cascade import Cascade
 
 SENTENCES = ["a and a", "a and a and a a", "a a and a a and"]
 
@@ -26,8 +26,8 @@ def grammar() -> lg.LPCFG:
 def parser(grammar: lg.LPCFG, decoder: object = None) -> lg.Parser:
     """A parser that leaves nothing out, however improbable."""
     made = lg.Parser(grammar, decoder)
-    assert isinstance(made.backend, PlainBackend)
-    made.backend.cascade = made.backend.exact = OneState(grammar, threshold=0.0)
+    assert isinstance(made.backend, PhraseBackend)
+    made.backend.cascade = Cascade((grammar,), lg.Pruning.none())
     return made
 
 

@@ -19,6 +19,16 @@ class Derivation:
     rules: tuple[int, ...]
     weight: float
 
+    @property
+    def edges(self) -> list[tuple[int, int, int, int]]:
+        """(rule, first word, split point, end) of the inner nodes, in preorder."""
+        inner = [
+            (item, child[2])
+            for item, child in zip(self.items, self.items[1:], strict=False)
+            if item[2] - item[1] > 1
+        ]
+        return [(rule, i, split, j) for rule, ((_, i, j), split) in zip(self.rules, inner, strict=True)]
+
 
 @dataclass(frozen=True)
 class SmallGrammar:

@@ -73,7 +73,7 @@ Tree = tuple[tuple[int, int, int], ...]
 def trees(
     grammar: LPCFG, words: list[str], symbol: int, first: int, end: int
 ) -> Iterator[tuple[NDArray[np.float64], Tree]]:
-    """Every tree of a symbol over a span with its inside vector (003 fig. 4)."""
+    """Every tree of a symbol over a span with its inside vector (Cohen et al. 2012 fig. 4)."""
     if end - first == 1:
         word = grammar.words.index(words[first])
         for row in np.flatnonzero((grammar.lexicon == (symbol, word)).all(1)):

@@ -61,7 +61,7 @@ def truth() -> LPCFG:
 
 
 def inside_vector(grammar: LPCFG, tree: Tree) -> tuple[int, NDArray[np.float64]]:
-    """The symbol and the vector f of a tree (003 fig. 4)."""
+    """The symbol and the vector f of a tree (Cohen et al. 2012 fig. 4)."""
     inner = len(grammar.interminals)
     if tree.word is not None:
         symbol = inner + grammar.preterminals.index(tree.label)
@@ -76,13 +76,13 @@ def inside_vector(grammar: LPCFG, tree: Tree) -> tuple[int, NDArray[np.float64]]
 
 
 def tree_probability(grammar: LPCFG, tree: Tree) -> float:
-    """p(tree) = f · c¹ (003 fig. 4)."""
+    """p(tree) = f · c¹ (Cohen et al. 2012 fig. 4)."""
     symbol, vector = inside_vector(grammar, tree)
     return float(grammar.root_vector[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]] @ vector)
 
 
 def rotated(grammar: LPCFG, matrices: list[NDArray[np.float64]]) -> LPCFG:
-    """The grammar in other coordinates (003 theorem 1): c∞ = q G⁻¹, C = T(· G, · G) G⁻¹, c¹ = G π."""
+    """The grammar in other coordinates (Cohen et al. 2012 thm. 1): c∞ = q G⁻¹, C = T(· G, · G) G⁻¹, c¹ = G π."""
     inverse = [np.linalg.inv(matrix) for matrix in matrices]
     tensors, vectors, roots, insides, outsides = [], [], [], [], []
     for number, (a, b, c) in enumerate(grammar.rules.tolist()):

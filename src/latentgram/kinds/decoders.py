@@ -13,7 +13,7 @@ negative or above 1 by errors of estimation: |μ| is taken, and log μ is never 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,13 @@ Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which arcs and which root words are allowed."""
 
 
+class _Searchable(Protocol):
+    """Phrases whose most probable trees can be searched."""
+
+    def most_probable(self, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Symbols and sizes of subtrees in preorder, a tree in a row."""
+
+
 @dataclass(frozen=True)
 class Viterbi:
     """The most probable derivation.
@@ -36,6 +43,10 @@ class Viterbi:
     >>> best.tree == lg.Parser(grammar).nbest("The dog sleeps .", 1)[0].tree
     True
     """
+
+    def trees(self, phrases: _Searchable, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The most probable trees of phrases."""
+        return phrases.most_probable(count)
 
 
 @dataclass(frozen=True)

@@ -27,21 +27,68 @@ equals the tree with the more probable tags is taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import PackedChart
-from latentgram.lpcfg.kernels.chart_trees import best_tree
+from latentgram.lpcfg.kernels.chart_trees import best_tree, k_best_trees
 from latentgram.lpcfg.parse.labels import LabelTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Trees = tuple[Ints, Ints]
+"""[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
 _ROUNDS = 20
 _LEAST = 1e-12
+
+
+class PhrasePosteriors(Protocol):
+    """What a decoder knows of the trees of a sentence."""
+
+    @property
+    def chart(self) -> PackedChart:
+        """The items and edges that may be in a tree."""
+
+    @property
+    def item(self) -> Floats:
+        """The posteriors of the items."""
+
+    @property
+    def edge(self) -> Floats:
+        """The posteriors of the edges."""
+
+    @property
+    def labels(self) -> Floats:
+        """The posteriors of treebank nodes (`LabelTable.posteriors`)."""
+
+    @property
+    def table(self) -> LabelTable:
+        """The labels that symbols stand for."""
+
+    def most_probable(self, count: int) -> Trees:
+        """The most probable trees, of grammars in which they can be searched."""
+
+
+@runtime_checkable
+class PhraseDecoder(Protocol):
+    """What a decoder of phrases must offer."""
+
+    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+        """At most so many trees, the best first: symbols and sizes of subtrees in preorder, a tree in a row."""
+
+
+def _best(chart: PackedChart, item_gain: Floats, edge_gain: Floats, count: int) -> Trees:
+    """The trees of the greatest sums of gains."""
+    if count > 1:
+        items, sizes = k_best_trees(chart, item_gain, edge_gain, count)
+        return chart.item_symbol[items], sizes
+    roots = len(chart.item_symbol) - chart.cell_begin[-2]
+    items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
+    return chart.item_symbol[items][None], size[None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +96,7 @@ class Goodman:
     """Most labelled nodes right in expectation.
 
     `intermediate` is what a node counts that binarisation put in and that is not in the tree in the end. With
-    `signed` negative posteriors count as they are, which 004 §3.3 found to be bad.
+    `signed` negative posteriors count as they are, which Cohen et al. 2013 §3.3 found to be bad.
 
     >>> Goodman()
     Goodman(intermediate=1.0, signed=False)
@@ -58,19 +105,15 @@ class Goodman:
     intermediate: float = 1.0
     signed: bool = False
 
-    def gains(
-        self,
-        items: NDArray[np.float64],
-        edges: NDArray[np.float64],
-        leaves: int,
-        intermediate: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item and each edge adds to the objective, from their posteriors.
+    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+        """What each item and each edge adds to the objective."""
+        gain = phrases.item if self.signed else np.abs(phrases.item)
+        intermediate = phrases.table.length[phrases.chart.item_symbol] == 0
+        return np.where(intermediate, self.intermediate * gain, gain), np.zeros_like(phrases.edge)
 
-        The first `leaves` items are over words; `intermediate` are those that binarisation put in.
-        """
-        gain = items if self.signed else np.abs(items)
-        return np.where(intermediate, self.intermediate * gain, gain), np.zeros_like(edges)
+    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+        """The best trees by the sum of gains."""
+        return _best(phrases.chart, *self.gains(phrases), count)
 
 
 @dataclass(frozen=True)
@@ -83,20 +126,15 @@ class MaxRule:
     ('The', 'dog', 'sleeps', '.')
     """
 
-    def gains(
-        self,
-        items: NDArray[np.float64],
-        edges: NDArray[np.float64],
-        leaves: int,
-        intermediate: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item and each edge adds to the objective, from their posteriors.
+    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+        """What each item and each edge adds to the objective."""
+        gain, words = np.zeros_like(phrases.item), phrases.chart.cell_begin[phrases.chart.length]
+        gain[:words] = np.log(np.maximum(np.abs(phrases.item[:words]), _LEAST))
+        return gain, np.log(np.maximum(np.abs(phrases.edge), _LEAST))
 
-        The first `leaves` items are over words; `intermediate` are those that binarisation put in.
-        """
-        gain = np.zeros_like(items)
-        gain[:leaves] = np.log(np.maximum(np.abs(items[:leaves]), _LEAST))
-        return gain, np.log(np.maximum(np.abs(edges), _LEAST))
+    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+        """The best trees by the sum of gains."""
+        return _best(phrases.chart, *self.gains(phrases), count)
 
 
 @dataclass(frozen=True)
@@ -114,41 +152,44 @@ class Brackets:
         if self.gain not in ("recall", "f1"):
             raise SettingError(f"Brackets has the gain recall or f1, not {self.gain!r}")
 
-    def item_gains(self, chart: PackedChart, item: Floats, labels: Floats, table: LabelTable) -> Floats:
-        """What each item adds to the objective: the tree with the greatest sum is the best.
+    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+        """What each item and each edge adds to the objective.
 
-        `labels` are the posteriors of treebank nodes (`LabelTable.posteriors`).
-        For F1 that is 2μ − F of its brackets at the F of the best tree.
+        For F1 an item adds 2μ − F of its brackets at the F of the best tree.
         """
-        brackets, right, tags = self._expected(chart, item, labels, table)
+        chart, none = phrases.chart, np.zeros_like(phrases.edge)
+        brackets, right, tags = self._expected(phrases)
         if self.gain == "recall":
-            return 2 * right + tags
-        expected = _expected_number(chart, item, table, self.labelled)
-        score, none, roots = 0.0, np.zeros(chart.edge_begin[-1]), np.zeros(len(tags) - chart.cell_begin[-2])
+            return 2 * right + tags, none
+        expected = _expected_number(chart, phrases.item, phrases.table, self.labelled)
+        score, roots = 0.0, np.zeros(len(tags) - chart.cell_begin[-2])
         for _ in range(_ROUNDS):
             items, _, _ = best_tree(chart, 2 * right - score * brackets + tags, none, roots)
             reached = 2 * right[items].sum() / max(brackets[items].sum() + expected, 1.0)
             if reached <= score + 1e-12:
                 break
             score = reached
-        return 2 * right - score * brackets + tags
+        return 2 * right - score * brackets + tags, none
 
-    def _expected(
-        self, chart: PackedChart, item: Floats, labels: Floats, table: LabelTable
-    ) -> tuple[Floats, Floats, Floats]:
+    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+        """The best trees by the sum of gains."""
+        return _best(phrases.chart, *self.gains(phrases), count)
+
+    def _expected(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats, Floats]:
         """Of each item: its brackets, how many of them are right in expectation, and the posterior of its tag."""
+        chart, table = phrases.chart, phrases.table
         cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
         owner, place = table.places(chart.item_symbol)
-        node = labels[cell[owner], table.flat[place]]
+        node = phrases.labels[cell[owner], table.flat[place]]
         is_tag = (place + 1 == table.begin[chart.item_symbol + 1][owner]) & (
             chart.item_symbol[owner] >= table.interminals
         )
-        tags = _sums(owner, node * is_tag, len(item))
-        phrases = table.phrases[chart.item_symbol]
+        tags = _sums(owner, node * is_tag, len(phrases.item))
+        brackets = table.phrases[chart.item_symbol]
         if self.labelled:
-            return phrases.astype(np.float64), _sums(owner, node * ~is_tag, len(item)), tags
-        has_bracket = (phrases > 0).astype(np.float64)
-        return has_bracket, has_bracket * _spans(chart, item, has_bracket)[cell], tags
+            return brackets.astype(np.float64), _sums(owner, node * ~is_tag, len(phrases.item)), tags
+        has_bracket = (brackets > 0).astype(np.float64)
+        return has_bracket, has_bracket * _spans(chart, phrases.item, has_bracket)[cell], tags
 
 
 def _sums(key: NDArray[np.int64], values: Floats, size: int) -> Floats:

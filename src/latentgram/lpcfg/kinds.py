@@ -29,7 +29,7 @@ _GRAMMAR = Kind(
     ),
     command="lpcfg",
     help="A PCFG with hidden states (or, by counting, without) from a constituency treebank.",
-    parser="latentgram.lpcfg.parse.plain:constituency_backend",
+    parser="latentgram.lpcfg.parse.backend:PhraseBackend",
     prunes=True,
     surprisal="latentgram.lpcfg.surprisal:Surprisal",
     update="latentgram.lpcfg.update:update",

@@ -22,7 +22,10 @@ from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.model import LPCFG
 
 UNSEEN = -1
-"""The entry of a leaf that is not in the lexicon."""
+"""The entry of a leaf whose vector is not in the lexicon: it is the mean vector of its symbol times the weight."""
+PULL = 100.0
+"""How strongly the words of a tag smooth those of its preterminals in a plain PCFG (wsj-sample dev: F1 67.0 at 0,
+68.0 at 20)."""
 
 _UNSEEN_COUNT = 0.5
 """How often a word counts as seen with a tag when it was not."""
@@ -51,7 +54,7 @@ class Leaves(NamedTuple):
         )
 
 
-_Found = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+_OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Symbols, entries and weights of one word."""
 
 
@@ -64,7 +67,8 @@ class LeafTable:
 
         q(s→x) = (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull).
 
-    At 0 a word has only the preterminals that were seen over it.
+    The lexicon of the grammar knows nothing of it, so leaves have no entries there. At 0 a word has only the
+    preterminals that were seen over it.
     """
 
     grammar: LPCFG
@@ -98,22 +102,22 @@ class LeafTable:
         return np.asarray(over_words + np.bincount(grammar.rules[:, 0], grammar.rule_count, size), np.float64)
 
     @cached_property
-    def _cache(self) -> dict[tuple[str, str | None], _Found]:
+    def _cache(self) -> dict[tuple[str, str | None], _OfWord]:
         return {}
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
         tags: tuple[str | None, ...] = sentence.tags or (None,) * len(sentence)
         words = self.grammar.rare_words.symbols(sentence.words, sentence.tags)
-        found = []
+        parts = []
         for key in zip(words, tags, strict=True):
-            leaves = self._cache.get(key)
-            if leaves is None:
-                leaves = self._cache[key] = self._look(*key)
-            found.append(leaves)
-        begin = np.zeros(len(found) + 1, np.int32)
-        np.cumsum([len(symbols) for symbols, _, _ in found], out=begin[1:])
-        symbol, entry, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+            of_word = self._cache.get(key)
+            if of_word is None:
+                of_word = self._cache[key] = self._look(*key)
+            parts.append(of_word)
+        begin = np.zeros(len(parts) + 1, np.int32)
+        np.cumsum([len(symbols) for symbols, _, _ in parts], out=begin[1:])
+        symbol, entry, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Leaves(begin, symbol, entry, weight)
 
     def every(self, sentence: Sentence) -> Leaves:
@@ -128,13 +132,13 @@ class LeafTable:
         begin = np.arange(words + 1, dtype=np.int32) * np.int32(preterminals)
         return Leaves(begin, symbol, entry.ravel(), weight.ravel())
 
-    def _look(self, word: str, tag: str | None) -> _Found:
-        found = self._with_entries(word, tag)
-        if found is None and tag is not None:
-            found = self._with_entries(tag_symbol(tag), tag)
-        return self._unseen(tag) if found is None else found
+    def _look(self, word: str, tag: str | None) -> _OfWord:
+        seen = self._seen(word, tag)
+        if seen is None and tag is not None:
+            seen = self._seen(tag_symbol(tag), tag)
+        return self._unseen(tag) if seen is None else seen
 
-    def _with_entries(self, word: str, tag: str | None) -> _Found | None:
+    def _seen(self, word: str, tag: str | None) -> _OfWord | None:
         """The leaves that the lexicon has for a word, or None."""
         grammar, interminals = self.grammar, len(self.grammar.interminals)
         number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
@@ -151,10 +155,12 @@ class LeafTable:
         weight /= self.symbol_count[interminals:] + self.pull
         if not of_tag.any():
             return None
+        if self.pull > 0:
+            entry[:] = UNSEEN
         kept = np.flatnonzero(weight).astype(np.int32)
         return kept + np.int32(interminals), entry[kept], weight[kept]
 
-    def _unseen(self, tag: str | None) -> _Found:
+    def _unseen(self, tag: str | None) -> _OfWord:
         """As if each tag that is possible had been seen half a time."""
         asked = ABSENT if tag is None else self._tags.index(tag)
         possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked

@@ -22,18 +22,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.cky import PairIndex, inside, pair_index
+from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.kernels.prefix import prefix_values
 from latentgram.lpcfg.leaves import LeafTable
-from latentgram.lpcfg.model import LPCFG
-from latentgram.numeric.semiring import Real
+from latentgram.lpcfg.model import LPCFG, Ensemble
+from latentgram.lpcfg.parse.projection import Projection
 
 Floats = NDArray[np.float64]
 
@@ -62,50 +61,37 @@ class Surprisal:
             raise SettingError(f"the probability of breaking off is at least 0 and below 1, not {self.break_off}")
 
     @classmethod
-    def of(cls, model: Any, break_off: float = BREAK) -> Surprisal:
+    def of(cls, model: object, break_off: float = BREAK) -> Surprisal:
         """For the model of a parser."""
-        grammar = model.grammars[0] if hasattr(model, "grammars") else model
+        grammar = model.grammars[0] if isinstance(model, Ensemble) else model
         if not isinstance(grammar, LPCFG):
             raise SettingError(f"surprisal comes from an LPCFG, not from a {type(model).__name__}")
         return cls(grammar, break_off)
 
     @cached_property
-    def _leaves(self) -> LeafTable:
-        return LeafTable(self.grammar)
-
-    @cached_property
-    def weights(self) -> Floats:
-        """[rules] the probabilities of the rules in the one-state projection."""
-        count = self._leaves.symbol_count
-        return np.asarray(self.grammar.rule_count / count[self.grammar.rules[:, 0]])
-
-    @cached_property
-    def _index(self) -> PairIndex:
-        return pair_index(self.grammar.rules, len(self.grammar.interminals), len(self.grammar.preterminals))
+    def projection(self) -> Projection:
+        """The PCFG whose prefixes are asked for."""
+        return Projection(LeafTable(self.grammar))
 
     @cached_property
     def corners(self) -> tuple[Floats, Floats]:
         """[I, I] and [I, P] how often each symbol is a left corner of each interminal."""
         size = len(self.grammar.interminals)
         step = np.zeros((size, len(self.grammar.states)))
-        np.add.at(step, (self.grammar.rules[:, 0], self.grammar.rules[:, 1]), self.weights)
+        np.add.at(step, (self.grammar.rules[:, 0], self.grammar.rules[:, 1]), self.projection.rule)
         closure = np.asarray(np.linalg.inv(np.eye(size) - step[:, :size]), np.float64)
         return closure, np.ascontiguousarray(closure @ step[:, size:])
 
     def prefix_logprobs(self, sentence: SentenceLike) -> Floats:
         """[n] the logarithms of the probabilities of the prefixes."""
-        given = Sentence.of(sentence)
-        leaves, first = self._leaves.of(given), len(self.grammar.interminals)
-        lexical = np.zeros((len(given), len(self.grammar.preterminals)))
-        word = np.repeat(np.arange(len(given)), np.diff(leaves.begin))
-        lexical[word, leaves.symbol - first] = leaves.weight
-        chart = inside(Real(), self._index, self.weights, lexical)
-        root = self.grammar.root_count / self.grammar.root_count.sum()
-        anywhere = self._leaves.symbol_count / self._leaves.symbol_count.sum()
-        values = prefix_values(Real(), self.grammar.rules, self.weights, *self.corners, chart, root, anywhere)
-        scale = np.concatenate(([0.0], np.log(2) * np.cumsum(chart.exponents)))
+        projection = self.projection
+        grown, scale = projection.grow(projection.leaves.of(Sentence.of(sentence)), Limits())
+        values = prefix_values(
+            grown, self.grammar.rules, projection.rule, *self.corners, projection.root, projection.anywhere
+        )
+        shift = np.concatenate(([0.0], np.cumsum(np.log(scale))))
         with np.errstate(divide="ignore"):
-            logs = np.log(values) + scale[None, 1:] - scale[:-1, None]
+            logs = np.log(values) + shift[None, 1:] - shift[:-1, None]
         return self._broken_off(logs)
 
     def _broken_off(self, begun: Floats) -> Floats:

@@ -14,6 +14,9 @@ from numba.extending import register_jitable
 from latentgram.numeric.hypergraph import NOTHING, list_edges, worth
 from latentgram.numeric.semiring import shares
 
+_LEAST = 2.0**-53
+"""Edges of a smaller share lie between two neighbouring numbers of [0, 1): they are not remembered."""
+
 
 @njit(cache=True)
 def draw_place(shares, uniform):
@@ -42,7 +45,7 @@ def draw(semiring, structure, values, leaves, uniforms, left_first):
     """
     goal = len(values)
     slot_of = np.full(goal + 1, -1, np.int32)
-    edges = [[(0, 0, 0.0)] for _ in range(0)]
+    children = [np.empty((0, 2), np.int32) for _ in range(0)]
     weights = [np.empty(0) for _ in range(0)]
     items, begin = [0 for _ in range(0)], [0]
     walk = [0 for _ in range(0)]
@@ -62,13 +65,18 @@ def draw(semiring, structure, values, leaves, uniforms, left_first):
                 terms = np.empty(len(listed))
                 for number in range(len(listed)):
                     terms[number] = worth(semiring, values, listed[number])
-                slot = len(edges)
+                slot = len(children)
                 slot_of[item] = slot
-                edges.append(listed)
-                weights.append(shares(semiring, terms))
-                if item == goal and not (len(terms) > 0 and weights[slot].max() > 0.0):
+                of_edge = np.maximum(shares(semiring, terms), 0.0)
+                possible = np.flatnonzero(of_edge > _LEAST * of_edge.sum())
+                if item == goal and len(possible) == 0:
                     return np.array(items), np.array(begin)
-            left, right, _ = edges[slot][draw_place(weights[slot], uniforms[row, drawn])]
+                pairs = np.empty((len(possible), 2), np.int32)
+                for number in range(len(possible)):
+                    pairs[number, 0], pairs[number, 1], _ = listed[possible[number]]
+                children.append(pairs)
+                weights.append(of_edge[possible])
+            left, right = children[slot][draw_place(weights[slot], uniforms[row, drawn])]
             drawn += 1
             first, second = (left, right) if left_first else (right, left)
             if second != NOTHING:

@@ -3,23 +3,21 @@
 A dynamic program sums products of weights over structures. With other meanings of "sum" and "product" the same
 recurrence gives other answers (Goodman 1999):
 
-| semiring      | ⊕             | ⊗                        | 0     | 1     | the value at the root               |
-|---------------|---------------|--------------------------|-------|-------|-------------------------------------|
-| `Real`        | x + y         | x · y                    | 0     | 1     | Z, with powers of two taken out     |
-| `Log`         | log(eˣ + eʸ)  | x + y                    | −∞    | 0     | log Z                               |
-| `Max`         | max(x, y)     | x + y                    | −∞    | 0     | log-probability of the best         |
-| `Expectation` | (p+q, r+s)    | (p·q, p·s + q·r)         | (0,0) | (1,0) | (Z, Σ p·r): r adds along structures |
+| semiring     | ⊕             | ⊗     | 0  | 1 | the value at the root       |
+|--------------|---------------|-------|----|---|-----------------------------|
+| `Real`       | x + y         | x · y | 0  | 1 | Z                           |
+| `Log`        | log(eˣ + eʸ)  | x + y | −∞ | 0 | log Z                       |
+| `Max`        | max(x, y)     | x + y | −∞ | 0 | log-probability of the best |
+| `MaxProduct` | max(x, y)     | x · y | 0  | 1 | probability of the best     |
 
-An element of `Expectation` is kept in one complex number p + ri (Li & Eisner 2009); its ⊗ is not the complex
-product.
+`MaxProduct` is `Max` for non-negative numbers that a program scales itself: it differs from `Real` in ⊕ alone.
 
 **Outside is the adjoint of inside.** A node of the program is t = ⊕ₖ xₖ ⊗ yₖ. Given ∂(root)/∂t, `pull` gives the
 share that one term hands down to xₖ, so one backward kernel serves all semirings:
 
-    Real         ∂Z/∂t · y                     (the classical outside weight)
-    Log          ∂log Z/∂t · exp(x ⊗ y − t)    (the posterior itself)
-    Max          ∂best/∂t if x ⊗ y = t         (1 on the best structure, 0 elsewhere)
-    Expectation  ∂/∂t ⊗ y
+    Real   ∂Z/∂t · y                     (the classical outside weight)
+    Log    ∂log Z/∂t · exp(x ⊗ y − t)    (the posterior itself)
+    Max    ∂best/∂t if x ⊗ y = t         (1 on the best structure, 0 elsewhere)
 
 In `Max` several terms may reach the maximum; `rest` takes what was handed down out of what is left to hand down,
 so the first of them gets all and the best structure is one structure. `posterior` turns a value and its adjoint
@@ -51,8 +49,8 @@ class Max(NamedTuple):
     """The best structure, in logarithms."""
 
 
-class Expectation(NamedTuple):
-    """Sums of products, and with them the expectation of something that adds along a structure."""
+class MaxProduct(NamedTuple):
+    """The best structure, of non-negative weights; only `plus` is needed beside the product of numbers."""
 
 
 def zero(semiring):
@@ -79,25 +77,12 @@ def rest(semiring, adjoint, pulled):
     """What is left to hand down to the terms that follow, when one has pulled its share."""
 
 
-def choose(semiring, terms, uniform):
-    """Which of the terms of a sum to follow downwards: the greatest, or one drawn with probability term / total
-    by a number in [0, 1)."""
-
-
 def shares(semiring, terms):
     """The shares [terms] of the terms of a sum in it, but for a factor; in `Max` the greatest ones have it all."""
 
 
 def posterior(semiring, value, adjoint, total):
     """The marginal probability of a node with this value and adjoint; total is the value at the root."""
-
-
-def needs_total(semiring):
-    """Whether `pull` looks at `total`: if not, kernels need not recompute it."""
-
-
-def needs_scaling(semiring):
-    """Whether long products leave the range of floating point."""
 
 
 def _log_plus(semiring, x, y):
@@ -107,25 +92,12 @@ def _log_plus(semiring, x, y):
     return high + math.log1p(math.exp(low - high))
 
 
-def _draw(semiring, terms, uniform):
-    left = uniform * terms.sum()
-    chosen = -1
-    for index in range(terms.shape[0]):
-        if terms[index] > 0:
-            chosen = index
-            left -= terms[index]
-            if left < 0:
-                break
-    return chosen
-
-
 by_type(
     zero,
     {
         Real: lambda semiring: 0.0,
         Log: lambda semiring: -math.inf,
         Max: lambda semiring: -math.inf,
-        Expectation: lambda semiring: 0j,
     },
 )
 by_type(
@@ -134,7 +106,6 @@ by_type(
         Real: lambda semiring: 1.0,
         Log: lambda semiring: 0.0,
         Max: lambda semiring: 0.0,
-        Expectation: lambda semiring: 1 + 0j,
     },
 )
 # Only sums of reals may be reordered (into SIMD lanes): a maximum must compare equal when it is computed again.
@@ -144,17 +115,17 @@ by_type(
         Real: lambda semiring, x, y: x + y,
         Log: _log_plus,
         Max: lambda semiring, x, y: x if x >= y else y,
-        Expectation: lambda semiring, x, y: x + y,
     },
     fastmath=REORDER,
 )
+# A maximum is the same in any order, but vector instructions want to know that there is no NaN.
+by_type(plus, {MaxProduct: lambda semiring, x, y: x if x >= y else y}, fastmath=REORDER | {"nnan"})
 by_type(
     times,
     {
         Real: lambda semiring, x, y: x * y,
         Log: lambda semiring, x, y: x + y,
         Max: lambda semiring, x, y: x + y,
-        Expectation: lambda semiring, x, y: complex(x.real * y.real, x.real * y.imag + x.imag * y.real),
     },
 )
 by_type(
@@ -165,9 +136,6 @@ by_type(
             adjoint * math.exp(term - total) if total > -math.inf else 0.0
         ),
         Max: lambda semiring, adjoint, other, term, total: adjoint if term == total else 0.0,
-        Expectation: lambda semiring, adjoint, other, term, total: complex(
-            adjoint.real * other.real, adjoint.real * other.imag + adjoint.imag * other.real
-        ),
     },
 )
 by_type(
@@ -176,7 +144,6 @@ by_type(
         Real: lambda semiring, adjoint, pulled: adjoint,
         Log: lambda semiring, adjoint, pulled: adjoint,
         Max: lambda semiring, adjoint, pulled: adjoint - pulled,
-        Expectation: lambda semiring, adjoint, pulled: adjoint,
     },
 )
 by_type(
@@ -185,28 +152,8 @@ by_type(
         Real: lambda semiring, value, adjoint, total: value * adjoint / total,
         Log: lambda semiring, value, adjoint, total: adjoint,
         Max: lambda semiring, value, adjoint, total: adjoint,
-        Expectation: lambda semiring, value, adjoint, total: value.real * adjoint.real / total.real,
     },
 )
-by_type(
-    needs_total,
-    {
-        Real: lambda semiring: False,
-        Log: lambda semiring: True,
-        Max: lambda semiring: True,
-        Expectation: lambda semiring: False,
-    },
-)
-by_type(
-    needs_scaling,
-    {
-        Real: lambda semiring: True,
-        Log: lambda semiring: False,
-        Max: lambda semiring: False,
-        Expectation: lambda semiring: True,
-    },
-)
-by_type(choose, {Real: _draw, Max: lambda semiring, terms, uniform: terms.argmax()})
 by_type(
     shares,
     {

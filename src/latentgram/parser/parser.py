@@ -60,7 +60,8 @@ class Parser(Summarised):
     >>> print(parser.parse("Dogs sleep").tree)
     (S (NN Dogs) (VB sleep))
 
-    Grammars of phrases with hidden states look at part of the chart only; `pruning` says at how much.
+    Grammars of phrases may look at part of the chart only; `pruning` says at how much. By default those with hidden
+    states do, and a plain PCFG looks at all of it.
 
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Spectral(states=2))
     >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))
@@ -87,7 +88,7 @@ class Parser(Summarised):
         if not isinstance(self.pruning, Pruning):
             raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
         if not kind.prunes:
-            raise SettingError("pruning has a meaning for phrase grammars with hidden states only")
+            raise SettingError("pruning has a meaning for phrase grammars only")
         kind.backend()(self.model, self.decoder, self.pruning)
 
     @cached_property

@@ -21,6 +21,7 @@ from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
@@ -117,7 +118,7 @@ class Cohen2013(Experiment[LPCFG, Tree]):
 
     def negative(self, row: Row) -> int:
         """Sentences of the development part to which a grammar gives a negative probability."""
-        cascade = Cascade((self.models[row],))
+        cascade = Cascade((self.models[row],), Pruning())
         posteriors = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
         return sum(posterior.negative for posterior in posteriors if posterior is not None)
 

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels.chart import build_chart, index_rules, prune_chart
+from latentgram.lpcfg.kernels.chart import index_rules, prune_chart
 from latentgram.lpcfg.kernels.chart_trees import best_tree
-from oracles.chart_items import complete_items
+from oracles.chart_items import complete_chart, complete_items, edges_of, spans_of
 
 INTERMINALS, SYMBOLS = 3, 5
 
@@ -23,19 +23,9 @@ def random_chart(seed, length, kept=0.7):
     keep = (random.random(len(cell)) < kept) | (cell < length) | (cell == cell[-1])
     cell, item_symbol = cell[keep], item_symbol[keep]
     cell_begin = np.searchsorted(cell, np.arange(len(cell_begin))).astype(np.int32)
-    spans = [(first, first + width) for width in range(1, length + 1) for first in range(length - width + 1)]
-    chart = build_chart(length, cell_begin, item_symbol, index_rules(rules, SYMBOLS))
+    spans = spans_of(length)
+    chart = complete_chart(length, cell_begin, item_symbol, index_rules(rules, INTERMINALS, SYMBOLS))
     return chart, rules, [spans[c] for c in cell], random
-
-
-def edges_of(chart):
-    """(parent item, rule, left item, right item) of every edge, in the order of their numbers."""
-    return [
-        (chart.parent_item[entry], chart.parent_rule[entry], chart.split_left[split], chart.split_right[split])
-        for group in range(len(chart.split_begin) - 1)
-        for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1])
-        for split in range(chart.split_begin[group], chart.split_begin[group + 1])
-    ]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -124,9 +114,8 @@ def test_best_tree_is_best_of_all(seed):
 
 
 def test_empty_chart_has_no_tree():
-    chart = build_chart(
-        2, np.array([0, 1, 2, 2], np.int32), np.array([3, 3], np.int32), index_rules(np.array([[0, 3, 4]]), 5)
-    )
+    index = index_rules(np.array([[0, 3, 4]]), INTERMINALS, SYMBOLS)
+    chart = complete_chart(2, np.array([0, 1, 2, 2], np.int32), np.array([3, 3], np.int32), index)
     order, _, total = best_tree(chart, np.ones(2), np.ones(0), np.ones(0))
     assert len(order) == 0
     assert total == -np.inf

@@ -7,9 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels.chart import build_chart, index_rules
+from latentgram.lpcfg.kernels.chart import index_rules
 from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
 from oracles.binary_trees import SmallGrammar
+from oracles.chart_items import complete_chart
 
 
 def case(seed: int, words: int = 4):
@@ -21,7 +22,7 @@ def case(seed: int, words: int = 4):
     cells = [(i, i + width) for width in range(1, words + 1) for i in range(words - width + 1)]
     begin = np.cumsum([0, *(sum(item[1:] == cell for item in every) for cell in cells)]).astype(np.int32)
     symbol = np.array([item[0] for item in every], np.int32)
-    chart = build_chart(words, begin, symbol, index_rules(grammar.rules, 4))
+    chart = complete_chart(words, begin, symbol, index_rules(grammar.rules, 2, 4))
     return trees, number, chart
 
 

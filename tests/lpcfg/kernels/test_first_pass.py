@@ -1,14 +1,21 @@
-"""The first pass: tag bigrams against all tag sequences, and the uncut chart against the latent kernel."""
+"""The first pass: tag bigrams against all tag sequences, the uncut chart against the enumeration of all trees and
+against the latent kernel, and what is cut."""
 
 import itertools
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels import first_pass as beam
-from latentgram.lpcfg.kernels.chart import Unseen, build_chart, index_rules
+from latentgram.lpcfg.kernels import first_outside, first_pass
+from latentgram.lpcfg.kernels.chart import Unseen, index_rules, pack_chart
+from latentgram.lpcfg.kernels.chart_trees import best_cover
+from latentgram.lpcfg.kernels.first_outside import Kept
+from latentgram.lpcfg.kernels.first_pass import Contexts, Limits, Words, everything
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
-from latentgram.lpcfg.kernels.span_masks import everything
+from latentgram.numeric.semiring import Real
+from oracles.binary_trees import SmallGrammar
+from oracles.chart_items import complete_chart, edges_of, places_of
 
 LEAF_BEGIN = np.array([0, 2, 3, 5, 7], np.int32)
 LEAF_TAG = np.array([0, 1, 1, 0, 1, 0, 1], np.int32)
@@ -31,7 +38,7 @@ def tag_sequences(bigram, weight):
 
 def test_filter_gives_posteriors_of_tags_and_the_probability_of_words():
     _, bigram, weight = sentence(0)
-    forward, backward, scale = beam.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    forward, backward, scale = first_pass.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
     posterior, total = np.zeros(len(LEAF_TAG)), 0.0
     for leaves, probability in tag_sequences(bigram, weight):
         posterior[list(leaves)] += probability
@@ -43,9 +50,9 @@ def test_filter_gives_posteriors_of_tags_and_the_probability_of_words():
 
 def test_context_scores_sum_over_the_words_beside():
     random, bigram, weight = sentence(1)
-    forward, backward, scale = beam.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    forward, backward, scale = first_pass.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
     after, before = random.random((3, 4)), random.random((3, 4))
-    begins, ends = beam.context_scores(LEAF_BEGIN, LEAF_TAG, weight, forward, backward, scale, after, before)
+    begins, ends = first_pass.context_scores(LEAF_BEGIN, LEAF_TAG, weight, forward, backward, scale, after, before)
     np.testing.assert_allclose(begins[0], after[2])
     np.testing.assert_allclose(ends[4], before[2])
     np.testing.assert_allclose(begins[2], forward[2] * after[1])
@@ -53,32 +60,40 @@ def test_context_scores_sum_over_the_words_beside():
     np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
 
 
-def uncut(seed, floor=0.0, keep=0.0, unseen=False, rigour=1.0):
+def uncut(seed, floor=0.0, beam=0.0, unseen=False, rigour=1.0):
     """A random PCFG's items over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
     random, _, weight = sentence(seed)
     rules = np.argwhere(random.random((3, 5, 5)) < 0.4).astype(np.int32)
-    index, probability = index_rules(rules, 5), random.random(len(rules))
+    index, probability = index_rules(rules, 3, 5), random.random(len(rules))
     if unseen:
         index = index._replace(unseen=Unseen(0.1, random.random((5, 3)), random.random((5, 3))))
-    contexts = random.random((2, 5, 3))
+    contexts = Contexts(*random.random((2, 5, 3)))
     # The factors of unseen rules are summed over all pairs, so seen rules get what they have beyond them.
     beyond = probability[index.rule].copy()
     if unseen:
         parent, left, right = rules[index.rule].T
         beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
-    leaves = LEAF_BEGIN, LEAF_TAG + np.int32(3), weight
-    items = beam.grow_items(*leaves, *contexts, index, beyond, floor, keep, rigour, everything(4, 3))
-    return items, index, probability, beyond, contexts, random.random(5)
+    words, limits = Words(LEAF_BEGIN, LEAF_TAG + np.int32(3), weight), Limits(floor, beam, rigour)
+    chart = first_pass.grow_items(Real(), words, contexts, index, beyond, limits, everything(4, 3))
+    return chart, index, probability, beyond, contexts, random.random(5)
+
+
+def all_kept(chart):
+    return Kept(chart.cell_begin, np.arange(len(chart.symbol)))
 
 
 @pytest.mark.parametrize("unseen", [False, True])
-def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen):
-    (cell_begin, symbol, mass), index, probability, beyond, _, root = uncut(2, unseen=unseen)
-    total, posterior, joints = beam.outside_items(cell_begin, symbol, mass, root, index, beyond, 0.0)
-    chart = build_chart(4, cell_begin, symbol, index)
+@pytest.mark.parametrize("floor", [0.0, 1e-200])
+def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen, floor):
+    """Row by row where nothing can be cut, and item by item where nothing happens to be."""
+    grown, index, probability, beyond, _, root = uncut(2, floor, unseen=unseen)
+    cell_begin, symbol = grown.cell_begin, grown.symbol
+    assert (len(grown.rows.ends) == 0) == (floor > 0.0)
+    found = first_outside.outside_items(grown, root, index, beyond)
+    chart = complete_chart(4, cell_begin, symbol, index)
     begin = vector_places(symbol, np.ones(5, np.int32))
     alpha, beta = np.zeros(len(symbol)), np.zeros(len(symbol))
-    alpha[: cell_begin[4]] = mass[: cell_begin[4]]
+    alpha[: cell_begin[4]] = grown.inside[: cell_begin[4]]
     beta[cell_begin[-2] :] = root[symbol[cell_begin[-2] :]]
     ones, none = np.ones(5), np.zeros(0)
     tensors = Tensors(
@@ -96,29 +111,132 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen):
     edge = np.empty(chart.edge_begin[-1])
     inside(chart, begin, tensors, alpha)
     outside(chart, begin, tensors, alpha, beta, edge)
-    np.testing.assert_allclose(mass, alpha, rtol=1e-12)
-    assert total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
-    np.testing.assert_allclose(posterior, alpha * beta / total, rtol=1e-12)
+    np.testing.assert_allclose(grown.inside, alpha, rtol=1e-12)
+    np.testing.assert_allclose(found.outside, beta, rtol=1e-12)
+    assert found.total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
+    np.testing.assert_allclose(found.posterior, alpha * beta / found.total, rtol=1e-12)
 
     # The joints of at least a threshold are the pairs whose edges sum to it.
-    expected = {}
-    for group in range(len(chart.split_begin) - 1):
-        splits = range(chart.split_begin[group], chart.split_begin[group + 1])
-        shared = edge[chart.edge_begin[group] : chart.edge_begin[group + 1]].reshape(-1, len(splits)).sum(0)
-        for split, value in zip(splits, shared / total, strict=True):
-            expected[int(chart.split_left[split]), int(chart.split_right[split])] = value
+    expected = defaultdict(float)
+    for (_, _, left, right), value in zip(edges_of(chart), edge, strict=True):
+        expected[left, right] += value / found.total
     least = float(np.median(list(expected.values())))
     for threshold in (0.0, least):
-        _, _, joints = beam.outside_items(cell_begin, symbol, mass, root, index, beyond, threshold)
-        found = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
-        assert found == {
+        joints = first_outside.probable_joints(grown, found, all_kept(grown), index, beyond, threshold)
+        pairs = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
+        assert pairs == {
             pair for pair, value in expected.items() if value > 0 and value >= threshold * (1 - 1e-12)
         }
 
 
+def packed(grammar, lexical, threshold=0.0, edge_threshold=0.0):
+    """The posteriors of a small grammar: log Z, the packed chart, and those of its items and edges."""
+    words, symbols = len(lexical), grammar.interminals + grammar.preterminals
+    word, tag = np.nonzero(lexical)
+    leaves = Words(
+        np.searchsorted(word, np.arange(words + 1)).astype(np.int32),
+        (tag + grammar.interminals).astype(np.int32),
+        lexical[word, tag] / lexical.max(axis=1)[word],
+    )
+    index = index_rules(grammar.rules, grammar.interminals, symbols)
+    probability = grammar.weights[index.rule]
+    contexts = Contexts(*np.ones((2, words + 1, grammar.interminals)))
+    grown = first_pass.grow_items(
+        Real(), leaves, contexts, index, probability, Limits(), everything(words, grammar.interminals)
+    )
+    found = first_outside.outside_items(grown, grammar.root, index, probability)
+    with np.errstate(divide="ignore"):
+        log_z = np.log(found.total) + np.log(lexical.max(axis=1)).sum() + np.log(2) * grown.exponent.sum()
+    item = np.flatnonzero((found.posterior >= threshold) & (found.posterior > 0))
+    kept = Kept(np.searchsorted(item, grown.cell_begin).astype(np.int32), item)
+    joints = first_outside.probable_joints(grown, found, kept, index, probability, edge_threshold)
+    chart = pack_chart(words, kept.cell_begin, grown.symbol[item], joints, index)
+    edge = first_outside.edge_posteriors(
+        chart, grammar.weights, grown.inside[item], found.outside[item] / found.total
+    )
+    return log_z, chart, found.posterior[item], edge
+
+
+@pytest.mark.parametrize(("seed", "words"), [(seed, words) for seed in range(6) for words in (1, 2, 3, 4, 6)])
+def test_sums_over_all_trees(seed, words):
+    """Z and the posteriors of all items and edges, tree by tree."""
+    grammar = SmallGrammar.random(seed)
+    lexical = grammar.lexical(words, seed)
+    trees = grammar.derivations(lexical)
+    z = sum(tree.weight for tree in trees)
+    items, edges = defaultdict(float), defaultdict(float)
+    for tree in trees:
+        for item in tree.items:
+            items[item] += tree.weight / z
+        for edge in tree.edges:
+            edges[edge] += tree.weight / z
+    log_z, chart, item, edge = packed(grammar, lexical)
+    assert log_z == pytest.approx(np.log(z), abs=1e-9) if trees else log_z == -np.inf
+    place = places_of(chart)
+    assert dict(zip(place, item, strict=True)) == pytest.approx(dict(items), abs=1e-9)
+    named = {
+        (rule, place[left][1], place[left][2], place[right][2]): mass
+        for (_, rule, left, right), mass in zip(edges_of(chart), edge, strict=True)
+    }
+    assert {key: mass for key, mass in named.items() if mass > 1e-12} == pytest.approx(dict(edges), abs=1e-9)
+
+
+def test_a_tree_as_probable_as_the_threshold_survives():
+    grammar = SmallGrammar.random(7)
+    lexical = grammar.lexical(6, 7)
+    trees = grammar.derivations(lexical)
+    total = sum(tree.weight for tree in trees)
+    _, chart, item, _ = packed(grammar, lexical, 0.01, 0.01)
+    assert (item >= 0.01).all()
+    place = places_of(chart)
+    kept = {(rule, place[left][1], place[left][2], place[right][2]) for _, rule, left, right in edges_of(chart)}
+    probable = [tree for tree in trees if tree.weight / total >= 0.01]
+    assert probable
+    assert all(set(tree.items) <= set(place) and set(tree.edges) <= kept for tree in probable)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-3, 1e30])
+@pytest.mark.parametrize("seed", [3, 0])
+def test_long_sentences_stay_in_range(scale, seed):
+    """250 words whose probability is far below (or above) the range of floating point, in two halves unlike.
+
+    Some spans of the second grammar have no tree.
+    """
+    grammar = SmallGrammar.random(seed, density=0.6 if seed == 3 else 0.25)
+    lexical = grammar.lexical(250, 3) * scale
+    lexical[125:] *= 1e-12
+    small = SmallGrammar(
+        grammar.interminals, grammar.preterminals, grammar.rules, grammar.weights * 1e-3, grammar.root
+    )
+    log_z, chart, item, _ = packed(small, lexical, threshold=1e-12, edge_threshold=1.0)
+    # A tree over n words has n − 1 rules: powers of a thousand that need no chart to take out.
+    plain, *_ = packed(grammar, lexical, threshold=0.5, edge_threshold=1.0)
+    assert log_z == pytest.approx(plain - 249 * np.log(1e3), rel=1e-12)
+    assert log_z == pytest.approx(in_logs(small, lexical), rel=1e-12)
+    word = np.repeat(np.arange(250), np.diff(chart.cell_begin[:251]))
+    np.testing.assert_allclose(np.bincount(word, item[: chart.cell_begin[250]]), 1, rtol=1e-9)
+
+
+def in_logs(grammar, lexical):
+    """log Z by a chart of logarithms."""
+    words, symbols = len(lexical), grammar.interminals + grammar.preterminals
+    with np.errstate(divide="ignore"):
+        leaf, weights, root = np.log(lexical), np.log(grammar.weights), np.log(grammar.root)
+    chart = np.full((words + 1, words + 1, symbols), -np.inf)
+    for i in range(words):
+        chart[i, i + 1, grammar.interminals :] = leaf[i]
+    for width in range(2, words + 1):
+        for i in range(words - width + 1):
+            j = i + width
+            for (a, b, c), weight in zip(grammar.rules, weights, strict=True):
+                sums = chart[i, i + 1 : j, b] + chart[i + 1 : j, j, c]
+                chart[i, j, a] = np.logaddexp(chart[i, j, a], weight + np.logaddexp.reduce(sums))
+    return np.logaddexp.reduce(root + chart[0, words])
+
+
 def test_items_that_only_unseen_rules_make_need_more_to_stay():
-    (free_begin, free_symbol, _), index, *_ = uncut(4, floor=1e-9, unseen=True)
-    (cell_begin, symbol, _), *_ = uncut(4, floor=1e-9, unseen=True, rigour=1e30)
+    free, index, *_ = uncut(4, floor=1e-9, unseen=True)
+    cut, *_ = uncut(4, floor=1e-9, unseen=True, rigour=1e30)
     for cell, word in zip(range(4, 7), range(3), strict=True):
         before, after = (LEAF_TAG[LEAF_BEGIN[w] : LEAF_BEGIN[w + 1]] + 3 for w in (word, word + 1))
         pairs = [index.pair_of[left, right] for left in before for right in after]
@@ -128,21 +246,21 @@ def test_items_that_only_unseen_rules_make_need_more_to_stay():
             if pair >= 0
             for parent in index.parent[index.pair_begin[pair] : index.pair_begin[pair + 1]]
         }
-        assert set(symbol[cell_begin[cell] : cell_begin[cell + 1]].tolist()) == made
-        assert free_begin[cell + 1] - free_begin[cell] == 3
-    assert len(symbol) < len(free_symbol)
+        assert set(cut.symbol[cut.cell_begin[cell] : cut.cell_begin[cell + 1]].tolist()) == made
+        assert free.cell_begin[cell + 1] - free.cell_begin[cell] == 3
+    assert len(cut.symbol) < len(free.symbol)
 
 
 def test_floor_and_beam_cut_by_estimated_posteriors():
-    (cell_begin, symbol, mass), _, _, _, (begins, ends), _ = uncut(3)
+    (cell_begin, symbol, mass, *_), _, _, _, (begins, ends), _ = uncut(3)
     first_wide, wide = cell_begin[4], range(4, 7)  # cells of two words depend on the words alone
     merit = np.zeros(len(symbol))
     for cell in wide:
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
             merit[item] = begins[cell - 4, symbol[item]] * mass[item] * ends[cell - 2, symbol[item]]
     floor = np.median(merit[first_wide : cell_begin[7]])
-    (cut_begin, cut_symbol, _), *_ = uncut(3, floor=floor)
-    (beam_begin, beam_symbol, _), *_ = uncut(3, keep=0.5)
+    (cut_begin, cut_symbol, *_), *_ = uncut(3, floor=floor)
+    (beam_begin, beam_symbol, *_), *_ = uncut(3, beam=0.5)
     for cell in wide:
         own = slice(cell_begin[cell], cell_begin[cell + 1])
         np.testing.assert_array_equal(
@@ -176,20 +294,34 @@ def test_best_cover_is_best_of_all_covers():
 
     for cost in (0.0, 2.0, 100.0):
         best = max(covers(0), key=lambda cover: sum(worth[span] - cost for span in cover))
-        assert list(beam.best_cover(cell_begin, value, cost)) == best
+        assert list(best_cover(cell_begin, value, cost)) == best
 
 
-def test_rules_rarer_than_unseen_ones_stay_within_their_tables():
+def test_rules_rarer_than_unseen_ones_stay_within_their_tables(monkeypatch):
     """A rule may be seen less often than unseen ones are expected: what it has beyond them is negative."""
+    monkeypatch.setattr(first_pass, "plus", lambda semiring, x, y: x + y)  # uncompiled it has no meaning
     words = 12
-    index = index_rules(np.argwhere(np.ones((1, 2, 2))).astype(np.int32), 2)
+    index = index_rules(np.argwhere(np.ones((1, 2, 2))).astype(np.int32), 1, 2)
     index = index._replace(unseen=Unseen(0.5, np.ones((2, 1)), np.ones((2, 1))))
     beyond = np.array([-0.4, 0.1, 0.1, 0.1])
-    ones = np.ones((words + 1, 1))
-    leaves = np.arange(words + 1, dtype=np.int32), np.ones(words, np.int32), np.ones(words)
-    given = (*leaves, ones, ones, index, beyond, 0.0, 0.0, 1.0, everything(words, 1))
-    chart = beam.grow_items.py_func(*given)  # uncompiled, a step beyond a table is an error
-    found = beam.outside_items.py_func(*chart, np.ones(2), index, beyond, 0.0)
-    for plain, compiled in zip(chart, beam.grow_items(*given), strict=True):
-        np.testing.assert_allclose(plain, compiled)
-    np.testing.assert_allclose(found[1], beam.outside_items(*chart, np.ones(2), index, beyond, 0.0)[1])
+    leaves = Words(np.arange(words + 1, dtype=np.int32), np.ones(words, np.int32), np.ones(words))
+    contexts = Contexts(*np.ones((2, words + 1, 1)))
+    for limits in (Limits(), Limits(floor=1e-200)):
+        given = Real(), leaves, contexts, index, beyond, limits, everything(words, 1)
+        chart = first_pass.grow_items.py_func(*given)  # uncompiled, a step beyond a table is an error
+        plain = first_outside.outside_items.py_func(chart, np.ones(2), index, beyond)
+        compiled_chart = first_pass.grow_items(*given)
+        for part, compiled in zip(
+            (*chart._replace(rows=()), *chart.rows),
+            (*compiled_chart._replace(rows=()), *compiled_chart.rows),
+            strict=True,
+        ):
+            np.testing.assert_allclose(part, compiled)
+        compiled = first_outside.outside_items(chart, np.ones(2), index, beyond)
+        np.testing.assert_allclose(plain.posterior, compiled.posterior)
+        kept = all_kept(chart)
+        joints = first_outside.probable_joints.py_func(chart, plain, kept, index, beyond, 0.0)
+        for part, compiled in zip(
+            joints, first_outside.probable_joints(chart, plain, kept, index, beyond, 0.0), strict=True
+        ):
+            np.testing.assert_array_equal(part, compiled)

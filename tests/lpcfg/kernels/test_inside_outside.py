@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, build_chart, index_rules
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, index_rules
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, item_marginals, outside, vector_places
-from oracles.chart_items import complete_items
+from oracles.chart_items import complete_chart, complete_items, spans_of
 
 
 class RandomGrammar:
@@ -109,10 +109,6 @@ def enumerate_marginals(grammar, leaves, allowed=lambda item: True):
     return total, items, edges
 
 
-def spans_of_cells(length):
-    return [(first, first + width) for width in range(1, length + 1) for first in range(length - width + 1)]
-
-
 def chart_marginals(grammar, leaves, allowed=lambda item: True):
     """The same three by the kernels."""
     length = len(leaves)
@@ -120,12 +116,12 @@ def chart_marginals(grammar, leaves, allowed=lambda item: True):
     leaf_symbol = np.array([tag for leaf in leaves for tag in sorted(leaf)], np.int32)
     cell_begin, item_symbol = complete_items(length, leaf_begin, leaf_symbol, grammar.interminals)
     cell = np.repeat(np.arange(len(cell_begin) - 1), np.diff(cell_begin))
-    spans = spans_of_cells(length)
+    spans = spans_of(length)
     keep = np.array([allowed((int(s), *spans[c])) for s, c in zip(item_symbol, cell, strict=True)])
     item_symbol, cell = item_symbol[keep], cell[keep]
     cell_begin = np.searchsorted(cell, np.arange(len(spans) + 1)).astype(np.int32)
-    index = index_rules(grammar.rules, len(grammar.states))._replace(unseen=grammar.unseen)
-    chart = build_chart(length, cell_begin, item_symbol, index)
+    index = index_rules(grammar.rules, grammar.interminals, len(grammar.states))._replace(unseen=grammar.unseen)
+    chart = complete_chart(length, cell_begin, item_symbol, index)
     tensors = grammar.as_tensors()
 
     begin = vector_places(item_symbol, grammar.states)

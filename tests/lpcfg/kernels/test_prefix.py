@@ -11,10 +11,12 @@ import pytest
 import latentgram as lg
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.cky import inside, pair_index, root_value
+from latentgram.lpcfg.kernels.chart import index_rules
+from latentgram.lpcfg.kernels.first_pass import Contexts, Limits, Words, everything, grow_items
 from latentgram.lpcfg.kernels.prefix import prefix_values
 from latentgram.lpcfg.surprisal import Surprisal
 from latentgram.numeric.semiring import Real
+from oracles.binary_trees import SmallGrammar
 
 
 @pytest.mark.parametrize("rules", [[(0, 0, 1), (0, 1, 1)], [(0, 1, 0), (0, 1, 1)]], ids=["left", "right"])
@@ -26,15 +28,17 @@ def test_rows_of_words(rules: list[tuple[int, int, int]]) -> None:
     np.add.at(step, (table[:, 0], table[:, 1]), weights)
     closure = 1 / (1 - step[0, 0])
     corners = np.array([[closure]]), np.array([[closure * step[0, 1]]])
-    chart = inside(Real(), pair_index(table, 1, 1), weights, lexical)
+    leaves = Words(np.arange(6, dtype=np.int32), np.ones(5, np.int32), lexical[:, 0])
+    index, contexts = index_rules(table, 1, 2), Contexts(*np.ones((2, 6, 1)))
+    chart = grow_items(Real(), leaves, contexts, index, weights[index.rule], Limits(), everything(5, 1))
     root, anywhere = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    values = prefix_values(Real(), table, weights, *corners, chart, root, anywhere)
+    values = prefix_values(chart, table, weights, *corners, root, anywhere)
     expected = [0.4 ** max(n - 2, 0) * np.prod(lexical[:n]) for n in range(1, 6)]
-    np.testing.assert_allclose(values[0] * 2.0 ** np.cumsum(chart.exponents), expected)
+    np.testing.assert_allclose(values[0] * 2.0 ** np.cumsum(chart.exponent), expected)
     # From a later word on it is a row of words with probability 1/2, or (for one word) a tag.
     later = [0.5 * 0.4 ** max(n - 2, 0) * np.prod(lexical[2 : 2 + n]) for n in range(1, 4)]
     later[0] *= 2
-    np.testing.assert_allclose(values[2, 2:] * 2.0 ** np.cumsum(chart.exponents[2:]), later)
+    np.testing.assert_allclose(values[2, 2:] * 2.0 ** np.cumsum(chart.exponent[2:]), later)
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +54,14 @@ def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> No
     surprisal, words = Surprisal.of(grammar, break_off=0.0), prefix.split()
     whole = surprisal.prefix_logprobs(words)
     longer = sum(np.exp(surprisal.prefix_logprobs([*words, word])[-1]) for word in "xy")
-    leaves = surprisal._leaves.of(lg.Sentence(tuple(words)))
-    chart = inside(Real(), surprisal._index, surprisal.weights, _lexical(surprisal, leaves, len(words)))
-    root = grammar.root_count / grammar.root_count.sum()
-    ends = root_value(Real(), len(grammar.interminals), chart, root) * 2.0 ** chart.exponents.sum()
+    projection = surprisal.projection
+    leaves = projection.leaves.of(lg.Sentence(tuple(words)))
+    word = np.repeat(np.arange(len(words)), np.diff(leaves.begin))
+    first = len(grammar.interminals)
+    lexical = np.zeros((len(words), len(grammar.preterminals)))
+    lexical[word, leaves.symbol - first] = leaves.weight
+    small = SmallGrammar(first, lexical.shape[1], grammar.rules, projection.rule, projection.root)
+    ends = sum(tree.weight for tree in small.derivations(lexical))
     assert np.exp(whole[-1]) == pytest.approx(ends + longer)
     assert surprisal(words).sum() == pytest.approx(-whole[-1] / np.log(2))
 
@@ -64,7 +72,7 @@ def test_a_sentence_may_break_off_before_any_word(grammar: lg.LPCFG, sentence: s
     words, chance = sentence.split(), 0.25
     found = np.exp(Surprisal.of(grammar, break_off=chance).prefix_logprobs(words))
     pure = Surprisal.of(grammar, break_off=0.0)
-    count = pure._leaves.symbol_count
+    count = pure.projection.leaves.symbol_count
     elsewhere = dataclasses.replace(pure, grammar=dataclasses.replace(grammar, root_count=count))
 
     def begun(first: int, end: int) -> float:
@@ -92,14 +100,6 @@ def test_surprisal_is_finite_where_the_grammar_cannot_go_on() -> None:
     assert bits[4] < 2  # after a new beginning the grammar speaks again
     with pytest.raises(SettingError, match="at least 0 and below 1"):
         Surprisal.of(grammar, break_off=1.0)
-
-
-def _lexical(surprisal: Surprisal, leaves: object, words: int) -> np.ndarray:
-    first = len(surprisal.grammar.interminals)
-    lexical = np.zeros((words, len(surprisal.grammar.preterminals)))
-    word = np.repeat(np.arange(words), np.diff(leaves.begin))
-    lexical[word, leaves.symbol - first] = leaves.weight
-    return lexical
 
 
 def test_only_grammars_have_prefixes() -> None:

@@ -16,7 +16,7 @@ from latentgram.kinds.learners import Clustering, Counting, Spectral
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parser.parser import Parser
@@ -70,7 +70,7 @@ def test_goodman_takes_the_tree_with_most_right_nodes():
     probabilities = tree_probabilities(grammar, WORDS)
     posterior = item_posteriors(probabilities)
     best = max(probabilities, key=lambda tree: sum(posterior[item] for item in tree))
-    backend = LatentBackend(grammar, Goodman())
+    backend = PhraseBackend(grammar, Goodman())
     backend.cascade = Cascade((grammar,), EXACT, unseen=False)
     [parse] = backend.parse([Sentence.of(WORDS)])
     symbols = backend.symbols
@@ -102,7 +102,7 @@ def test_sentences_without_a_parse_get_a_flagged_tree():
         rule_count=grammar.rule_count[grammar.rules[:, 0] == 1],
         rule_offset=grammar.rule_offset[: (grammar.rules[:, 0] == 1).sum() + 1],
     )
-    backend = LatentBackend(none)
+    backend = PhraseBackend(none)
     for words in (["dog"], ["the", "dog"], WORDS, WORDS * 3):
         [parse] = backend.parse([Sentence.of(words)])
         assert parse.fallback
@@ -110,7 +110,7 @@ def test_sentences_without_a_parse_get_a_flagged_tree():
 
 
 def test_one_word_and_many_words():
-    backend = LatentBackend(random_lpcfg(6))
+    backend = PhraseBackend(random_lpcfg(6))
     [short, long] = backend.parse([Sentence.of(["dog"]), Sentence.of(["the", "dog", "barks"] * 34)])
     assert short.tree.words == ("dog",)
     assert len(long.tree) == 102
@@ -158,9 +158,8 @@ def test_a_parser_takes_its_pruning(tmp_path):
     assert items[0] > items[1]
     save(exact, tmp_path / "p.lg")
     assert load(tmp_path / "p.lg").pruning == EXACT
-    for wrong in (fit(LPCFG, bank, by=Counting()), fit(SHAG, demo_dependencies(20), by=Counting())):
-        with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars with hidden states"):
-            Parser(wrong, pruning=Pruning())
+    with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars only"):
+        Parser(fit(SHAG, demo_dependencies(20), by=Counting()), pruning=Pruning())
     with pytest.raises(SettingError, match="pruning must be a Pruning"):
         Parser(grammar, pruning=0.1)
 

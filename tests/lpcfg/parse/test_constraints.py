@@ -12,12 +12,9 @@ import latentgram as lg
 from latentgram.arcs.nbest import NBestList
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import DataError, NoParse, SettingError
-from latentgram.lpcfg.kernels.tree_weight import tree_weight
-from latentgram.lpcfg.parse.backend import LatentBackend
-from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.one_state import OneState
+from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.cascade import Cascade, TreeWeights
 from latentgram.lpcfg.parse.pruning import Pruning
-from latentgram.lpcfg.parse.single_tree import TreeWeights
 from oracles.projective import projective_trees
 
 SENTENCE = "a a and a a"
@@ -48,7 +45,7 @@ KNOWN: list[dict[str, Any]] = [
 def plain() -> lg.Parser:
     """A PCFG that leaves nothing out, however improbable."""
     parser = lg.Parser(lg.fit(lg.LPCFG, BANK, by=lg.Counting(rare=0)))
-    parser.backend.cascade = parser.backend.exact = OneState(parser.model, threshold=0.0)
+    parser.backend.cascade = Cascade((parser.model,), Pruning.none())
     return parser
 
 
@@ -94,9 +91,9 @@ def _latent(name: str) -> lg.LPCFG:
     return _MODELS[name]
 
 
-def _exhaustive(model: lg.LPCFG | lg.Ensemble) -> LatentBackend:
-    backend = LatentBackend(model)
-    backend.cascade = Cascade(backend.grammars, Pruning(precision="float64").none(), unseen=False)
+def _exhaustive(model: lg.LPCFG | lg.Ensemble) -> PhraseBackend:
+    backend = PhraseBackend(model)
+    backend.cascade = Cascade(backend.cascade.finest, Pruning.none(), unseen=False)
     return backend
 
 
@@ -107,10 +104,7 @@ def _weights(model: lg.LPCFG, trees: list[lg.Tree]) -> list[float]:
     for tree in trees:
         binary = model.binarisation.binarise(lg.Forest.of([tree]))
         leaves, symbols = backend.cascade.leaves.of(lg.Sentence(tree.words, tree.tags)), backend._numbers(binary)
-        rule, leaf = weights.places(leaves, symbols, binary.size)
-        log, sign = tree_weight(
-            weights._tensors, symbols, binary.size, rule, leaves.entry[leaf], leaves.weight[leaf]
-        )
+        log, sign = weights.weight(leaves, symbols, binary.size)
         found.append(sign * np.exp(log))
     return found
 
@@ -143,8 +137,8 @@ def test_ensemble(every: list[lg.Parse], parts: dict[str, Any]) -> None:
 def test_draws_of_a_latent_grammar(every: list[lg.Parse]) -> None:
     """Trees come with their posterior, hidden states summed out (chi-square)."""
     model = lg.fit(lg.LPCFG, BANK, by=lg.EM(states=2, iterations=3, rare=0))
-    backend = LatentBackend(model)
-    backend.cascade = Cascade((model,), Pruning(precision="float64").none(), unseen=False)
+    backend = PhraseBackend(model)
+    backend.cascade = Cascade((model,), Pruning.none(), unseen=False)
     scored = [backend.score(parse.tree) for parse in every]
     total = np.logaddexp.reduce([parse.tree_logprob for parse in scored])
     draws = 3000

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,38 @@ from latentgram.lpcfg.crf.kernels.features import Symbols
 from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors, tree_log_share
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
-from latentgram.lpcfg.kernels.span_masks import SpanMasks
+from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.parse.backend import LatentBackend
+from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
 from latentgram.lpcfg.parse.cascade import Posterior
 from latentgram.lpcfg.parse.pruning import Pruning
 
 Ints = NDArray[np.int32]
 
 
-class ChartCRFBackend(LatentBackend):
+class LayerPhrases(Phrases):
+    """The posteriors of the layer over a sentence."""
+
+    @property
+    def searchable(self) -> bool:
+        """Its trees are weighed by features of the whole sentence, not by a grammar."""
+        return False
+
+    def tree_logprob(self, symbol: Ints, size: Ints) -> float:
+        """log p(sentence) of the grammar and log p(tree | sentence) of the layer."""
+        if (symbol < 0).any():
+            return -math.inf
+        share = tree_log_share(self.chart, self.item, self.edge, symbol, size)
+        return self.posterior.logprob + float(share)
+
+
+class ChartCRFBackend(PhraseBackend):
     """Parses with a `ChartCRF`."""
 
-    def __init__(self, model: ChartCRF, decoder: Any = None, pruning: Pruning | None = None) -> None:
-        super().__init__(model.grammar, decoder, pruning)
+    def __init__(
+        self, model: ChartCRF, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
+    ) -> None:
+        super().__init__(model.grammar, decoder or Brackets(), pruning or Pruning())
         self.model = model
         self._codes = WordCodes()
 
@@ -42,11 +59,12 @@ class ChartCRFBackend(LatentBackend):
     def _symbols(self) -> Symbols:
         return GrammarSymbols(self.grammar, self.model.heads).table
 
-    def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None
-    ) -> tuple[Leaves, Posterior | None, SpanMasks | None]:
-        leaves, posterior, masks = super()._analyse(sentence, known)
-        return leaves, None if posterior is None else self._weighed(sentence, posterior), masks
+    def _analyse(self, sentence: Sentence, known: Constraints | None = None) -> tuple[Leaves, Phrases | None]:
+        leaves, phrases = super()._analyse(sentence, known)
+        if phrases is None:
+            return leaves, None
+        weighed = self._weighed(sentence, phrases.posterior)
+        return leaves, LayerPhrases(self.cascade, self.table, leaves, weighed, phrases.masks)
 
     def _weighed(self, sentence: Sentence, posterior: Posterior) -> Posterior:
         """The posteriors of the layer on the chart of the grammar's."""
@@ -59,11 +77,8 @@ class ChartCRFBackend(LatentBackend):
             self.model.trust,
             self.model.weights,
         )
-        return posterior._replace(item=item, edge=edge, numbers=None)
+        return posterior._replace(item=item, edge=edge, tensors=None)
 
-    def _tree_logprob(self, leaves: Leaves, posterior: Posterior | None, symbol: Ints, size: Ints) -> float:
-        """log p(sentence) of the grammar and log p(tree | sentence) of the layer."""
-        if posterior is None or (symbol < 0).any():
-            return -math.inf
-        share = tree_log_share(posterior.chart, posterior.item, posterior.edge, symbol, size)
-        return posterior.logprob + float(share)
+    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
+        """That of the layer, which knows nothing of a sentence without a parse."""
+        return -math.inf if phrases is None else phrases.tree_logprob(symbol, size)

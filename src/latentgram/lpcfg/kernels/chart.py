@@ -4,13 +4,13 @@ Cells are the spans of a sentence of n words, numbered bottom-up: by width, then
 cell stand together, sorted by symbol. The edges of a cell are grouped by their pair of child symbols (b, c): a
 group has the *splits* (left item, right item) at which the pair meets and the *parents* (item a, rule a→b c) it
 can become, and every split goes with every parent. So a latent grammar can sum the outer products of the
-children over the splits once, at m² each, and then contract once a parent, at m³ (latent_cky.py). The edge
+children over the splits once, at m² each, and then contract once a parent, at m³ (inside_outside.py). The edge
 (parent p, split s) of group g has the number `edge_begin[g] + p · splits(g) + s`.
 
-Every stage of coarse-to-fine parsing works on the same chart: `build_chart` makes it from items, `prune_chart`
-keeps what a coarser grammar found probable. With all symbols in all cells the chart is the complete one, so the
-unpruned parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over (span, split
-point) of (items on the left) × (items on the right).
+Every stage of coarse-to-fine parsing works on the same chart: `pack_chart` makes it from items and their joints,
+`prune_chart` keeps what a coarser grammar found probable. With all symbols in all cells the chart is the complete
+one, so the unpruned parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over
+(span, split point) of (items on the left) × (items on the right).
 """
 
 from __future__ import annotations
@@ -42,11 +42,18 @@ class RuleIndex(NamedTuple):
     """The binary rules of a grammar, found by their pair of children."""
 
     pair_of: NDArray[np.int32]
-    """[S, S] the number of a pair of child symbols, -1 where no rule has it."""
+    """[S, S] the number of a pair of child symbols, -1 where no rule has it; pairs are sorted."""
     pair_begin: NDArray[np.int32]
-    """[P+1] where the rules of each pair begin in the next two."""
+    """[pairs + 1] where the rules of each pair begin in the next two."""
     parent: NDArray[np.int32]
     rule: NDArray[np.int32]
+    interminals: int
+    row_begin: NDArray[np.int32]
+    """[S + 1] where the pairs of each left child begin; first those with an interminal on the right …"""
+    tags_begin: NDArray[np.int32]
+    """[S] … and from here on those with a preterminal."""
+    right: NDArray[np.uint32]
+    """[pairs] the right child."""
     unseen: Unseen = NONE_UNSEEN
 
 
@@ -79,7 +86,7 @@ _NEW, _DEAD = -1, -2
 """A pair of symbols not yet met in a cell, and one that has no parent there."""
 
 
-def index_rules(rules: NDArray[np.int32], symbols: int) -> RuleIndex:
+def index_rules(rules: NDArray[np.int32], interminals: int, symbols: int) -> RuleIndex:
     """Index rules [R, 3] (parent, left, right) by their children."""
     pair = rules[:, 1].astype(np.int64) * symbols + rules[:, 2]
     order = np.argsort(pair, kind="stable")
@@ -91,6 +98,10 @@ def index_rules(rules: NDArray[np.int32], symbols: int) -> RuleIndex:
         np.append(first, len(rules)).astype(np.int32),
         np.ascontiguousarray(rules[order, 0], np.int32),
         order.astype(np.int32),
+        interminals,
+        np.searchsorted(distinct, np.arange(symbols + 1) * symbols).astype(np.int32),
+        np.searchsorted(distinct, np.arange(symbols) * symbols + interminals).astype(np.int32),
+        (distinct % symbols).astype(np.uint32),
     )
 
 
@@ -111,37 +122,8 @@ def grown(array, size):
 
 
 @njit(cache=True)
-def all_joints(length, cell_begin, item_symbol, index):
-    """Every place at which two items meet side by side and some rule has their symbols as children."""
-    cells = length * (length + 1) // 2
-    begin, end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
-    left_item, right_item = np.empty(2048, np.int32), np.empty(2048, np.int32)
-    count = 0
-    for width in range(2, length + 1):
-        for first in range(length - width + 1):
-            cell = cell_of(length, first, width)
-            begin[cell] = count
-            for left_width in range(1, width if cell_begin[cell] < cell_begin[cell + 1] else 1):
-                left_cell = cell_of(length, first, left_width)
-                right_cell = cell_of(length, first + left_width, width - left_width)
-                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
-                    for right in range(cell_begin[right_cell], cell_begin[right_cell + 1]):
-                        pair = index.pair_of[item_symbol[left], item_symbol[right]]
-                        if pair >= 0 or index.unseen.weight > 0.0:
-                            if count == left_item.shape[0]:
-                                left_item, right_item = grown(left_item, count + 1), grown(right_item, count + 1)
-                            left_item[count], right_item[count] = left, right
-                            count += 1
-            end[cell] = count
-    return Joints(begin, end, left_item[:count], right_item[:count])
-
-
-@njit(cache=True)
-def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
-    """The chart of the edges that the joints and the rules allow between the items that are kept.
-
-    Items keep their numbers; those not kept have no edges.
-    """
+def pack_chart(length, cell_begin, item_symbol, joints, index):
+    """The chart of the edges that the joints and the rules allow between some items."""
     cells = length * (length + 1) // 2
     symbols, most = index.pair_of.shape[0], joints.left.shape[0]
     pair_of = index.pair_of.ravel()
@@ -158,12 +140,8 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
     for cell in range(length, cells):
         first_group = groups
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
-            if keep[item]:
-                item_of[item_symbol[item]] = item
+            item_of[item_symbol[item]] = item
         for joint in range(joints.begin[cell], joints.end[cell]):
-            if not (keep[joints.left[joint]] and keep[joints.right[joint]]):
-                group_joint[joint] = _DEAD
-                continue
             key = item_symbol[joints.left[joint]] * symbols + item_symbol[joints.right[joint]]
             group = group_of[key]
             if group == _NEW:  # does the cell hold a parent of the pair?
@@ -181,7 +159,7 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
                         parents += 1
                 if index.unseen.weight > 0.0:
                     for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                        if keep[item] and parent_of_group[item_symbol[item]] != groups:
+                        if parent_of_group[item_symbol[item]] != groups:
                             parent_item[parents], parent_rule[parents] = item, UNSEEN_RULE
                             parents += 1
                 group = _DEAD
@@ -222,14 +200,6 @@ def pack_chart(length, cell_begin, item_symbol, keep, joints, index):
         parent_rule[:parents].copy(),
         number_edges(split_begin, parent_begin),
     )
-
-
-@njit(cache=True)
-def build_chart(length, cell_begin, item_symbol, index):
-    """The chart of all edges between the given items."""
-    keep = np.ones(item_symbol.shape[0], np.bool_)
-    joints = all_joints(length, cell_begin, item_symbol, index)
-    return pack_chart(length, cell_begin, item_symbol, keep, joints, index)
 
 
 @njit(cache=True)

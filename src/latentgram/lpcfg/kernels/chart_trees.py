@@ -1,14 +1,17 @@
-"""Trees out of a packed chart: the best and the k best by a sum of gains, and draws edge by edge.
+"""Trees out of a chart: the best and the k best by a sum of gains, and draws edge by edge.
 
-With g the gain of an item or an edge, the best tree at an item a is
+**Out of a packed chart.** With g the gain of an item or an edge, the best tree at an item a is
 
     best(a) = g(a) + max_{edges a→b c} g(edge) + best(b) + best(c).
 
 The k best are those of numeric/kbest.py over these numbers. `draw_trees` follows an edge of each item with
 probability μ(edge) / μ(item), so trees come from the distribution that chooses every edge by itself and has the
-chart's posteriors. For a grammar with one state per symbol that is the posterior over trees itself.
+chart's posteriors. O(edges), and then what numeric/kbest.py and numeric/sampling.py say.
 
-O(edges), and then what numeric/kbest.py and numeric/sampling.py say.
+**Out of a first pass** of which nothing was cut (first_pass.py). The edges of an item are found when they are
+asked for, from the inside numbers and the rules of its symbol: a tree has n − 1 such items, so nothing need be
+packed. In `Max` these are the most probable trees, in `Real` draws from the posterior over trees. O(rules of a
+symbol · n) for each item that is looked at.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.chart import PackedChart, cell_of
+from latentgram.lpcfg.kernels.first_pass import Grown, at_end, at_first, splits
 from latentgram.numeric.compiling import by_type
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
@@ -74,7 +78,7 @@ def best_tree(chart, item_gain, edge_gain, root_gain):
         if left_child[item] >= 0:
             stack[depth], stack[depth + 1] = right_child[item], left_child[item]
             depth += 2
-    return order, sizes_of(chart, order), total
+    return order, sizes_of(order, chart.cell_begin[chart.length]), total
 
 
 class _ChartEdges(NamedTuple):
@@ -125,7 +129,88 @@ def _list_edges(structure, item, edges):
             edges.append((chart.split_left[split], chart.split_right[split], weight))
 
 
-by_type(list_edges, {_ChartEdges: _list_edges})
+class RulesByParent(NamedTuple):
+    """The rules of a grammar, found by their parent."""
+
+    rules: NDArray[np.int32]
+    """[R, 3] parent, left and right child, sorted."""
+    begin: NDArray[np.int64]
+    """[I + 1] where those of each parent begin."""
+
+
+class _Unpacked(NamedTuple):
+    """A first pass of a PCFG as a hypergraph, its goal above the items of the whole sentence."""
+
+    chart: Grown
+    rules: RulesByParent
+    rule_weight: NDArray[np.float64]
+    root_weight: NDArray[np.float64]
+    by_first: NDArray[np.int32]
+    """The items of interminals in the order of the chart's rows, `NOTHING` where there is none."""
+    by_end: NDArray[np.int32]
+    tags: NDArray[np.int32]
+
+
+@njit(cache=True)
+def _unpacked(chart, rules, rule_weight, root_weight):
+    """The hypergraph with these weights."""
+    length, interminals, rows = chart.exponent.shape[0], rules.begin.shape[0] - 1, chart.rows
+    by_first, by_end = (
+        np.full(rows.by_first.shape, NOTHING, np.int32),
+        np.full(rows.by_end.shape, NOTHING, np.int32),
+    )
+    tags = np.full(rows.tags.shape, NOTHING, np.int32)
+    for width in range(1, length + 1):
+        for first in range(length - width + 1):
+            cell, end = cell_of(length, first, width), first + width
+            for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+                symbol = chart.symbol[item]
+                if symbol >= interminals:
+                    tags[first, symbol - interminals] = item
+                else:
+                    by_first[at_first(interminals, length, symbol, first, end)] = item
+                    by_end[at_end(interminals, symbol, first, end)] = item
+    return _Unpacked(chart, rules, rule_weight, root_weight, by_first, by_end, tags)
+
+
+def _list_unpacked(structure, item, edges):
+    chart, (rules, rule_begin), rule_weight, root_weight, by_first, by_end, tags = structure
+    length, items, interminals = chart.exponent.shape[0], chart.symbol.shape[0], rule_begin.shape[0] - 1
+    if item == items:
+        for root in range(chart.cell_begin[chart.cell_begin.shape[0] - 2], items):
+            edges.append((root, NOTHING, root_weight[chart.symbol[root]]))
+        return
+    first, width = np.searchsorted(chart.cell_begin, item, "right") - 1, 1
+    while first > length - width:
+        first -= length - width + 1
+        width += 1
+    a, end = chart.symbol[item], first + width
+    for rule in range(rule_begin[a], rule_begin[a + 1]):
+        b, c, weight = rules[rule, 1], rules[rule, 2], rule_weight[rule]
+        if b >= interminals or c >= interminals:
+            # A preterminal stands over one word: there is one split point.
+            middle = first + 1 if b >= interminals else end - 1
+            left = right = NOTHING
+            if b >= interminals:
+                left = tags[first, b - interminals]
+            elif middle > first + 1:
+                left = by_first[at_first(interminals, length, b, first, middle)]
+            if c < interminals and middle < end - 1:
+                right = by_end[at_end(interminals, c, middle, end)]
+            elif c >= interminals and middle == end - 1:
+                right = tags[middle, c - interminals]
+            if left != NOTHING and right != NOTHING:
+                edges.append((left, right, weight))
+            continue
+        low, high = splits(chart.rows, b, c, first, end)
+        row, column = at_first(interminals, length, b, first, 0), at_end(interminals, c, 0, end)
+        for middle in range(low, high):
+            left, right = by_first[row + middle], by_end[column + middle]
+            if left != NOTHING and right != NOTHING:
+                edges.append((left, right, weight))
+
+
+by_type(list_edges, {_ChartEdges: _list_edges, _Unpacked: _list_unpacked})
 
 
 @njit(cache=True)
@@ -134,7 +219,7 @@ def k_best_trees(chart, item_gain, edge_gain, k):
     best, _, _ = _best_gains(chart, item_gain, edge_gain)
     structure = _edges_by_item(chart, np.zeros_like(item_gain), item_gain, edge_gain)
     items, begin, _ = k_best(structure, best, chart.cell_begin[chart.length], k)
-    return _in_rows(chart, items, len(begin) - 1)
+    return _in_rows(items, len(begin) - 1, chart.length, chart.cell_begin[chart.length])
 
 
 @njit(cache=True)
@@ -144,25 +229,43 @@ def draw_trees(chart, item_posterior, edge_posterior, uniforms):
     structure = _edges_by_item(chart, np.abs(item_posterior), none, np.abs(edge_posterior))
     leaves, values = chart.cell_begin[chart.length], np.ones(item_posterior.shape[0])
     items, begin = draw(Real(), structure, values, leaves, uniforms, True)
-    return _in_rows(chart, items, len(begin) - 1)
+    return _in_rows(items, len(begin) - 1, chart.length, leaves)
+
+
+@njit(cache=True)
+def most_probable_trees(chart, rules, rule_weight, root_weight, k):
+    """`k_best_trees` by probability, out of a first pass in `MaxProduct`; weights are logarithms."""
+    length, leaves = chart.exponent.shape[0], chart.cell_begin[chart.exponent.shape[0]]
+    structure = _unpacked(chart, rules, rule_weight, root_weight)
+    items, begin, _ = k_best(structure, np.log(chart.inside), leaves, k)
+    return _in_rows(items, len(begin) - 1, length, leaves)
+
+
+@njit(cache=True)
+def draw_from_all(chart, rules, rule_weight, root_weight, uniforms):
+    """`draw_trees` from the posterior over all trees, out of a first pass in `Real`."""
+    length, leaves = chart.exponent.shape[0], chart.cell_begin[chart.exponent.shape[0]]
+    structure = _unpacked(chart, rules, rule_weight, root_weight)
+    items, begin = draw(Real(), structure, chart.inside, leaves, uniforms, True)
+    return _in_rows(items, len(begin) - 1, length, leaves)
 
 
 @register_jitable
-def _in_rows(chart, items, trees):
+def _in_rows(items, trees, length, leaves):
     """Trees one a row, and the sizes of their subtrees; each has 2n − 1 items."""
-    order = items.astype(np.int32).reshape(trees, 2 * chart.length - 1)
+    order = items.astype(np.int32).reshape(trees, 2 * length - 1)
     size = np.empty_like(order)
     for tree in range(trees):
-        size[tree] = sizes_of(chart, order[tree])
+        size[tree] = sizes_of(order[tree], leaves)
     return order, size
 
 
 @register_jitable
-def sizes_of(chart, order):
-    """The sizes of the subtrees of a binary tree whose items are given in preorder."""
+def sizes_of(order, leaves):
+    """The sizes of the subtrees of a binary tree whose items are given in preorder; those below `leaves` are
+    leaves."""
     size = np.ones(order.shape[0], np.int32)
-    leaves = chart.cell_begin[chart.length]
-    pending, depth = np.empty(chart.length + 1, np.int32), 0
+    pending, depth = np.empty(order.shape[0] // 2 + 2, np.int32), 0
     for number in range(order.shape[0] - 1, -1, -1):
         if order[number] >= leaves:
             size[number] += pending[depth - 1] + pending[depth - 2]
@@ -170,3 +273,26 @@ def sizes_of(chart, order):
         pending[depth] = size[number]
         depth += 1
     return size
+
+
+@njit(cache=True)
+def best_cover(cell_begin, item_value, cost):
+    """The spans (first word, end) side by side over the sentence with the greatest sum of values.
+
+    A span is worth its best item less `cost`. Every word has an item, so there is always a cover.
+    """
+    cells = cell_begin.shape[0] - 1
+    length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
+    best, came_from = np.full(length + 1, -np.inf), np.zeros(length + 1, np.int64)
+    best[0] = 0.0
+    for end in range(1, length + 1):
+        for first in range(end):
+            cell = cell_of(length, first, end - first)
+            for item in range(cell_begin[cell], cell_begin[cell + 1]):
+                value = best[first] + item_value[item] - cost
+                if value > best[end]:
+                    best[end], came_from[end] = value, first
+    spans = [(came_from[length], length)]
+    while spans[-1][0] > 0:
+        spans.append((came_from[spans[-1][0]], spans[-1][0]))
+    return spans[::-1]

@@ -162,5 +162,5 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
             top[1] += 1
             frame[depth, 0], frame[depth, 1] = child, 0
             depth += 1
-        size[tree] = sizes_of(chart, order[tree])
+        size[tree] = sizes_of(order[tree], chart.cell_begin[length])
     return order, size

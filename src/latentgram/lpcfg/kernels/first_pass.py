@@ -1,23 +1,143 @@
 """The first pass of parsing: a PCFG's inside probabilities, grown bottom-up and cut as they grow.
 
-Each cell computes the inside probabilities of its symbols from the items that its parts kept, multiplies them by
-what the contexts on both sides say (parse/boundaries.py gives the equation), and keeps those symbols whose
-estimated posterior passes an absolute and a relative threshold. Cells deep in the chart are mostly empty, so the
-cost is that of the few spans that look like constituents from both sides, not n³ times the grammar.
+With p the probabilities of rules, the items of a cell get their inside probabilities from those of its parts,
 
-All numbers are scaled word by word with the probabilities of a bigram model of tags: p(x_i | x_0 … x_{i-1}) =
-c_i. Then the numbers of a span do not shrink with its width. The tag of the sentence boundary is the last,
+    α(a,i,j) = ⊕_{a→b c} p(a→b c) ⊕_{i<k<j} α(b,i,k) α(c,k,j),
+
+the sum over split points of a pair (b, c) of children first, then the rules. In `Real` that is the probability of
+all trees over a span, in `MaxProduct` that of the best one.
+
+Each symbol of a cell is multiplied by what the contexts on both sides say (parse/projection.py gives the equation)
+and kept if this estimate of its posterior passes an absolute and a relative threshold. Cells deep in the chart are
+mostly empty then, so the cost is that of the few spans that look like constituents from both sides, not n³ times
+the grammar: each item on the left of a split point looks at each on the right.
+
+With thresholds of zero nothing is cut and all is exact: so grammars with one state per symbol are parsed. Cells
+are full then, and the numbers of a symbol stand in rows, by the first word and by the end of its spans: the sum
+over the split points of two interminals is the product of two rows. O(Q n³/6) in time for Q pairs of interminals,
+32 bytes per item in memory.
+
+All numbers are scaled word by word, with the probabilities of a bigram model of tags,
+p(x_i | x_0 … x_{i-1}) = c_i, or so that the greatest number over each word is one. Where numbers drift away from
+one in spite of it, powers of two are taken out of words as the chart grows: a span has the product of the scales
+of its words whichever way it is split, so this is exact. The tag of the sentence boundary is the last,
 `bigram.shape[0] - 1`.
 """
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
-from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown
-from latentgram.lpcfg.kernels.span_masks import CLOSED, OPEN
+from latentgram.lpcfg.kernels.chart import cell_of
+from latentgram.numeric.semiring import plus
+
+CLOSED = -1
+"""A cell in which nothing may stand."""
+OPEN = 0
+"""A cell about which nothing is known."""
+_FLUSH = 2.0**-900
+"""Inside numbers below this are nothing: their adjoints might overflow."""
+_DRIFT = 32.0
+"""Powers of two by which the numbers of a width may leave 1 before the chart is scaled again."""
+
+
+class SpanMasks(NamedTuple):
+    """Which symbols may stand over which spans: how constraints reach a chart.
+
+    A node of a binary tree stands over the words i … j−1 just when no other node crosses this span (the smallest
+    node that holds the span would else split it). So a required span closes all cells that cross it, and the chart
+    shrinks; over the span itself only some symbols are let in. Cells go by width, then by first word.
+    """
+
+    allowed: NDArray[np.bool_]
+    """[sets, interminals]; the first set is all of them."""
+    of_cell: NDArray[np.int32]
+    """[cells] the number of a set, or `CLOSED`."""
+
+
+class Words(NamedTuple):
+    """The items over words: word w has those from `begin[w]` to `begin[w + 1]`."""
+
+    begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    inside: NDArray[np.float64]
+    """q(symbol → word), scaled."""
+
+
+class Contexts(NamedTuple):
+    """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
+
+    begins: NDArray[np.float64]
+    ends: NDArray[np.float64]
+
+
+class Limits(NamedTuple):
+    """What is cut while a chart grows; see `Pruning`."""
+
+    floor: float = 0.0
+    beam: float = 0.0
+    unseen_rigour: float = 1.0
+
+
+class Rows(NamedTuple):
+    """The inside numbers of a chart of which nothing is cut, with zeros for what is not there; else empty."""
+
+    by_first: NDArray[np.float64]
+    """Those of one symbol and one first word stand side by side, see `at_first` …"""
+    by_end: NDArray[np.float64]
+    """… and those of one symbol and one end, see `at_end`."""
+    tags: NDArray[np.float64]
+    """[n, P] the numbers over words."""
+    ends: NDArray[np.int32]
+    """[n, I, 2] the least and the greatest end of the spans from a word on that can be the symbol."""
+    firsts: NDArray[np.int32]
+    """[n+1, I, 2] the least and the greatest first word of the spans with an end that can be the symbol."""
+
+
+class Grown(NamedTuple):
+    """Items by cell with their inside probabilities."""
+
+    cell_begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    """Sorted in a cell if nothing is cut and all rules were seen."""
+    inside: NDArray[np.float64]
+    rows: Rows
+    exponent: NDArray[np.int64]
+    """[n] the powers of two that were taken out of each word."""
+    left_sum: NDArray[np.float64]
+    """[cells, I] Σ_b left(b, a) α(b), for unseen rules; empty where there are none."""
+    right_sum: NDArray[np.float64]
+
+
+@register_jitable
+def at_first(interminals, length, symbol, first, end):
+    """Where the number of a symbol over the words first … end−1 stands in `Rows.by_first`."""
+    return interminals * (first * length - first * (first - 1) // 2) + symbol * (length - first) + end - first - 1
+
+
+@register_jitable
+def at_end(interminals, symbol, first, end):
+    """The same in `Rows.by_end`."""
+    return interminals * (end * (end - 1) // 2) + symbol * end + first
+
+
+@register_jitable
+def splits(rows, b, c, first, end):
+    """The range of the split points at which interminal b may end and c begin."""
+    low = max(rows.ends[first, b, 0], rows.firsts[end, c, 0])
+    return low, min(rows.ends[first, b, 1], rows.firsts[end, c, 1]) + 1
+
+
+@njit(cache=True)
+def everything(length, interminals):
+    """Masks that allow all."""
+    return SpanMasks(np.ones((1, interminals), np.bool_), np.zeros(length * (length + 1) // 2, np.int32))
 
 
 @njit(cache=True)
@@ -75,262 +195,325 @@ def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, 
             for symbol in range(symbols):
                 begins[word + 1, symbol] += forward[leaf] * after[leaf_tag[leaf], symbol]
                 ends[word, symbol] += here * before[leaf_tag[leaf], symbol]
-    return begins, ends
+    return Contexts(begins, ends)
 
 
 @register_jitable
-def _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum):
+def add_scaled(target, value, vector):
+    """target += value · vector."""
+    for place in range(target.shape[0]):
+        target[place] += value * vector[place]
+
+
+@register_jitable
+def _sum_factors(cell, chart, unseen):
     """Σ_b left(b, a) α(b) and Σ_c right(c, a) α(c) of a cell, for all interminals a."""
-    for item in range(cell_begin[cell], cell_begin[cell + 1]):
-        to_left, to_right, value = (
-            unseen.left[item_symbol[item]],
-            unseen.right[item_symbol[item]],
-            item_inside[item],
-        )
-        for symbol in range(to_left.shape[0]):
-            left_sum[cell, symbol] += value * to_left[symbol]
-            right_sum[cell, symbol] += value * to_right[symbol]
+    if chart.cell_begin[cell] < chart.cell_begin[cell + 1]:
+        chart.left_sum[cell], chart.right_sum[cell] = 0.0, 0.0
+    for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+        add_scaled(chart.left_sum[cell], chart.inside[item], unseen.left[chart.symbol[item]])
+        add_scaled(chart.right_sum[cell], chart.inside[item], unseen.right[chart.symbol[item]])
 
 
-@njit(cache=True)
-def factor_sums(cell_begin, item_symbol, item_inside, unseen):
-    """[cells, I] the sums of all cells; of none where there are no unseen rules."""
-    cells = cell_begin.shape[0] - 1 if unseen.weight > 0.0 else 0
-    left_sum, right_sum = np.zeros((cells, unseen.left.shape[1])), np.zeros((cells, unseen.left.shape[1]))
-    for cell in range(cells):
-        _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
-    return left_sum, right_sum
+class _Cell(NamedTuple):
+    """What is known of the cell that is being filled: of its pairs of children and of its symbols."""
 
-
-@njit(cache=True)
-def grow_items(
-    leaf_begin, leaf_symbol, leaf_inside, begins, ends, index, probability, floor, beam, unseen_rigour, masks
-):
-    """The items whose estimated posterior is at least `floor` and at least `beam` times that of their cell's best.
-
-    `probability` follows the order of `index`. The whole sentence, and every span of which something is known,
-    keep all symbols that `masks` allow. Returns the items by cell and their inside probabilities: the sum over
-    split points of a pair of children first, then the rules.
-    """
-    length = leaf_begin.shape[0] - 1
-    cells = length * (length + 1) // 2
-    interminals, symbols = begins.shape[1], index.pair_of.shape[1]
-    pair_of = index.pair_of.ravel()
-    cell_begin = np.empty(cells + 1, np.int32)
-    cell_begin[: length + 1] = leaf_begin
-    items = leaf_symbol.shape[0]
-    item_symbol, item_inside = np.empty(8 * items + 64, np.int32), np.empty(8 * items + 64, np.float64)
-    item_symbol[:items], item_inside[:items] = leaf_symbol, leaf_inside
-    # Infinite is what was not met in this cell: sums may be zero, and differences below it.
-    mass, merit = np.full(interminals, np.inf), np.zeros(interminals)
-    pair_mass = np.full(index.pair_begin.shape[0] - 1, np.inf)
-    met, reached = np.empty(pair_mass.shape[0], np.int32), np.empty(interminals, np.int32)
-    unseen, unseen_mass = index.unseen, np.zeros(interminals)
-    smooth = unseen.weight > 0.0
-    left_sum, right_sum = np.zeros((cells * smooth, interminals)), np.zeros((cells * smooth, interminals))
-    for word in range(length * smooth):
-        _sum_factors(word, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
-    for width in range(2, length + 1):
-        for first in range(length - width + 1):
-            cell, pairs, count = cell_of(length, first, width), 0, 0
-            if masks.of_cell[cell] == CLOSED:
-                cell_begin[cell + 1] = items
-                continue
-            allowed = masks.allowed[masks.of_cell[cell]]
-            for left_width in range(1, width):
-                left_cell = cell_of(length, first, left_width)
-                right_cell = cell_of(length, first + left_width, width - left_width)
-                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
-                if right_from == right_to or cell_begin[left_cell] == cell_begin[left_cell + 1]:
-                    continue
-                # Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c))
-                for symbol in range(interminals * smooth):
-                    unseen_mass[symbol] += left_sum[left_cell, symbol] * right_sum[right_cell, symbol]
-                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
-                    row, left_inside = item_symbol[left] * symbols, item_inside[left]
-                    for right in range(right_from, right_to):
-                        pair = pair_of[row + item_symbol[right]]
-                        if pair >= 0:
-                            if pair_mass[pair] == np.inf:
-                                pair_mass[pair] = 0.0
-                                met[pairs] = pair
-                                pairs += 1
-                            pair_mass[pair] += left_inside * item_inside[right]
-            for number in range(pairs):
-                pair = met[number]
-                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
-                    symbol = index.parent[entry]
-                    if mass[symbol] == np.inf:
-                        mass[symbol] = 0.0
-                        reached[count] = symbol
-                        count += 1
-                    mass[symbol] += probability[entry] * pair_mass[pair]
-                pair_mass[pair] = np.inf
-            seen = count
-            for symbol in range(interminals * smooth):
-                added = unseen.weight * unseen_mass[symbol]
-                unseen_mass[symbol] = 0.0
-                if added > 0.0:
-                    if mass[symbol] == np.inf:
-                        mass[symbol] = 0.0
-                        reached[count] = symbol
-                        count += 1
-                    mass[symbol] += added
-            best = 0.0
-            for number in range(count):
-                symbol = reached[number]
-                merit[symbol] = begins[first, symbol] * mass[symbol] * ends[first + width, symbol]
-                best = max(best, merit[symbol])
-            known = width == length or masks.of_cell[cell] != OPEN
-            limit = 0.0 if known else max(floor, beam * best)
-            if items + count > item_symbol.shape[0]:
-                item_symbol, item_inside = grown(item_symbol, items + count), grown(item_inside, items + count)
-            for number in range(count):
-                symbol = reached[number]
-                if merit[symbol] >= (limit if number < seen else unseen_rigour * limit) and allowed[symbol]:
-                    item_symbol[items], item_inside[items] = symbol, mass[symbol]
-                    items += 1
-                mass[symbol] = np.inf
-            cell_begin[cell + 1] = items
-            if smooth:
-                _sum_factors(cell, cell_begin, item_symbol, item_inside, unseen, left_sum, right_sum)
-    return cell_begin, item_symbol[:items], item_inside[:items]
+    mass: NDArray[np.float64]
+    """[pairs] ⊕_k α(b,i,k) α(c,k,j)."""
+    met: NDArray[np.int32]
+    """The pairs that were met, in order."""
+    met_in: NDArray[np.int32]
+    """[pairs] in which cell a pair was met last."""
+    inside: NDArray[np.float64]
+    """[I] α(a,i,j) of the symbols."""
+    reached: NDArray[np.int32]
+    """The symbols that rules lead to, in order."""
+    reached_in: NDArray[np.int32]
+    unseen: NDArray[np.float64]
+    """[I] the sums of unseen rules, or nothing."""
+    merit: NDArray[np.float64]
+    """[I] the estimated posteriors of the symbols."""
 
 
 @register_jitable
-def _pull_factors(unseen, symbol, left_adjoint, right_adjoint):
-    """The adjoint of `_sum_factors`."""
-    to_left, to_right, total = unseen.left[symbol], unseen.right[symbol], 0.0
-    for parent in range(to_left.shape[0]):
-        total += to_left[parent] * left_adjoint[parent] + to_right[parent] * right_adjoint[parent]
+def _sum_unseen(chart, first, width, sums):
+    """Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c)), over all split points
+    and but for the weight."""
+    length, begin = chart.exponent.shape[0], chart.cell_begin
+    for left_width in range(1, width):
+        left = cell_of(length, first, left_width)
+        right = cell_of(length, first + left_width, width - left_width)
+        if begin[left] < begin[left + 1] and begin[right] < begin[right + 1]:
+            for symbol in range(sums.shape[0]):
+                sums[symbol] += chart.left_sum[left, symbol] * chart.right_sum[right, symbol]
+
+
+@register_jitable
+def _meet(semiring, chart, index, first, width, here):
+    """⊕_k α(b,i,k) α(c,k,j) of all pairs, item by item; how many pairs were met."""
+    length, symbols = chart.exponent.shape[0], index.pair_of.shape[0]
+    met, cell, pair_of, mass = 0, cell_of(length, first, width), index.pair_of.ravel(), here.mass
+    for left_width in range(1, width):
+        left_cell = cell_of(length, first, left_width)
+        right_cell = cell_of(length, first + left_width, width - left_width)
+        left_from, left_to = chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]
+        right_from, right_to = chart.cell_begin[right_cell], chart.cell_begin[right_cell + 1]
+        if left_from == left_to or right_from == right_to:
+            continue
+        for left in range(left_from, left_to):
+            row, value = chart.symbol[left] * symbols, chart.inside[left]
+            for right in range(right_from, right_to):
+                pair = pair_of[row + chart.symbol[right]]
+                if pair >= 0:
+                    if here.met_in[pair] != cell:
+                        here.met_in[pair] = cell
+                        here.met[met] = pair
+                        met += 1
+                    mass[pair] = plus(semiring, mass[pair], value * chart.inside[right])
+    return met
+
+
+@register_jitable
+def _dot(semiring, left, right):
+    """⊕ₖ leftₖ rightₖ."""
+    total = 0.0
+    for k in range(left.shape[0]):
+        total = plus(semiring, total, left[k] * right[k])
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def outside_items(cell_begin, item_symbol, item_inside, root, index, probability, threshold):
-    """Posteriors of the items, by the adjoint of `grow_items`; the joints whose posterior is at least `threshold`;
-    and Z. `root` is [S]. Where Z is zero there are no posteriors and no joints."""
-    cells = cell_begin.shape[0] - 1
-    length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
-    symbols = index.pair_of.shape[1]
-    pair_of = index.pair_of.ravel()
-    item_outside = np.zeros(item_symbol.shape[0])
-    total = 0.0
-    for item in range(cell_begin[cells - 1], cell_begin[cells]):
-        item_outside[item] = root[item_symbol[item]]
-        total += item_outside[item] * item_inside[item]
-    least = threshold * total
-    outside = np.zeros(symbols)
-    pair_outside = np.full(index.pair_begin.shape[0] - 1, np.inf)
-    met = np.empty(pair_outside.shape[0], np.int32)
-    joint_begin, joint_end = np.zeros(cells, np.int64), np.zeros(cells, np.int64)
-    joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
-    joints = 0
-    smooth, unseen = index.unseen.weight > 0.0, index.unseen
-    left_sum, right_sum = factor_sums(cell_begin, item_symbol, item_inside, unseen)
-    left_adjoint, right_adjoint = np.zeros_like(left_sum), np.zeros_like(right_sum)
-    for width in range(length if total > 0.0 else 1, 1, -1):
-        for first in range(length - width + 1):
-            cell = cell_of(length, first, width)
-            pairs, cell_mass = 0, 0.0
-            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                if smooth:
-                    item_outside[item] += _pull_factors(
-                        unseen, item_symbol[item], left_adjoint[cell], right_adjoint[cell]
-                    )
-                outside[item_symbol[item]] = item_outside[item]
-                cell_mass += item_outside[item]
-            if cell_mass == 0.0:
-                continue
-            joint_begin[cell] = joints
-            for left_width in range(1, width):
-                left_cell = cell_of(length, first, left_width)
-                right_cell = cell_of(length, first + left_width, width - left_width)
-                right_from, right_to = cell_begin[right_cell], cell_begin[right_cell + 1]
-                if right_from == right_to or cell_begin[left_cell] == cell_begin[left_cell + 1]:
-                    continue
-                unseen_mass = 0.0
-                for item in range(cell_begin[cell], cell_begin[cell + 1] if smooth else 0):
-                    symbol, weight = item_symbol[item], unseen.weight * item_outside[item]
-                    from_left, from_right = left_sum[left_cell, symbol], right_sum[right_cell, symbol]
-                    left_adjoint[left_cell, symbol] += weight * from_right
-                    right_adjoint[right_cell, symbol] += weight * from_left
-                    unseen_mass += weight * from_left * from_right
-                with_unseen = smooth and unseen_mass >= least
-                most = joints + (cell_begin[left_cell + 1] - cell_begin[left_cell]) * (right_to - right_from)
-                if most > joint_left.shape[0]:
-                    joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
-                for left in range(cell_begin[left_cell], cell_begin[left_cell + 1]):
-                    row, left_inside, left_outside = item_symbol[left] * symbols, item_inside[left], 0.0
-                    left_unseen = with_unseen
-                    if with_unseen:
-                        unseen_mass = 0.0
-                        for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                            symbol = item_symbol[item]
-                            unseen_mass += (
-                                item_outside[item]
-                                * unseen.left[item_symbol[left], symbol]
-                                * right_sum[right_cell, symbol]
-                            )
-                        left_unseen = unseen.weight * left_inside * unseen_mass >= least
-                    for right in range(right_from, right_to):
-                        pair, above = pair_of[row + item_symbol[right]], 0.0
-                        if pair >= 0:
-                            above = pair_outside[pair]
-                            if above == np.inf:
-                                above = 0.0
-                                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
-                                    above += probability[entry] * outside[index.parent[entry]]
-                                pair_outside[pair] = above
-                                met[pairs] = pair
-                                pairs += 1
-                        elif not left_unseen:
-                            continue
-                        left_outside += above * item_inside[right]
-                        item_outside[right] += above * left_inside
-                        if left_unseen:
-                            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                                symbol = item_symbol[item]
-                                factors = (
-                                    unseen.left[item_symbol[left], symbol]
-                                    * unseen.right[item_symbol[right], symbol]
-                                )
-                                above += unseen.weight * factors * item_outside[item]
-                        if above * item_inside[right] * left_inside >= least and above > 0.0:
-                            joint_left[joints], joint_right[joints] = left, right
-                            joints += 1
-                    item_outside[left] += left_outside
-            joint_end[cell] = joints
-            for number in range(pairs):
-                pair_outside[met[number]] = np.inf
-            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                outside[item_symbol[item]] = 0.0
-    for word in range(length if smooth and length > 1 else 0):
-        for item in range(cell_begin[word], cell_begin[word + 1]):
-            item_outside[item] += _pull_factors(unseen, item_symbol[item], left_adjoint[word], right_adjoint[word])
-    posterior = item_inside * item_outside / total
-    kept = Joints(joint_begin, joint_end, joint_left[:joints], joint_right[:joints])
-    return total, posterior, kept
+@register_jitable
+def _meet_in_rows(semiring, chart, index, first, end, here):
+    """The same where there are rows. A pair with a preterminal has one split point, next to its word; of two
+    interminals it is the product of their rows."""
+    length, interminals, rows, met = chart.exponent.shape[0], index.interminals, chart.rows, 0
+    left_cell = first
+    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1] if end > first + 2 else 0):
+        b, value = chart.symbol[left], chart.inside[left]
+        for pair in range(index.row_begin[b], index.tags_begin[b]):
+            other = rows.by_end[at_end(interminals, index.right[pair], first + 1, end)]
+            if other != 0.0:
+                here.mass[pair], here.met[met] = value * other, pair
+                met += 1
+    left_cell = cell_of(length, first, end - first - 1)
+    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]):
+        b, value = chart.symbol[left], chart.inside[left]
+        for pair in range(index.tags_begin[b], index.row_begin[b + 1]):
+            other = rows.tags[end - 1, index.right[pair] - interminals]
+            if other != 0.0:
+                here.mass[pair], here.met[met] = value * other, pair
+                met += 1
+    for b in range(interminals if end > first + 3 else 0):
+        if rows.ends[first, b, 1] < 0:
+            continue
+        row = at_first(interminals, length, b, first, 0)
+        for pair in range(index.row_begin[b], index.tags_begin[b]):
+            low, high = splits(rows, b, index.right[pair], first, end)
+            if low < high:
+                column = at_end(interminals, index.right[pair], 0, end)
+                value = _dot(
+                    semiring, rows.by_first[row + low : row + high], rows.by_end[column + low : column + high]
+                )
+                if value != 0.0:
+                    here.mass[pair], here.met[met] = value, pair
+                    met += 1
+    return met
+
+
+@register_jitable
+def _spread(semiring, index, probability, cell, here, met):
+    """α(a) = ⊕ p(a→b c) · (mass of the pair), for the pairs that were met; how many symbols were reached."""
+    count = 0
+    for number in range(met):
+        pair = here.met[number]
+        value = here.mass[pair]
+        here.mass[pair] = 0.0
+        for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
+            symbol = index.parent[entry]
+            if here.reached_in[symbol] != cell:
+                here.reached_in[symbol] = cell
+                here.reached[count] = symbol
+                count += 1
+            here.inside[symbol] = plus(semiring, here.inside[symbol], probability[entry] * value)
+    return count
+
+
+@register_jitable
+def _put_into_rows(chart, interminals, first, end):
+    """Copy the numbers of a cell into the rows."""
+    length, rows = chart.exponent.shape[0], chart.rows
+    cell = cell_of(length, first, end - first)
+    for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+        symbol, value = chart.symbol[item], chart.inside[item]
+        if symbol >= interminals:
+            rows.tags[first, symbol - interminals] = value
+            continue
+        rows.by_first[at_first(interminals, length, symbol, first, end)] = value
+        rows.by_end[at_end(interminals, symbol, first, end)] = value
+        rows.ends[first, symbol, 0] = min(rows.ends[first, symbol, 0], end)
+        rows.ends[first, symbol, 1] = max(rows.ends[first, symbol, 1], end)
+        rows.firsts[end, symbol, 0] = min(rows.firsts[end, symbol, 0], first)
+        rows.firsts[end, symbol, 1] = max(rows.firsts[end, symbol, 1], first)
+
+
+@register_jitable
+def _rebalance(chart, interminals, width):
+    """Bring the inside numbers of a width near to one again, when they have drifted.
+
+    A word's share of the drift is the mean, over the spans of this width that cover it, of the logarithm of the
+    greatest number, per word.
+    """
+    length = chart.exponent.shape[0]
+    drift, covering = np.zeros(length + 1), np.zeros(length + 1)
+    drifted = False
+    for first in range(length - width + 1):
+        cell, greatest = cell_of(length, first, width), 0.0
+        for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+            greatest = max(greatest, chart.inside[item])
+        if greatest > 0.0:
+            power = math.log2(greatest)
+            drifted |= abs(power) > _DRIFT
+            drift[first] += power / width
+            covering[first] += 1
+            drift[first + width] -= power / width
+            covering[first + width] -= 1
+    if not drifted:
+        return
+    drift, covering = np.cumsum(drift), np.cumsum(covering)
+    shift = np.zeros(length, np.int64)
+    for word in range(length):
+        if covering[word] > 0.5:
+            shift[word] = round(drift[word] / covering[word])
+            chart.exponent[word] += shift[word]
+    for narrow in range(1, width + 1):
+        for first in range(length - narrow + 1):
+            cell, factor = (
+                cell_of(length, first, narrow),
+                math.ldexp(1.0, -int(shift[first : first + narrow].sum())),
+            )
+            for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+                chart.inside[item] *= factor
+            if chart.rows.ends.shape[0]:
+                _put_into_rows(chart, interminals, first, first + narrow)
+            if chart.left_sum.shape[0]:
+                chart.left_sum[cell] *= factor
+                chart.right_sum[cell] *= factor
+
+
+@register_jitable
+def _keep_symbols(chart, contexts, limits, masks, first, width, here, seen, weight):
+    """Put the symbols of a cell that pass the limits into the chart.
+
+    The first `seen` of those that were reached have rules that were seen; others have the `weight` of unseen ones.
+    """
+    length = chart.exponent.shape[0]
+    cell, smooth = cell_of(length, first, width), weight > 0.0
+    begins, ends = contexts.begins[first], contexts.ends[first + width]
+    if smooth:
+        add_scaled(here.inside, weight, here.unseen)
+        here.unseen[:] = 0.0
+    limit = 0.0
+    if limits.floor + limits.beam > 0.0:
+        for symbol in range(here.inside.shape[0]):
+            here.merit[symbol] = begins[symbol] * here.inside[symbol] * ends[symbol]
+        if width < length and masks.of_cell[cell] == OPEN:
+            floor = math.ldexp(limits.floor, -int(chart.exponent[first : first + width].sum()))
+            limit = max(floor, limits.beam * here.merit.max())
+    items, allowed = chart.cell_begin[cell], masks.allowed[masks.of_cell[cell]]
+    for number in range(seen):
+        symbol = here.reached[number]
+        if here.merit[symbol] >= limit and here.inside[symbol] > _FLUSH and allowed[symbol]:
+            chart.symbol[items], chart.inside[items] = symbol, here.inside[symbol]
+            items += 1
+    limit = max(limits.unseen_rigour * limit, 0.0)
+    for symbol in range(here.inside.shape[0] * smooth):
+        is_new = here.reached_in[symbol] != cell and here.inside[symbol] > _FLUSH
+        if here.merit[symbol] >= limit and is_new and allowed[symbol]:
+            chart.symbol[items], chart.inside[items] = symbol, here.inside[symbol]
+            items += 1
+    here.inside[:] = 0.0
+    chart.cell_begin[cell + 1] = items
+
+
+@register_jitable
+def _empty_rows(length, interminals, preterminals):
+    """Rows without any number."""
+    size = interminals * length * (length + 1) // 2
+    ends, firsts = np.empty((length, interminals, 2), np.int32), np.empty((length + 1, interminals, 2), np.int32)
+    ends[:, :, 0], firsts[:, :, 0] = length + 1, length + 1
+    ends[:, :, 1], firsts[:, :, 1] = -1, -1
+    return Rows(np.zeros(size), np.zeros(size), np.zeros((length, preterminals)), ends, firsts)
 
 
 @njit(cache=True)
-def best_cover(cell_begin, item_value, cost):
-    """The spans (first word, end) side by side over the sentence with the greatest sum of values.
+def grow_items(semiring, words, contexts, index, probability, limits, masks):
+    """The items whose estimated posterior is at least the floor and at least the beam times that of their cell's
+    best; items that come about by unseen rules only need `unseen_rigour` times as much.
 
-    A span is worth its best item less `cost`. Every word has an item, so there is always a cover.
+    `probability` follows the order of `index`. The whole sentence, and every span of which something is known,
+    keep all symbols that `masks` allow. The best tree is asked for (`MaxProduct`) only where all rules were seen.
     """
-    cells = cell_begin.shape[0] - 1
-    length = int((np.sqrt(8.0 * cells + 1.0) - 1.0) / 2.0 + 0.5)
-    best, came_from = np.full(length + 1, -np.inf), np.zeros(length + 1, np.int64)
-    best[0] = 0.0
-    for end in range(1, length + 1):
-        for first in range(end):
-            cell = cell_of(length, first, end - first)
-            for item in range(cell_begin[cell], cell_begin[cell + 1]):
-                value = best[first] + item_value[item] - cost
-                if value > best[end]:
-                    best[end], came_from[end] = value, first
-    spans = [(came_from[length], length)]
-    while spans[-1][0] > 0:
-        spans.append((came_from[spans[-1][0]], spans[-1][0]))
-    return spans[::-1]
+    length, leaves = words.begin.shape[0] - 1, words.symbol.shape[0]
+    cells, interminals, pairs = length * (length + 1) // 2, index.interminals, index.right.shape[0]
+    smooth, in_rows = index.unseen.weight > 0.0, limits.floor + limits.beam == 0.0
+    chart = Grown(
+        np.empty(cells + 1, np.int32),
+        np.empty(leaves + (cells - length) * interminals, np.int32),
+        np.empty(leaves + (cells - length) * interminals, np.float64),
+        _empty_rows(length * in_rows, interminals, index.pair_of.shape[0] - interminals),
+        np.zeros(length, np.int64),
+        np.empty((cells * smooth, interminals)),
+        np.empty((cells * smooth, interminals)),
+    )
+    chart.cell_begin[: length + 1] = words.begin
+    chart.symbol[:leaves], chart.inside[:leaves] = words.symbol, words.inside
+    for word in range(length * smooth):
+        _sum_factors(word, chart, index.unseen)
+    for word in range(length * in_rows):
+        _put_into_rows(chart, interminals, word, word + 1)
+    here = _Cell(
+        np.zeros(pairs),
+        np.empty(pairs, np.int32),
+        np.zeros(pairs, np.int32),
+        np.zeros(interminals),
+        np.empty(interminals, np.int32),
+        np.zeros(interminals, np.int32),
+        np.zeros(interminals * smooth),
+        np.zeros(interminals),
+    )
+    for width in range(2, length + 1):
+        for first in range(length - width + 1):
+            cell = cell_of(length, first, width)
+            if masks.of_cell[cell] == CLOSED:
+                chart.cell_begin[cell + 1] = chart.cell_begin[cell]
+                continue
+            if in_rows:
+                met = _meet_in_rows(semiring, chart, index, first, first + width, here)
+            else:
+                met = _meet(semiring, chart, index, first, width, here)
+            if smooth:
+                _sum_unseen(chart, first, width, here.unseen)
+            count = _spread(semiring, index, probability, cell, here, met)
+            if in_rows:
+                count = 0
+                for symbol in range(interminals):
+                    if here.reached_in[symbol] == cell:
+                        here.reached[count] = symbol
+                        count += 1
+            _keep_symbols(chart, contexts, limits, masks, first, width, here, count, index.unseen.weight)
+            if in_rows:
+                _put_into_rows(chart, interminals, first, first + width)
+            if smooth:
+                _sum_factors(cell, chart, index.unseen)
+        if width >= 4 and width & (width - 1) == 0:
+            _rebalance(chart, interminals, width)
+    items = chart.cell_begin[cells]
+    return Grown(
+        chart.cell_begin,
+        chart.symbol[:items],
+        chart.inside[:items],
+        chart.rows,
+        chart.exponent,
+        chart.left_sum,
+        chart.right_sum,
+    )

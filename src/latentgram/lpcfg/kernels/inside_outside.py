@@ -1,4 +1,4 @@
-"""Inside and outside of a latent-variable PCFG over a packed chart (003 fig. 5), in ℝ.
+"""Inside and outside of a latent-variable PCFG over a packed chart (Cohen et al. 2012 fig. 5), in ℝ.
 
 Item (a, i, j) has an inside vector α and an outside vector β of m_a numbers. With T the tensors of the rules,
 
@@ -9,8 +9,9 @@ The sum over split points k comes first, at m² each; then one contraction, at m
 inside: with G = Σ_a β(a)ᵀ T^{a→b c} for a pair (b, c) of a span, every split adds G α(c,k,j) to β(b,i,k) and
 Gᵀ α(b,i,k) to β(c,k,j), and α(b)ᵀ (β(a)ᵀ T^{a→b c}) α(c) is the marginal of the edge.
 
-A rule that was never seen has the most backed-off tensor of 004 §3.2, E⁴: T = p(a→b c) · H^a ⊗ F^b ⊗ F^c, with H
-the mean inside and F the mean outside vectors of symbols, at m² in place of m³.
+A rule that was never seen has the most backed-off tensor of Cohen et al. 2013 §3.2, E⁴:
+T = p(a→b c) · H^a ⊗ F^b ⊗ F^c, with H the mean inside and F the mean outside vectors of symbols, at m² in place of
+m³.
 
 Numbers are signed, so there are no logs: the caller divides the vector of each word by its share of the sentence's
 probability (`scale` below), so that the numbers of all spans stay near one in size. Cost: groups' splits × m² +

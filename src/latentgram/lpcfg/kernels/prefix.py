@@ -17,18 +17,22 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from latentgram.lpcfg.kernels.sampling import value_of
+from latentgram.lpcfg.kernels.first_pass import at_first
 
 
 @njit(cache=True)
-def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root, anywhere):
-    """[i, k] the probability of beginning with the words i to k, times 2^−(sum of the exponents of these words).
+def prefix_values(chart, rules, weights, corners, tag_corners, root, anywhere):
+    """[i, k] the probability of beginning with the words i to k, with the chart's scales of these words.
 
     From the first word on it is a sentence that begins (`root`), later something else (`anywhere`). `corners`
-    [I, I] and `tag_corners` [I, P] are the parts of Q. The chart is one of the Real semiring.
+    [I, I] and `tag_corners` [I, P] are the parts of Q. The chart is one that was not cut (first_pass.py).
     """
-    n = chart.tags.shape[0]
+    n = chart.exponent.shape[0]
     interminals, preterminals = tag_corners.shape
+    tags = np.zeros((n, preterminals))
+    for word in range(n):
+        for item in range(chart.cell_begin[word], chart.cell_begin[word + 1]):
+            tags[word, chart.symbol[item] - interminals] = chart.inside[item]
     ahead = np.zeros((n, interminals + preterminals))
     direct = np.empty(interminals)
     prefixes = np.zeros((n, n))
@@ -39,15 +43,16 @@ def prefix_values(semiring, rules, weights, corners, tag_corners, chart, root, a
                 a, c, d = rules[rule, 0], rules[rule, 1], rules[rule, 2]
                 total = 0.0
                 if c >= interminals:
-                    total = chart.tags[i, c - interminals] * ahead[i + 1, d]
+                    total = tags[i, c - interminals] * ahead[i + 1, d]
                 else:
+                    row = at_first(interminals, n, c, i, 0)
                     for j in range(i + 2, last + 1):
-                        total += value_of(semiring, interminals, chart, c, i, j) * ahead[j, d]
+                        total += chart.rows.by_first[row + j] * ahead[j, d]
                 direct[a] += weights[rule] * total
             ahead[i, :] = 0.0
             if i == last:
-                ahead[i, interminals:] = chart.tags[i]
-                ahead[i, :interminals] = tag_corners @ chart.tags[i]
+                ahead[i, interminals:] = tags[i]
+                ahead[i, :interminals] = tag_corners @ tags[i]
             else:
                 ahead[i, :interminals] = corners @ direct
             prefixes[i, last] = np.sum((root if i == 0 else anywhere) * ahead[i])

@@ -1,4 +1,5 @@
-"""The weight of one binary tree under a latent-variable PCFG (003 Eq. 3): hidden states summed out bottom-up.
+"""The weight of one binary tree under a latent-variable PCFG (Cohen et al. 2012 Eq. 3): hidden states summed
+out bottom-up.
 
     v(a→b c) = T^{a→b c}( · , v(b), v(c)),   weight = π(root) · v(root)
 

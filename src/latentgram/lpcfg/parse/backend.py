@@ -1,7 +1,11 @@
 """The parser of latent-variable PCFGs: posteriors by a cascade of grammars, then a decoder, then trees.
 
 Posteriors are divided by the signed probability of the sentence, so that a sentence whose probability comes out
-negative keeps the order of its parses (004 §3.3 decodes with sizes for the same reason; the decoders do both).
+negative keeps the order of its parses (Cohen et al. 2013 §3.3 decode with sizes for the same reason; the decoders
+do both).
+
+A plain PCFG is parsed by the first stage of the same cascade. A tree has a single derivation in it, so its most
+probable trees can be searched, and draws edge by edge are draws from the posterior over trees.
 
 Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
 parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
@@ -10,9 +14,11 @@ trees are flagged as fallback.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,73 +26,161 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Symbol, tag_of
 from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
-from latentgram.kinds.decoders import MBR
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.lpcfg.decoders import Brackets, expected_f1
-from latentgram.lpcfg.kernels.chart_trees import best_tree, draw_trees, k_best_trees
+from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, expected_f1
+from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.chart_trees import draw_trees
 from latentgram.lpcfg.kernels.draws import draw_exactly
-from latentgram.lpcfg.kernels.span_masks import SpanMasks
-from latentgram.lpcfg.leaves import LeafTable, Leaves
+from latentgram.lpcfg.kernels.first_pass import SpanMasks
+from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.assemble import Nodes, assemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior
-from latentgram.lpcfg.parse.constrained import choose_leaves, span_masks
-from latentgram.lpcfg.parse.labels import LabelTable, span_marginals, tree_entropy
-from latentgram.lpcfg.parse.pruning import Pruning
-from latentgram.lpcfg.parse.single_tree import TreeWeights
-from latentgram.lpcfg.unseen import unseen_rules
+from latentgram.lpcfg.parse.labels import (
+    LabelTable,
+    Nodes,
+    assemble,
+    choose_leaves,
+    span_marginals,
+    span_masks,
+    tree_entropy,
+)
+from latentgram.lpcfg.parse.projection import is_plain
+from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 
 Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class Decoded(NamedTuple):
     """A tree over grammar symbols with what is said about it in `Parse`."""
 
     nodes: Nodes
     logprob: float
     tree_logprob: float
     fallback: bool = False
-    entropy: float = np.nan
-    expected: float = np.nan
+    entropy: float = math.nan
+    expected: float = math.nan
 
 
-class Analyser(Protocol):
-    """Where leaves and posteriors come from."""
+@dataclass(frozen=True)
+class Phrases:
+    """The posteriors over a sentence, or over a part of one: what decoders choose trees by."""
+
+    cascade: Cascade
+    table: LabelTable
+    leaves: Leaves
+    posterior: Posterior
+    masks: SpanMasks | None = None
+    anywhere: bool = False
 
     @property
-    def leaves(self) -> LeafTable:
-        """What may stand over words."""
+    def chart(self) -> PackedChart:
+        """The items and edges that may be in a tree."""
+        return self.posterior.chart
 
-    def posterior(
-        self, leaves: Leaves, *, anywhere: bool = False, masks: SpanMasks | None = None
-    ) -> Posterior | None:
-        """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse."""
+    @property
+    def item(self) -> Floats:
+        """The posteriors of the items."""
+        return self.posterior.item
 
-    def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
-        """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
+    @property
+    def edge(self) -> Floats:
+        """The posteriors of the edges."""
+        return self.posterior.edge
 
+    @cached_property
+    def labels(self) -> Floats:
+        """The posteriors of treebank nodes, from those of grammar symbols."""
+        return self.table.posteriors(self.chart, self.item)
 
-class LatentBackend:
-    """Parses with an L-PCFG, or with several that share their symbols and rules."""
+    @property
+    def searchable(self) -> bool:
+        """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
+        return self.cascade.plain
 
-    default_decoder: Any = Brackets()
-    """Hidden states make posteriors that are worth taking at their word: the tree of the greatest expected F1."""
+    def tree_logprob(self, symbol: Ints, size: Ints) -> float:
+        """log p(tree, sentence)."""
+        return tree_logprob(self.cascade, self.leaves, symbol, size)
 
-    def __init__(self, model: LPCFG | Ensemble, decoder: Any = None, pruning: Pruning | None = None) -> None:
-        self.grammars = model.grammars if isinstance(model, Ensemble) else (model,)
-        self.grammar = self.grammars[0]
-        self.decoder = self.default_decoder if decoder is None else decoder
-        if isinstance(self.decoder, MBR):
+    @cached_property
+    def entropy(self) -> float:
+        """That of the posterior over trees."""
+        return tree_entropy(self.chart, self.item, self.edge)
+
+    def nodes(self, symbol: Ints, size: Ints) -> Nodes:
+        """A tree with the posteriors of its treebank nodes."""
+        return Nodes(symbol, size, self.table.of_tree(self.labels, self.chart.length, symbol, size))
+
+    def decoded(self, symbol: Ints, size: Ints) -> Decoded:
+        """A tree with all that is said about it."""
+        nodes = self.nodes(symbol, size)
+        return Decoded(
+            nodes,
+            self.posterior.logprob,
+            self.tree_logprob(symbol, size),
+            False,
+            self.entropy,
+            expected_f1(self.chart, self.item, symbol, nodes.posterior, self.table),
+        )
+
+    def most_probable(self, count: int) -> tuple[Ints, Ints]:
+        """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
+        if not self.searchable:
             raise SettingError(
-                "MBR is for dependency trees; phrases are decoded by Goodman, MaxRule, Viterbi or Brackets"
+                "with hidden states the most probable tree cannot be searched; "
+                "phrases are decoded by Goodman, MaxRule or Brackets"
             )
-        self.cascade: Analyser = Cascade(self.grammars, pruning or Pruning())
+        return self.cascade.most_probable(self.leaves, count, self.anywhere, self.masks)
+
+    def draws(self, uniforms: Floats) -> tuple[Ints, Ints]:
+        """Draws from the posterior over trees, one per row of numbers in [0, 1).
+
+        They are exact if the grammar is a single one of non-negative numbers. Others draw from the distribution
+        that chooses each rule by itself and has the same posteriors.
+        """
+        posterior, cascade = self.posterior, self.cascade
+        if self.searchable:
+            return cascade.draws(self.leaves, uniforms, self.masks)
+        if posterior.tensors is not None and cascade.finest[0].nonnegative:
+            items, sizes = draw_exactly(posterior.chart, posterior.tensors, *posterior.leaves, uniforms)
+        else:
+            items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
+        return posterior.chart.item_symbol[items], sizes
+
+
+def tree_logprob(cascade: Cascade, leaves: Leaves, symbol: Ints, size: Ints) -> float:
+    """log p(tree, sentence); of an ensemble the mean of the logarithms, as for the sentence."""
+    return float(np.mean([weights.log_weight(leaves, symbol, size) for weights in cascade.weights]))
+
+
+class PhraseBackend:
+    """Parses with an L-PCFG, or with several that share their symbols and rules.
+
+    Hidden states make posteriors that are worth taking at their word: the default is the tree of the greatest
+    expected F1. Of a plain PCFG it is the one with most nodes right.
+    """
+
+    def __init__(
+        self, model: LPCFG | Ensemble, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
+    ) -> None:
+        grammars = model.grammars if isinstance(model, Ensemble) else (model,)
+        plain = len(grammars) == 1 and is_plain(grammars[0])
+        self.grammar = grammars[0]
+        self.decoder = decoder or (Goodman() if plain else Brackets())
+        if not isinstance(self.decoder, PhraseDecoder):
+            raise SettingError(
+                f"{type(self.decoder).__name__} is for dependency trees; phrases are decoded by Goodman, MaxRule, "
+                "Viterbi or Brackets"
+            )
+        self.cascade = Cascade(grammars, pruning or (PLAIN if plain else Pruning()))
 
     @cached_property
     def symbols(self) -> Alphabet:
@@ -98,10 +192,6 @@ class LatentBackend:
         """The labels that the symbols stand for."""
         return LabelTable(self.symbols, len(self.grammar.interminals))
 
-    @cached_property
-    def _intermediate(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return np.asarray(self.table.length == 0)
-
     def parse(
         self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] | None = None
     ) -> list[Parse]:
@@ -109,155 +199,106 @@ class LatentBackend:
         constraints = known or [None] * len(sentences)
         return self._assemble(sentences, list(map(self._parse, sentences, constraints)))
 
-    def _assemble(self, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Parse]:
-        trees = assemble(sentences, [each.nodes for each in found], self.table, self.grammar.binarisation)
+    def _assemble(self, sentences: Sequence[Sentence], trees: Sequence[Decoded]) -> list[Parse]:
+        assembled = assemble(sentences, [tree.nodes for tree in trees], self.table, self.grammar.binarisation)
         return [
             Parse(
                 sentence,
                 made.tree,
-                each.logprob,
-                each.tree_logprob,
+                tree.logprob,
+                tree.tree_logprob,
                 made.confidence,
                 made.tag_confidence,
-                each.fallback,
-                each.entropy,
-                each.expected,
+                tree.fallback,
+                tree.entropy,
+                tree.expected,
             )
-            for sentence, made, each in zip(sentences, trees, found, strict=True)
+            for sentence, made, tree in zip(sentences, assembled, trees, strict=True)
         ]
 
-    def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None
-    ) -> tuple[Leaves, Posterior | None, SpanMasks | None]:
+    def _analyse(self, sentence: Sentence, known: Constraints | None = None) -> tuple[Leaves, Phrases | None]:
         """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given."""
-        masks = None
+        table, lookup, masks = self.table, self.cascade.leaves, None
         if known:
-            masks = span_masks(known, len(sentence), self.table, self.grammar.binarisation.root)
-        found: list[tuple[Leaves, Posterior | None]] = []
-        for look in (self.cascade.leaves.of, self.cascade.leaves.every):
+            masks = span_masks(known, len(sentence), table, self.grammar.binarisation.root)
+        without: list[Leaves] = []
+        for look in (lookup.of, lookup.every):
             leaves = look(sentence)
             if known:
                 try:
-                    leaves = choose_leaves(known, sentence, leaves, (self.cascade.leaves, self.table))
+                    leaves = choose_leaves(known, sentence, leaves, (lookup, table))
                 except NoParse:
                     # What is asked for was never seen over a word: it may still be among all there is.
-                    if look == self.cascade.leaves.every or sentence.tags is not None:
+                    if look == lookup.every or sentence.tags is not None:
                         raise
                     continue
-            found.append((leaves, self.cascade.posterior(leaves, masks=masks)))
-            if found[-1][1] is not None or sentence.tags is not None:
+            posterior = self.cascade.posterior(leaves, masks=masks)
+            if posterior is not None:
+                return leaves, Phrases(self.cascade, table, leaves, posterior, masks)
+            without.append(leaves)
+            if sentence.tags is not None:
                 break
-        if known and (known.spans or known.forbidden_spans) and found[-1][1] is None:
+        if known and (known.spans or known.forbidden_spans):
             raise NoParse(f"no tree of this grammar obeys: {known}")
-        return (*(found[0] if found[-1][1] is None else found[-1]), masks)
+        return without[0], None
 
-    def _parse(self, sentence: Sentence, known: Constraints | None) -> Found:
-        leaves, posterior, masks = self._analyse(sentence, known)
-        if posterior is not None:
-            nodes = self._decode(leaves, posterior, masks=masks)
-            return self._found(leaves, posterior, nodes)
-        spans = self.cascade.fragments(leaves)
-        joined = self._join([self._fragment(leaves.between(*span)) for span in spans])
-        return Found(joined, -np.inf, -np.inf, fallback=True)
-
-    def _found(self, leaves: Leaves, posterior: Posterior, nodes: Nodes) -> Found:
-        chart, item = posterior.chart, posterior.item
-        return Found(
-            nodes,
-            posterior.logprob,
-            self._tree_logprob(leaves, posterior, nodes.symbol, nodes.size),
-            False,
-            tree_entropy(chart, item, posterior.edge),
-            expected_f1(chart, item, nodes.symbol, nodes.posterior, self.table),
-        )
-
-    def _tree_logprob(self, leaves: Leaves, posterior: Posterior | None, symbol: Ints, size: Ints) -> float:
-        """log p(tree, sentence); of an ensemble the mean of the logarithms, as for the sentence."""
-        return float(np.mean([weights.log_weight(leaves, symbol, size) for weights in self._weights]))
-
-    @cached_property
-    def _weights(self) -> tuple[TreeWeights, ...]:
-        return tuple(TreeWeights(grammar, unseen_rules(grammar)) for grammar in self.grammars)
-
-    def _labels(self, posterior: Posterior) -> NDArray[np.float64]:
-        """The posteriors of treebank nodes, from those of grammar symbols."""
-        return self.table.posteriors(posterior.chart, posterior.item)
-
-    def _nodes(self, labels: NDArray[np.float64], length: int, symbol: Ints, size: Ints) -> Nodes:
-        """A tree with the posteriors of its treebank nodes."""
-        return Nodes(symbol, size, self.table.of_tree(labels, length, symbol, size))
+    def _parse(self, sentence: Sentence, known: Constraints | None) -> Decoded:
+        leaves, phrases = self._analyse(sentence, known)
+        if phrases is not None:
+            symbols, sizes = self.decoder.trees(phrases, 1)
+            return phrases.decoded(symbols[0], sizes[0])
+        parts = [self._fragment(leaves.between(*span)) for span in self.cascade.fragments(leaves)]
+        return Decoded(self._join(parts), -math.inf, -math.inf, fallback=True)
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
-        """The best trees by the decoder's objective, best first: with hidden states p(tree) cannot be searched."""
-        leaves, posterior, _ = self._analyse(sentence, known)
-        if posterior is None:
+        """The most probable trees, best first; with hidden states p(tree) cannot be searched, and they are those
+        that are best by the decoder's objective."""
+        _, phrases = self._analyse(sentence, known)
+        if phrases is None:
             return self.parse([sentence], [known])
-        items, sizes = k_best_trees(posterior.chart, *self._gains(posterior, self._labels(posterior)), count)
-        return self._trees(sentence, leaves, posterior, items, sizes)
+        if not phrases.searchable:
+            return self._parses(sentence, phrases, zip(*self.decoder.trees(phrases, count), strict=True))
+        parses = self._parses(sentence, phrases, zip(*phrases.most_probable(count), strict=True))
+        return sorted(parses, key=lambda parse: -parse.tree_logprob)
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
-        """Exact draws from the posterior over trees, if the grammar has only non-negative numbers.
-
-        Of others, and of ensembles, draws from the distribution that chooses each rule by itself and has the same
-        posteriors.
-        """
-        leaves, posterior, _ = self._analyse(sentence, known)
-        if posterior is None:
+        """Draws from the posterior over trees; see `Phrases.draws`."""
+        _, phrases = self._analyse(sentence, known)
+        if phrases is None:
             return self.parse([sentence] * count, [known] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
-        if posterior.numbers is not None and self.grammar.nonnegative:
-            items, sizes = draw_exactly(posterior.chart, *posterior.numbers, uniforms)
-        else:
-            items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
-        return self._trees(sentence, leaves, posterior, items, sizes)
+        return self._parses(sentence, phrases, zip(*phrases.draws(uniforms), strict=True))
 
-    def _trees(
-        self, sentence: Sentence, leaves: Leaves, posterior: Posterior, items: Ints, sizes: Ints
-    ) -> list[Parse]:
-        """The parses of trees given by their items, one a row."""
-        symbols = posterior.chart.item_symbol[items]
-        labels, length = self._labels(posterior), posterior.chart.length
-        nodes = [self._nodes(labels, length, *tree) for tree in zip(symbols, sizes, strict=True)]
-        return self._assemble([sentence] * len(nodes), [self._found(leaves, posterior, each) for each in nodes])
+    def _parses(self, sentence: Sentence, phrases: Phrases, trees: Iterable[tuple[Ints, Ints]]) -> list[Parse]:
+        """The parses of some trees of one sentence."""
+        decoded = [phrases.decoded(symbol, size) for symbol, size in trees]
+        return self._assemble([sentence] * len(decoded), decoded)
 
-    def _gains(
-        self, posterior: Posterior, labels: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What each item and each edge adds to the decoder's objective."""
-        chart = posterior.chart
-        if isinstance(self.decoder, Brackets):
-            return self.decoder.item_gains(chart, posterior.item, labels, self.table), np.zeros_like(
-                posterior.edge
-            )
-        gains: tuple[NDArray[np.float64], NDArray[np.float64]] = self.decoder.gains(
-            posterior.item,
-            posterior.edge,
-            chart.cell_begin[chart.length],
-            self._intermediate[chart.item_symbol],
-        )
-        return gains
-
-    def score(self, tree: Any) -> Parse:
+    def score(self, tree: Tree | DependencyTree) -> Parse:
         """A given tree with its probabilities; its tags are taken as given."""
         if not isinstance(tree, Tree):
             raise DataError("an LPCFG scores constituency trees")
         sentence = Sentence(tree.words, tree.tags)
-        leaves, posterior, _ = self._analyse(sentence)
-        spans = list(tree.spans())
-        confidence = np.zeros(len(spans))
-        if posterior is not None:
-            confidence = self.table.of_spans(self._labels(posterior), tree)
+        leaves, phrases = self._analyse(sentence)
+        confidence = np.zeros(len(list(tree.spans())))
+        if phrases is not None:
+            confidence = self.table.of_spans(phrases.labels, tree)
             confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
         binary = self.grammar.binarisation.binarise(Forest.of([tree]))
-        symbol = self._numbers(binary)
         return Parse(
             sentence,
             tree,
-            -np.inf if posterior is None else posterior.logprob,
-            self._tree_logprob(leaves, posterior, symbol, binary.size),
+            -math.inf if phrases is None else phrases.posterior.logprob,
+            self._tree_logprob(leaves, phrases, self._numbers(binary), binary.size),
             confidence,
             confidence[[node.word is not None for node in tree.nodes()]],
         )
+
+    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
+        """log p(tree, sentence); a tree may have one though pruning left no parse."""
+        if phrases is None:
+            return tree_logprob(self.cascade, leaves, symbol, size)
+        return phrases.tree_logprob(symbol, size)
 
     def _numbers(self, binary: Forest) -> Ints:
         """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
@@ -271,9 +312,12 @@ class LatentBackend:
         return np.where(binary.is_tag, over_words[binary.label], inner.encode(binary.labels)[binary.label])
 
     def _fragment(self, leaves: Leaves) -> Nodes:
+        """The best tree over a part of a sentence."""
         posterior = self.cascade.posterior(leaves, anywhere=True)
         if posterior is not None:
-            return self._decode(leaves, posterior, anywhere=True)
+            phrases = Phrases(self.cascade, self.table, leaves, posterior, anywhere=True)
+            symbols, sizes = self.decoder.trees(phrases, 1)
+            return phrases.nodes(symbols[0], sizes[0])
         return self._join([self._unknown(leaves.symbol[first], 1) for first in leaves.begin[:-1]])
 
     def _unknown(self, symbol: int, size: int) -> Nodes:
@@ -283,29 +327,13 @@ class LatentBackend:
 
     def _join(self, parts: list[Nodes]) -> Nodes:
         """Trees side by side under the commonest root; a single one that is a tree already stays as it is."""
-        if len(parts) == 1 and not self._intermediate[parts[0].symbol[0]]:
+        intermediate = self.table.length == 0
+        if len(parts) == 1 and not intermediate[parts[0].symbol[0]]:
             return parts[0]
         interminals = len(self.grammar.interminals)
-        whole = np.where(self._intermediate[:interminals], -1.0, self.grammar.root_count[:interminals])
-        root = np.array([np.argmax(whole)], np.int32)
-        size = np.array([1 + sum(len(part.symbol) for part in parts)], np.int32)
-        top = Nodes(root, size, np.zeros(1))
+        whole = np.where(intermediate[:interminals], -1.0, self.grammar.root_count[:interminals])
+        top = self._unknown(int(np.argmax(whole)), 1 + sum(len(part.symbol) for part in parts))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
-
-    def _decode(
-        self,
-        leaves: Leaves,
-        posterior: Posterior,
-        *,
-        anywhere: bool = False,
-        masks: SpanMasks | None = None,
-    ) -> Nodes:
-        chart = posterior.chart
-        labels = self._labels(posterior)
-        item_gain, edge_gain = self._gains(posterior, labels)
-        roots = len(chart.item_symbol) - chart.cell_begin[-2]
-        items, size, _ = best_tree(chart, item_gain, edge_gain, np.zeros(roots))
-        return self._nodes(labels, chart.length, chart.item_symbol[items], size)
 
     @property
     def tags(self) -> frozenset[str]:
@@ -321,10 +349,10 @@ class LatentBackend:
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse."""
-        _, posterior, _ = self._analyse(sentence, known)
-        return Marginals() if posterior is None else span_marginals(self.table, posterior.chart, posterior.item)
+        _, phrases = self._analyse(sentence, known)
+        return Marginals() if phrases is None else span_marginals(self.table, phrases.chart, phrases.item)
 
-    def compare(self, gold: Any, parses: Sequence[Parse]) -> BracketingScore:
+    def compare(self, gold: Treebank[Tree], parses: Sequence[Parse]) -> BracketingScore:
         """Labelled brackets as EVALB counts them."""
         trees = [parse.tree for parse in parses if isinstance(parse.tree, Tree)]
         return score_brackets(gold.forest, trees, fallback=[parse.fallback for parse in parses])

@@ -7,6 +7,10 @@
 3. The last one's posteriors are the result; several last ones (an ensemble) are combined by the geometric mean of
    the sizes of their marginals.
 
+A plain PCFG is its own projection, so the first stage is all it needs. Nothing is cut there while the chart grows,
+so p(sentence) and all posteriors are exact; the chart that a decoder is given has the items of at least a
+threshold. No tree that is itself so probable is lost, since each of its items is at least as probable as the tree.
+
 The words' scales pass from stage to stage: each stage divides every word by its share |Z|^(1/n) of what the stage
 before found, so that 32-bit numbers do for sentences of any length.
 """
@@ -14,40 +18,61 @@ before found, so that 32-bit numbers do for sentences of any length.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.lpcfg.kernels import first_pass as beam
-from latentgram.lpcfg.kernels.chart import PackedChart, RuleIndex, index_rules, pack_chart, prune_chart
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart, prune_chart
+from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
+from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
+from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors
-from latentgram.lpcfg.kernels.span_masks import SpanMasks, everything
-from latentgram.lpcfg.leaves import LeafTable, Leaves
+from latentgram.lpcfg.kernels.tree_weight import tree_weight
+from latentgram.lpcfg.leaves import PULL, LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.boundaries import Boundaries, expected_boundaries
+from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, is_plain, smaller
 from latentgram.lpcfg.parse.pruning import Pruning
-from latentgram.lpcfg.parse.smaller import smaller
-from latentgram.lpcfg.unseen import unseen_rules
 
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
 Floats = NDArray[np.floating]
+Array = NDArray[np.float64]
+Trees = tuple[Ints, Ints]
+"""[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
+
+_LEAST = 1e-30
+"""What stands for a posterior of zero in a geometric mean."""
+_LONG = 100
+"""Longer sentences are parsed in double precision: their numbers may leave the range of single precision."""
+_FRAGMENT_COST = 10.0
+"""What one more fragment costs, in nats: fewer fragments come before likelier ones."""
+
+
+class LeafNumbers(NamedTuple):
+    """The rows of the lexicon and the weights of the leaves of a chart, and the words' scales."""
+
+    entry: Ints
+    weight: Floats
+    scale: Floats
 
 
 class Posterior(NamedTuple):
     """Posteriors of the items and edges of a chart, signed as they come, and log |p(sentence)|."""
 
     chart: PackedChart
-    item: NDArray[np.float64]
-    edge: NDArray[np.float64]
+    item: Array
+    edge: Array
     logprob: float
-    negative: int
+    leaves: LeafNumbers
+    tensors: Tensors | None = None
+    """The numbers of the last grammar, if it is a single one with hidden states."""
+    negative: int = 0
     """How many of the grammars gave the sentence a negative probability."""
-    retries: int
+    retries: int = 0
     """How often pruning had to be loosened until a parse was left."""
-    numbers: tuple[Tensors, NDArray[np.int32], Floats, Floats] | None = None
-    """Of a single grammar: its tensors, the entries and weights of the leaves, and the words' scales."""
 
 
 @dataclass(frozen=True)
@@ -55,42 +80,24 @@ class Cascade:
     """The stages that lead to the posteriors of `finest`, which share their symbols, rules and lexicon."""
 
     finest: tuple[LPCFG, ...]
-    pruning: Pruning = field(default_factory=Pruning)
+    pruning: Pruning
     unseen: bool = True
-    """Whether rules that were never seen may be used (unseen.py)."""
+    """Whether rules that were never seen may be used; a plain PCFG never does."""
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it is a plain PCFG that parses."""
+        return len(self.finest) == 1 and is_plain(self.finest[0])
 
     @cached_property
     def leaves(self) -> LeafTable:
         """What may stand over words."""
-        return LeafTable(self.finest[0])
+        return LeafTable(self.finest[0], PULL if self.plain else 0.0)
 
     @cached_property
-    def _index(self) -> RuleIndex:
-        seen = index_rules(self.finest[0].rules, len(self.finest[0].states))
-        return seen._replace(unseen=unseen_rules(self.finest[0])) if self.unseen else seen
-
-    @cached_property
-    def _probability(self) -> NDArray[np.float64]:
-        """The probabilities of the rules in the index, less those that they would have if they were unseen: the
-        first pass sums the factors of unseen rules over all pairs of children."""
-        grammar, unseen = self.finest[0], self._index.unseen
-        parent, left, right = grammar.rules[self._index.rule].T
-        probability = grammar.rule_count[self._index.rule] / self.leaves.symbol_count[parent]
-        if self.unseen:
-            probability -= unseen.weight * unseen.left[left, parent] * unseen.right[right, parent]
-        return np.asarray(probability)
-
-    def _root(self, anywhere: bool) -> NDArray[np.float64]:
-        """[I+P] how often each symbol is the root of a tree, or of any part of one."""
-        counts = self.leaves.symbol_count if anywhere else self.finest[0].root_count
-        return np.asarray(counts / counts.sum())
-
-    @cached_property
-    def _boundaries(self) -> Boundaries:
-        grammar = self.finest[0]
-        return expected_boundaries(
-            grammar.rules, grammar.rule_count, grammar.root_count, len(grammar.interminals), len(grammar.states)
-        )
+    def projection(self) -> Projection:
+        """The grammar of the first stage."""
+        return Projection(self.leaves, unseen=self.unseen and not self.plain, plain=self.plain)
 
     @cached_property
     def _single(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
@@ -107,52 +114,72 @@ class Cascade:
     def _stages(self, kind: str) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
         grammars = ((self._small,), self.finest) if self._small is not None else (self.finest,)
-        share = self._root(anywhere=True)
-        whole = tuple(
-            tuple(tensors_of(one, kind)._replace(unseen=self._index.unseen) for one in stage) for stage in grammars
-        )
+        share, unseen = self.projection.anywhere, self.projection.index.unseen
+        whole = tuple(tuple(tensors_of(grammar, kind, unseen) for grammar in stage) for stage in grammars)
         part = tuple(
             tuple(
-                tensors._replace(root=(one.mean_outside * np.repeat(share, one.states)).astype(kind))
-                for one, tensors in zip(stage, numbers, strict=True)
+                tensors._replace(root=(grammar.mean_outside * np.repeat(share, grammar.states)).astype(kind))
+                for grammar, tensors in zip(stage, numbers, strict=True)
             )
             for stage, numbers in zip(grammars, whole, strict=True)
         )
         return {False: whole, True: part}
 
     def posterior(
-        self, leaves: Leaves, *, anywhere: bool = False, masks: SpanMasks | None = None
+        self,
+        leaves: Leaves,
+        *,
+        anywhere: bool = False,
+        masks: SpanMasks | None = None,
     ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse.
 
-        Where pruning leaves nothing it is loosened.
+        Where pruning leaves nothing it is loosened, if that can help.
         """
-        masks = masks or everything(len(leaves.begin) - 1, len(self.finest[0].interminals))
-        for retries, pruning in enumerate((self.pruning, self.pruning.loosened())):
-            found = self._attempt(leaves, pruning, anywhere, masks)
-            if found is not None:
-                return found._replace(retries=retries)
+        nothing_cut = self.plain and self.pruning.floor == self.pruning.beam == 0.0
+        for retries, pruning in enumerate((self.pruning, self.pruning.loosened())[: 1 if nothing_cut else 2]):
+            first = self._first(leaves, pruning, anywhere, masks)
+            last = first if first is None or self.plain else self._refined(first, pruning, anywhere)
+            if last is not None:
+                return last._replace(retries=retries)
         return None
 
-    def _attempt(self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks) -> Posterior | None:
-        coarse = self._coarse(leaves, pruning, masks)
-        total, item, joints = beam.outside_items(
-            coarse.cell_begin,
-            coarse.symbol,
-            coarse.inside,
-            self._root(anywhere),
-            self._index,
-            self._probability,
-            pruning.coarse_edge_threshold,
-        )
-        if not total > 0.0:
+    def _first(
+        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None
+    ) -> Posterior | None:
+        """The posteriors of the projection; edges have theirs only where it is the whole."""
+        projection = self.projection
+        index, probability = projection.index, projection.probability
+        grown, scale = projection.grow(leaves, _limits(pruning), masks)
+        outside = outside_items(grown, self._root(anywhere), index, probability)
+        if not outside.total > 0.0:
             return None
-        keep = item >= pruning.coarse_threshold
-        length = len(coarse.scale)
-        chart = pack_chart(length, coarse.cell_begin, coarse.symbol, keep, joints, self._index)
-        entry, weight = leaves.entry, leaves.weight
-        scale = coarse.scale * total ** (1.0 / length)
-        *stages, last = (self._double if length > _LONG or pruning is not self.pruning else self._single)[anywhere]
+        kept = (outside.posterior >= pruning.coarse_threshold) & (outside.posterior > 0.0)
+        if len(scale) == 1 and not self.plain:
+            kept[:] = True  # a word by itself is the whole chart: there is nothing to save
+        item = np.flatnonzero(kept)
+        cell_begin = np.searchsorted(item, grown.cell_begin).astype(np.int32)
+        joints = probable_joints(
+            grown, outside, Kept(cell_begin, item), index, probability, pruning.coarse_edge_threshold
+        )
+        chart = pack_chart(len(scale), cell_begin, grown.symbol[item], joints, index)
+        leaf = item[: cell_begin[len(scale)]]
+        logprob = math.log(outside.total) + float(np.log(scale).sum())
+        edge = np.zeros(0)
+        if self.plain:
+            edge = edge_posteriors(
+                chart, projection.rule, grown.inside[item], outside.outside[item] / outside.total
+            )
+        else:
+            scale = scale * outside.total ** (1.0 / len(scale))
+        numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
+        return Posterior(chart, outside.posterior[item], edge, logprob, numbers)
+
+    def _refined(self, first: Posterior, pruning: Pruning, anywhere: bool) -> Posterior | None:
+        """The posteriors of the finest grammars on the chart of the projection."""
+        chart, (entry, weight, scale) = first.chart, first.leaves
+        double = chart.length > _LONG or pruning is not self.pruning
+        *stages, last = (self._double if double else self._single)[anywhere]
         for (tensors,) in stages:
             total, item, edge = posteriors(chart, tensors, entry, weight, scale)
             if not math.isfinite(total) or total == 0.0:
@@ -160,68 +187,63 @@ class Cascade:
             chart, kept = prune_chart(chart, item, edge, pruning.threshold)
             if chart.cell_begin[-2] == chart.cell_begin[-1]:
                 return None
-            kept = kept[: chart.cell_begin[length]]
+            kept = kept[: chart.cell_begin[chart.length]]
             entry, weight = entry[kept], weight[kept]
-            scale = scale * abs(total) ** (1.0 / length)
+            scale = scale * abs(total) ** (1.0 / chart.length)
         results = [posteriors(chart, tensors, entry, weight, scale) for tensors in last]
         results = [result for result in results if math.isfinite(result[0]) and result[0] != 0.0]
         if not results:
             return None
         item, edge = (_geometric_mean([result[part] for result in results]) for part in (1, 2))
-        logprob = float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum())
-        numbers = (last[0], entry, weight, scale) if len(last) == 1 else None
-        return Posterior(chart, item, edge, logprob, sum(result[0] < 0.0 for result in results), 0, numbers)
-
-    def _coarse(self, leaves: Leaves, pruning: Pruning, masks: SpanMasks) -> _Coarse:
-        """The chart of the one-state projection, cut as it grew."""
-        interminals, bounds = len(self.finest[0].interminals), self._boundaries
-        tags = leaves.symbol - np.int32(interminals)
-        forward, backward, scale = beam.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
-        begins, ends = beam.context_scores(
-            leaves.begin, tags, leaves.weight, forward, backward, scale, bounds.after, bounds.before
+        return Posterior(
+            chart,
+            item,
+            edge,
+            float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum()),
+            LeafNumbers(entry, weight, scale),
+            last[0] if len(last) == 1 else None,
+            sum(result[0] < 0.0 for result in results),
         )
-        cell_begin, symbol, inside = beam.grow_items(
-            leaves.begin,
-            leaves.symbol,
-            leaves.weight / np.repeat(scale, np.diff(leaves.begin)),
-            begins,
-            ends,
-            self._index,
-            self._probability,
-            pruning.floor,
-            pruning.beam,
-            pruning.unseen_rigour,
-            masks,
-        )
-        return _Coarse(cell_begin, symbol, inside, scale)
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
-        masks = everything(len(leaves.begin) - 1, len(self.finest[0].interminals))
-        coarse = self._coarse(leaves, self.pruning.loosened(), masks)
-        share = self._root(anywhere=True)
-        log_mass = np.log(np.maximum(coarse.inside * share[coarse.symbol], 1e-300))
-        return list(beam.best_cover(coarse.cell_begin, log_mass, _FRAGMENT_COST))
+        grown, _ = self.projection.grow(leaves, _limits(self.pruning.loosened()))
+        mass = grown.inside * self.projection.anywhere[grown.symbol]
+        return list(best_cover(grown.cell_begin, np.log(np.maximum(mass, 1e-300)), _FRAGMENT_COST))
+
+    def most_probable(self, leaves: Leaves, count: int, anywhere: bool, masks: SpanMasks | None) -> Trees:
+        """The most probable trees of a plain PCFG, whatever is pruned: a second first pass, for the best tree."""
+        grown, _ = self.projection.grow(leaves, Limits(), masks, BEST_TREE)
+        with np.errstate(divide="ignore"):
+            weights = np.log(self.projection.rule), np.log(self._root(anywhere))
+        items, sizes = most_probable_trees(grown, self._rules, *weights, count)
+        return grown.symbol[items], sizes
+
+    def draws(self, leaves: Leaves, uniforms: Array, masks: SpanMasks | None) -> Trees:
+        """Draws from the posterior over trees of a plain PCFG, one per row of numbers in [0, 1)."""
+        grown, _ = self.projection.grow(leaves, Limits(), masks, ALL_TREES)
+        items, sizes = draw_from_all(grown, self._rules, self.projection.rule, self.projection.root, uniforms)
+        return grown.symbol[items], sizes
+
+    @cached_property
+    def _rules(self) -> RulesByParent:
+        rules, parents = self.finest[0].rules, np.arange(len(self.finest[0].interminals) + 1)
+        return RulesByParent(rules, np.searchsorted(rules[:, 0], parents))
+
+    def _root(self, anywhere: bool) -> Array:
+        return self.projection.anywhere if anywhere else self.projection.root
+
+    @cached_property
+    def weights(self) -> tuple[TreeWeights, ...]:
+        """What weighs trees under each of the finest grammars."""
+        return tuple(TreeWeights(grammar, self.projection.index.unseen) for grammar in self.finest)
 
 
-class _Coarse(NamedTuple):
-    """Items of the one-state projection with their inside probabilities, and the words' scales."""
-
-    cell_begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
-    inside: NDArray[np.float64]
-    scale: NDArray[np.float64]
+def _limits(pruning: Pruning) -> Limits:
+    return Limits(pruning.floor, pruning.beam, pruning.unseen_rigour)
 
 
-_LEAST = 1e-30
-"""What stands for a posterior of zero in a geometric mean."""
-_LONG = 100
-"""Longer sentences are parsed in double precision: their numbers may leave the range of single precision."""
-_FRAGMENT_COST = 10.0
-"""What one more fragment costs, in nats: fewer fragments come before likelier ones."""
-
-
-def _geometric_mean(parts: list[Floats]) -> NDArray[np.float64]:
+def _geometric_mean(parts: list[Floats]) -> Array:
     """The geometric mean of the sizes; a single array keeps its signs."""
     if len(parts) == 1:
         return parts[0].astype(np.float64)
@@ -229,7 +251,7 @@ def _geometric_mean(parts: list[Floats]) -> NDArray[np.float64]:
     return np.asarray(np.exp(logs / len(parts)))
 
 
-def tensors_of(grammar: LPCFG, precision: str) -> Tensors:
+def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN) -> Tensors:
     """The numbers of a grammar for the chart."""
     kind = np.dtype(precision)
     return Tensors(
@@ -242,4 +264,57 @@ def tensors_of(grammar: LPCFG, precision: str) -> Tensors:
         grammar.mean_inside.astype(kind, copy=False),
         grammar.mean_outside.astype(kind, copy=False),
         grammar.root_offset,
+        unseen,
     )
+
+
+@dataclass(frozen=True)
+class TreeWeights:
+    """Weighs trees given by their symbols and the sizes of their subtrees in preorder."""
+
+    grammar: LPCFG
+    unseen: Unseen = NONE_UNSEEN
+
+    @cached_property
+    def _rule_keys(self) -> Places:
+        return _key(len(self.grammar.states), *self.grammar.rules.T)
+
+    @cached_property
+    def _tensors(self) -> Tensors:
+        return tensors_of(self.grammar, "float64", self.unseen)
+
+    def weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> tuple[float, float]:
+        """log |p(tree, sentence)|, hidden states summed out, and its sign; −∞ and 0 for nothing."""
+        if (symbols < 0).any():
+            return -math.inf, 0.0
+        number = len(self.grammar.states)
+        inner = np.flatnonzero(sizes > 1)
+        left = inner + 1
+        right = left + sizes[left]
+        rule = _find(self._rule_keys, _key(number, symbols[inner], symbols[left], symbols[right]))
+        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
+        over_words = symbols[sizes == 1]
+        leaf = _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
+        if (leaf < 0).any():
+            return -math.inf, 0.0
+        log, sign = tree_weight(self._tensors, symbols, sizes, rule, leaves.entry[leaf], leaves.weight[leaf])
+        return float(log), float(sign)
+
+    def log_weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
+        """log p(tree, sentence); nan where it comes out negative."""
+        log, sign = self.weight(leaves, symbols, sizes)
+        return log if sign >= 0 else math.nan
+
+
+def _key(base: int, *columns: NDArray[np.integer]) -> Places:
+    """One number for each row of some columns of numbers below the base."""
+    key = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        key = key * base + column
+    return key
+
+
+def _find(keys: Places, wanted: Places) -> Places:
+    """Where each number stands in sorted ones, -1 where it does not."""
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)

@@ -1,4 +1,4 @@
-"""From posteriors of grammar symbols to posteriors of treebank nodes.
+"""From grammar symbols to treebank nodes: posteriors, trees and constraints.
 
 A symbol of a binarised grammar stands for a chain of labels (`S+VP`), or for none at all (`@VP`), and a label may
 be in many symbols. The posterior that the treebank tree has a node with label X over the words i … j−1 is
@@ -18,17 +18,25 @@ error; sizes are summed and cut at 1.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.binarisation import Symbol
+from latentgram.data.binarisation import Binarisation, Symbol
+from latentgram.data.constraints import Constraints
+from latentgram.data.forest import Forest
+from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
+from latentgram.errors import DataError, NoParse
 from latentgram.kinds.marginals import LEAST, Marginals
 from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks
+from latentgram.lpcfg.leaves import LeafTable, Leaves
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -167,3 +175,112 @@ def span_marginals(table: LabelTable, chart: PackedChart, item: NDArray[np.float
         else:
             spans.append((int(first[cell]), int(first[cell] + width[cell]), name, p))
     return Marginals(spans=tuple(spans), tags=tuple(over_words))
+
+
+class Nodes(NamedTuple):
+    """A tree over grammar symbols in preorder: their numbers, and the sizes of the subtrees.
+
+    `posterior` belongs to the treebank nodes that the symbols stand for, one after the other.
+    """
+
+    symbol: NDArray[np.int32]
+    size: NDArray[np.int32]
+    posterior: NDArray[np.float64]
+
+
+class Assembled(NamedTuple):
+    """A treebank tree and the posteriors of its nodes and of its tags."""
+
+    tree: Tree
+    confidence: NDArray[np.float64]
+    tag_confidence: NDArray[np.float64]
+
+
+def assemble(
+    sentences: Sequence[Sentence], trees: Sequence[Nodes], table: LabelTable, binarisation: Binarisation
+) -> list[Assembled]:
+    """Undo binarisation. The added root has the posterior one."""
+    symbols, length = table.symbols, table.length
+    symbol = np.concatenate([nodes.symbol for nodes in trees])
+    size = np.concatenate([nodes.size for nodes in trees])
+    confidence = np.concatenate([nodes.posterior for nodes in trees])
+    start = np.cumsum([0, *(len(nodes.symbol) for nodes in trees)])
+    words = Alphabet(tuple(word for sentence in sentences for word in sentence.words))
+    word = np.full(len(symbol), ABSENT, np.int32)
+    word[size == 1] = np.arange(len(words))
+    restored = binarisation.restore_forest(Forest(symbols, words, symbol, size, word, start))
+
+    before = np.cumsum([0, *length[symbol]])[start]
+    got_root = np.diff(restored.start) > np.diff(before)
+    confidence = np.insert(confidence, before[:-1][got_root], 1.0)
+    return [
+        Assembled(
+            restored[number],
+            confidence[begin:end],
+            confidence[begin:end][restored.word[begin:end] != ABSENT],
+        )
+        for number, (begin, end) in enumerate(zip(restored.start[:-1], restored.start[1:], strict=True))
+    ]
+
+
+def span_masks(known: Constraints, length: int, table: LabelTable, root: str | None) -> SpanMasks:
+    """The sets of symbols that required and forbidden spans leave to each cell of two words and more.
+
+    Binarisation took the label `root` off the whole sentence: to require it asks nothing, to forbid it all.
+    """
+    if known.heads or known.forbidden_heads:
+        raise DataError("heads can be asked of dependency trees; this grammar makes phrases")
+    of_cell = np.full(length * (length + 1) // 2, OPEN, np.int32)
+    width = np.repeat(np.arange(1, length + 1), np.arange(length, 0, -1))
+    first = np.concatenate([np.arange(length - wide + 1) for wide in range(1, length + 1)])
+    end = first + width
+    sets: dict[tuple[int, int], np.ndarray] = {}
+    chains = table.chains[: table.interminals]
+    for required, spans in ((True, known.spans), (False, known.forbidden_spans)):
+        for begin, stop, label in spans:
+            if required:
+                crosses = (first < begin) & (begin < end) & (end < stop)
+                crosses |= (begin < first) & (first < stop) & (stop < end)
+                of_cell[crosses & (width > 1)] = CLOSED
+            if label == root and stop - begin == length:
+                if not required:
+                    raise NoParse(f"every tree of this grammar has {root} over the whole sentence")
+                continue
+            has = np.array([bool(chain) if label is None else label in chain for chain in chains])
+            allowed = sets.setdefault((begin, stop), np.ones(len(chains), bool))
+            allowed &= has if required else ~has
+    for number, (begin, stop) in enumerate(sets, 1):
+        if stop - begin > 1:
+            of_cell[(first == begin) & (end == stop) & (of_cell != CLOSED)] = number
+    return SpanMasks(np.stack([np.ones(len(chains), bool), *sets.values()]), of_cell)
+
+
+def choose_leaves(
+    known: Constraints, sentence: Sentence, leaves: Leaves, tables: tuple[LeafTable, LabelTable]
+) -> Leaves:
+    """The leaves of a sentence whose tags, and whose chains over single words, obey."""
+    lookup, table = tables
+    required, words = dict(known.tags), range(len(sentence))
+    asked = lookup.of(Sentence(sentence.words, tuple(required.get(word, "") for word in words)))
+    parts = [(asked if word in required else leaves).between(word, word + 1) for word in words]
+    single = [(spans, must) for spans, must in ((known.spans, True), (known.forbidden_spans, False))]
+    for word in words:
+        keep = np.ones(len(parts[word].symbol), bool)
+        chains = [table.chains[symbol] for symbol in parts[word].symbol]
+        if word in required:
+            keep &= [chain[-1] == required[word] for chain in chains]
+        for _, tag in (pair for pair in known.forbidden_tags if pair[0] == word):
+            keep &= [chain[-1] != tag for chain in chains]
+        for spans, must in single:
+            for first, end, label in spans:
+                if (first, end) == (word, word + 1):
+                    # Every word has its tag, so a single word is a unit already, and can never be none.
+                    keep &= [(label is None or label in chain) == must for chain in chains]
+        _, symbol, entry, weight = parts[word]
+        parts[word] = Leaves(np.array([0, keep.sum()], np.int32), symbol[keep], entry[keep], weight[keep])
+    empty = [word for word in words if not len(parts[word].symbol)]
+    if empty:
+        raise NoParse(f"nothing that may stand over {sentence.words[empty[0]]!r} obeys the constraints")
+    begin = np.concatenate(([0], np.cumsum([len(part.symbol) for part in parts]))).astype(np.int32)
+    symbol, entry, weight = (np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True))
+    return Leaves(begin, symbol, entry, weight)

@@ -6,21 +6,39 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from latentgram.errors import SettingError
 
 PRECISIONS = ("float32", "float64")
 
 
+class _None:
+    """`Pruning.none`, for a class as for one of its objects."""
+
+    def __get__(self, pruning: Pruning | None, kind: type[Pruning]) -> Callable[[], Pruning]:
+        def none() -> Pruning:
+            """No pruning at all; with all else as it is, or, asked of the class, in double precision."""
+            given = kind(precision="float64") if pruning is None else pruning
+            return dataclasses.replace(
+                given, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
+            )
+
+        return none
+
+
 @dataclass(frozen=True)
 class Pruning:
     """Thresholds of coarse-to-fine parsing, as posteriors. See parse/cascade.py for the stages.
 
-    It is what `Parser` takes as `pruning`.
+    It is what `Parser` takes as `pruning`. `Pruning.none()` cuts nothing and is exact; asked of an object it keeps
+    what is not a threshold.
 
-    >>> Pruning().none().floor
-    0.0
+    >>> Pruning.none().precision, Pruning(precision="float32").none().floor
+    ('float64', 0.0)
     """
+
+    none: ClassVar[_None] = _None()
 
     floor: float = 3e-5
     """Least estimated posterior of an item while the coarse chart grows."""
@@ -63,14 +81,13 @@ class Pruning:
             threshold=self.threshold / 100,
         )
 
-    def none(self) -> Pruning:
-        """No pruning at all."""
-        return dataclasses.replace(
-            self, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
-        )
-
 
 def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str) -> None:
     """Raise if a value is no number, or not in its range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
         raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")
+
+
+PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
+"""For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
+and all edges between them."""

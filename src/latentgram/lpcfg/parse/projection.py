@@ -1,0 +1,331 @@
+"""What stands for a grammar in coarser stages of parsing: its one-state projection, and grammars of few states.
+
+**The projection** is the PCFG of a grammar's counts N,
+
+    p(a→b c) = N(a→b c)/N(a),   π(a) = N(a at the root)/N(trees),   q(s→x) by leaves.py;
+
+a plain PCFG is its own. Rules that a treebank never showed have what a parent keeps for rules it was never seen
+with, which grows with the number of different rules it was seen with (Witten & Bell), spread by what is known of
+its children one at a time,
+
+    p(a→b c) = ω(a) · p_left(b | a) · p_right(c | a),   ω(a) = min(1, γ · different rules of a / N(a)),
+    p_left(b | a) = (N(a→b ·) + κ u(b)) / (N(a) + κ),
+
+with u the distribution of left (right) children of any parent. Intermediate symbols of binarisation stand only
+under the labels they belong to. With this every sentence has a parse.
+
+**Contexts.** The projection says how often symbol a begins right after a word of preterminal t:
+
+    first(a, t) = Σ_{b,c} p(a→b c) first(b, t),   last(a, t) likewise to the right          (first(t, t) = 1)
+    after(t, c) = Σ_{a→b c} N(a→b c) last(b, t) + Σ_{a→c d} p(a→c d) after(t, a)
+
+are linear systems over the interminals, solved once per grammar. The tags of adjacent words follow from the same:
+N(t, t′) = Σ N(a→b c) last(b, t) first(c, t′), so that the grammar brings its own bigram model of tags. The
+boundary of the sentence is one more preterminal, the last. A span's posterior is estimated from its own inside
+probability and the bigram model of the rest,
+
+    p̂(a, i, j) = [Σ_t f_{i-1}(t) after(t,a)/N(t)] · α(a,i,j) · [Σ_t before(t,a)/N(a) · q(t→x_j) b_j(t)]
+
+with f and b the scaled forward and backward numbers of the bigram model. Nothing is learned for it.
+
+**Fewer states.** Every symbol's states are mapped by two matrices, `down` (k × m) for inside vectors and `up`
+(m × k) for outside vectors, so that
+
+    t′(a→b c) = down_a · t(a→b c)(up_b, up_c),   q′(a→x) = down_a · q(a→x),   π′(a) = π(a) · up_a.
+
+The coordinates of a spectral grammar are singular vectors, strongest first: keeping the first k of them gives the
+very grammar that would have been learned with k states. The states of a grammar of probabilities are merged into k
+groups of states that are alike in what they rewrite to (Ward's criterion on the square roots of their rule
+probabilities); a group rewrites as its states do on average, weighted by how often they occur, and is reached as
+often as all of them together (Petrov & Klein 2007).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from latentgram.data.binarisation import Symbol
+from latentgram.lpcfg.kernels import first_pass
+from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules
+from latentgram.lpcfg.kernels.first_pass import Contexts, Grown, Limits, SpanMasks, Words
+from latentgram.lpcfg.leaves import LeafTable, Leaves
+from latentgram.lpcfg.model import LPCFG
+from latentgram.numeric.semiring import MaxProduct, Real
+
+Array = NDArray[np.float64]
+Maps = list[tuple[Array, Array]]
+
+GAMMA = 3.0
+"""How many unseen rules each different rule seen stands for."""
+KAPPA = 5.0
+"""How many rules the distribution over all parents counts for."""
+_TINY = 1e-300
+ALL_TREES, BEST_TREE = Real(), MaxProduct()
+"""What inside numbers are: the probability of all trees over some words, or of the best."""
+
+
+def is_plain(grammar: LPCFG) -> bool:
+    """Whether a grammar is its own projection: one state per symbol, and all numbers are probabilities.
+
+    One state alone does not make it: the numbers of a spectral grammar are coordinates, which mean something only
+    in whole contractions.
+    """
+    return bool(grammar.nonnegative and grammar.states.max() == 1 and (grammar.mean_inside == 1.0).all())
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The one-state grammar that stands for the grammar of a table of leaves."""
+
+    leaves: LeafTable
+    unseen: bool = False
+    """Whether rules that were never seen may be used."""
+    plain: bool = False
+    """Whether the grammar is its own projection."""
+
+    @property
+    def grammar(self) -> LPCFG:
+        """What it stands for."""
+        return self.leaves.grammar
+
+    @cached_property
+    def index(self) -> RuleIndex:
+        """The rules by their children."""
+        seen = index_rules(self.grammar.rules, len(self.grammar.interminals), len(self.grammar.states))
+        return seen._replace(unseen=unseen_rules(self.grammar)) if self.unseen else seen
+
+    @cached_property
+    def rule(self) -> Array:
+        """[R] the probabilities of the rules that were seen."""
+        if self.plain:
+            return self.grammar.rule_tensor
+        return np.asarray(self.grammar.rule_count / self.leaves.symbol_count[self.grammar.rules[:, 0]])
+
+    @cached_property
+    def probability(self) -> Array:
+        """The same in the order of the index, less what the rules would have if they were unseen: the first pass
+        sums the factors of unseen rules over all pairs of children."""
+        probability, unseen = self.rule[self.index.rule], self.index.unseen
+        if self.unseen:
+            parent, left, right = self.grammar.rules[self.index.rule].T
+            probability = probability - unseen.weight * unseen.left[left, parent] * unseen.right[right, parent]
+        return np.asarray(probability)
+
+    @cached_property
+    def root(self) -> Array:
+        """[I+P] how often each symbol is the root of a tree."""
+        if self.plain:
+            return self.grammar.root_vector
+        return np.asarray(self.grammar.root_count / self.grammar.root_count.sum())
+
+    @cached_property
+    def anywhere(self) -> Array:
+        """[I+P] how often each symbol is the root of any part of a tree; of a plain grammar, of any part that is
+        one without binarisation, too."""
+        count = self.leaves.symbol_count
+        if self.plain:
+            whole = [not Symbol.read(name).intermediate for name in self.grammar.interminals]
+            count = count * np.append(whole, np.ones(len(self.grammar.preterminals), bool))
+        return np.asarray(count / count.sum())
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The contexts of its symbols."""
+        grammar = self.grammar
+        return expected_boundaries(
+            grammar.rules, grammar.rule_count, grammar.root_count, len(grammar.interminals), len(grammar.states)
+        )
+
+    def grow(
+        self,
+        leaves: Leaves,
+        limits: Limits,
+        masks: SpanMasks | None = None,
+        semiring: Real | MaxProduct = ALL_TREES,
+    ) -> tuple[Grown, Array]:
+        """The items over a sentence, cut as they grow, and the words' scales."""
+        length, interminals = len(leaves.begin) - 1, len(self.grammar.interminals)
+        if limits.floor > 0.0 or limits.beam > 0.0:
+            tags, bounds = leaves.symbol - np.int32(interminals), self.boundaries
+            forward, backward, scale = first_pass.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
+            contexts = first_pass.context_scores(
+                leaves.begin, tags, leaves.weight, forward, backward, scale, bounds.after, bounds.before
+            )
+        else:
+            scale = np.maximum.reduceat(leaves.weight, leaves.begin[:-1])
+            contexts = Contexts(*np.ones((2, length + 1, interminals)))
+        words = Words(leaves.begin, leaves.symbol, leaves.weight / np.repeat(scale, np.diff(leaves.begin)))
+        allowed = masks or first_pass.everything(length, interminals)
+        grown = first_pass.grow_items(semiring, words, contexts, self.index, self.probability, limits, allowed)
+        return grown, scale * np.exp2(grown.exponent)
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Tag bigrams and contexts of symbols, with the sentence boundary as the last tag."""
+
+    bigram: Array
+    """[P+1, P+1] p(next tag | tag)."""
+    after: Array
+    """[P+1, I] expected number of nodes of each interminal that begin after a word of each tag."""
+    before: Array
+    """[P+1, I] p(tag of the next word | interminal that ends before it)."""
+
+
+def expected_boundaries(
+    rules: NDArray[np.int32],
+    rule_count: Array,
+    root_count: Array,
+    interminals: int,
+    symbols: int,
+    unseen: float = 0.01,
+) -> Boundaries:
+    """Solve the linear systems of the module's text.
+
+    `unseen` is the share of the unigram model in the bigram model, so that no sequence of tags is impossible.
+    """
+    preterminals, edge_tag = symbols - interminals, symbols - interminals
+    parent, left, right = rules.T
+    count = root_count + np.bincount(left, rule_count, symbols) + np.bincount(right, rule_count, symbols)
+    probability = rule_count / count[parent]
+
+    def matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], values: Array) -> Array:
+        dense = np.zeros((symbols, symbols))
+        np.add.at(dense, (rows, columns), values)
+        return dense
+
+    def corner(children: Array) -> Array:
+        """first or last: [S, P+1]."""
+        inner = children[:interminals, :interminals]
+        ends = np.zeros((symbols, preterminals + 1))
+        ends[:interminals, :-1] = np.linalg.solve(
+            np.eye(interminals) - inner, children[:interminals, interminals:]
+        )
+        ends[interminals:, :-1] = np.eye(preterminals)
+        return ends
+
+    def context(direct: Array, children: Array) -> Array:
+        """after or before as counts [S, P+1]: what is seen directly, and what a symbol passes on to its child."""
+        direct[:, edge_tag] += root_count
+        inner = children[:interminals, :interminals]
+        counts = direct.copy()
+        counts[:interminals] = np.linalg.solve(np.eye(interminals) - inner.T, direct[:interminals])
+        counts[interminals:] += children[:interminals, interminals:].T @ counts[:interminals]
+        return counts
+
+    to_left, to_right = matrix(parent, left, probability), matrix(parent, right, probability)
+    first, last = corner(to_left), corner(to_right)
+    seen_after, seen_before = np.zeros((symbols, preterminals + 1)), np.zeros((symbols, preterminals + 1))
+    np.add.at(seen_after, right, rule_count[:, None] * last[left])
+    np.add.at(seen_before, left, rule_count[:, None] * first[right])
+    after, before = context(seen_after, to_left), context(seen_before, to_right)
+    pairs = np.zeros((preterminals + 1, preterminals + 1))
+    pairs[:, :] = last[left].T @ (rule_count[:, None] * first[right])
+    pairs[edge_tag] += root_count @ first
+    pairs[:, edge_tag] += root_count @ last
+    tag_count = np.append(count[interminals:], root_count.sum())
+    bigram = pairs / np.maximum(pairs.sum(1, keepdims=True), _TINY)
+    return Boundaries(
+        (1 - unseen) * bigram + unseen * tag_count / tag_count.sum(),
+        np.ascontiguousarray((after[:interminals] / np.maximum(tag_count, _TINY)).T),
+        np.ascontiguousarray((before[:interminals] / np.maximum(count[:interminals, None], _TINY)).T),
+    )
+
+
+def unseen_rules(grammar: LPCFG) -> Unseen:
+    """The unseen rules of a grammar, in factors."""
+    parents = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.interminals))
+    different = np.bincount(grammar.rules[:, 0], minlength=len(grammar.interminals))
+    kept = np.minimum(GAMMA * different / np.maximum(parents, 1.0), 1.0)
+    symbols = [Symbol.read(name) for name in (*grammar.interminals, *grammar.preterminals)]
+    label = np.array([symbol.chain[-1] for symbol in symbols], object)
+    intermediate = np.array([symbol.intermediate for symbol in symbols])
+    # [S, I] whether a symbol may stand under a parent
+    own = ~intermediate[:, None] | (label[:, None] == label[: len(grammar.interminals)][None, :])
+
+    def share(side: int) -> Array:
+        counts = np.zeros((len(grammar.states), len(grammar.interminals)))
+        np.add.at(counts, (grammar.rules[:, side], grammar.rules[:, 0]), grammar.rule_count)
+        anywhere = counts.sum(1, keepdims=True) * own
+        anywhere = anywhere / np.maximum(anywhere.sum(0), _TINY)
+        return np.asarray((counts + KAPPA * anywhere) / (parents + KAPPA))
+
+    return Unseen(1.0, kept * share(1), share(2))
+
+
+def smaller(grammar: LPCFG, states: int) -> LPCFG | None:
+    """The grammar with at most `states` states per symbol, or None if it has no more than that already.
+
+    One pass over the tensors.
+    """
+    if int(grammar.states.max(initial=0)) <= states:
+        return None
+    maps = _merge(grammar, states) if grammar.nonnegative else _truncate(grammar, states)
+    few = np.array([down.shape[0] for down, _ in maps], np.int32)
+    rule_size = np.prod(few[grammar.rules].astype(np.int64), axis=1)
+    rule_offset = np.append(0, np.cumsum(rule_size))
+    rule_tensor = np.empty(rule_offset[-1])
+    for number, (parent, left, right) in enumerate(grammar.rules.tolist()):
+        tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]
+        part = (maps[parent][0] @ tensor.reshape(grammar.states[parent], -1)).reshape(
+            few[parent], grammar.states[left], grammar.states[right]
+        )
+        part = maps[left][1].T @ (part @ maps[right][1])
+        rule_tensor[rule_offset[number] : rule_offset[number + 1]] = part.ravel()
+    every = range(len(few))
+    lexicon_vector, lexicon_offset = _map_vectors(
+        grammar.lexicon_vector, grammar.lexicon_offset, [maps[symbol][0] for symbol in grammar.lexicon[:, 0]]
+    )
+    downs, ups = [maps[symbol][0] for symbol in every], [maps[symbol][1].T for symbol in every]
+    root_vector, root_offset = _map_vectors(grammar.root_vector, grammar.root_offset, ups)
+    return replace(
+        grammar,
+        states=few,
+        rule_offset=rule_offset,
+        rule_tensor=rule_tensor,
+        lexicon_offset=lexicon_offset,
+        lexicon_vector=lexicon_vector,
+        root_offset=root_offset,
+        root_vector=root_vector,
+        mean_inside=_map_vectors(grammar.mean_inside, grammar.root_offset, downs)[0],
+        mean_outside=_map_vectors(grammar.mean_outside, grammar.root_offset, ups)[0],
+    )
+
+
+def _map_vectors(flat: Array, offset: NDArray[np.int64], matrices: list[Array]) -> tuple[Array, NDArray[np.int64]]:
+    parts = [
+        matrix @ flat[begin:end] for matrix, begin, end in zip(matrices, offset[:-1], offset[1:], strict=True)
+    ]
+    return np.concatenate(parts), np.cumsum([0, *(part.size for part in parts)])
+
+
+def _truncate(grammar: LPCFG, states: int) -> Maps:
+    """Keep the first coordinates."""
+    return [(np.eye(min(states, m), m), np.eye(m, min(states, m))) for m in grammar.states.tolist()]
+
+
+def _merge(grammar: LPCFG, states: int) -> Maps:
+    """Merge states that rewrite alike."""
+    profile: list[list[Array]] = [[] for _ in grammar.states]
+    for number, parent in enumerate(grammar.rules[:, 0].tolist()):
+        tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]
+        profile[parent].append(tensor.reshape(grammar.states[parent], -1).sum(1))
+    for number, symbol in enumerate(grammar.lexicon[:, 0].tolist()):
+        profile[symbol].append(
+            grammar.lexicon_vector[grammar.lexicon_offset[number] : grammar.lexicon_offset[number + 1]]
+        )
+    maps = []
+    for symbol, m in enumerate(grammar.states.tolist()):
+        weight = grammar.mean_outside[grammar.root_offset[symbol] : grammar.root_offset[symbol + 1]] + 1e-12
+        group = np.arange(m)
+        if m > states:
+            alike = np.sqrt(np.maximum(np.stack(profile[symbol], 1), 0.0))
+            group = fcluster(linkage(alike, "ward"), states, "maxclust") - 1
+        member = np.equal.outer(np.unique(group), group).astype(np.float64)
+        maps.append((member * weight / (member @ weight)[:, None], member.T.copy()))
+    return maps
