@@ -31,7 +31,7 @@ from typing import Any
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
 from harness import explain, write_rows
-from latentgram.lpcfg.kernels import first_pass
+from latentgram.lpcfg.kernels import contexts, first_pass
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
@@ -82,7 +82,7 @@ def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[st
     small = backend.cascade.pruning.small_states
     stages = {
         **dict.fromkeys(
-            [(first_pass, "filter_tags"), (first_pass, "context_scores"), (first_pass, "grow_items")], "first"
+            [(contexts, "filter_tags"), (contexts, "context_scores"), (first_pass, "grow_items")], "first"
         ),
         **dict.fromkeys([(cascade, name) for name in ("outside_items", "probable_joints", "pack_chart")], "first"),
         (cascade, "prune_chart"): "small",

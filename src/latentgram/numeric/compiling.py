@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
 import numba
@@ -44,12 +45,26 @@ def njit(
     return kept
 
 
+_MEANINGS: dict[Function, dict[type, Function]] = {}
+
+
+def depends_on_type(declared: Function) -> Function:
+    """A function whose meanings `by_type` gives; uncompiled code finds them, too."""
+
+    @wraps(declared)
+    def look_up(first: Any, *others: Any) -> Any:
+        return _MEANINGS[look_up][type(first)](first, *others)
+
+    return look_up
+
+
 def by_type(function: Function, meanings: Mapping[type, Function], fastmath: set[str] | None = None) -> None:
-    """Give a function its meanings in compiled code, by the type of its first argument, a named tuple.
+    """Give a function its meanings, by the type of its first argument, a named tuple.
 
     A compiled function that gets such arguments is specialised for them and, other than with closures over
     compiled functions, found in the cache on disk by the next process. May be called again for more types.
     """
+    _MEANINGS.setdefault(function, {}).update(meanings)
     options: Any = {"fastmath": fastmath} if fastmath else {}
 
     def choose(first: Any, *others: Any) -> Function | None:

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
+from latentgram.numeric.compiling import depends_on_type
 from latentgram.numeric.semiring import times
 
 NOTHING = -1
 """Stands where an edge has no further item."""
 
 
+@depends_on_type
 def list_edges(structure, item, edges):
     """Append the edges (left item, right item, weight) of an item that is not a leaf to a list.
 

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.numeric.compiling import REORDER, by_type
+from latentgram.numeric.compiling import REORDER, by_type, depends_on_type
 
 
 class Real(NamedTuple):
@@ -53,34 +53,42 @@ class MaxProduct(NamedTuple):
     """The best structure, of non-negative weights; only `plus` is needed beside the product of numbers."""
 
 
+@depends_on_type
 def zero(semiring):
     """The neutral element of ⊕."""
 
 
+@depends_on_type
 def one(semiring):
     """The neutral element of ⊗."""
 
 
+@depends_on_type
 def plus(semiring, x, y):
     """x ⊕ y."""
 
 
+@depends_on_type
 def times(semiring, x, y):
     """x ⊗ y."""
 
 
+@depends_on_type
 def pull(semiring, adjoint, other, term, total):
     """What the adjoint of total = … ⊕ term hands down to x, where term = x ⊗ other."""
 
 
+@depends_on_type
 def rest(semiring, adjoint, pulled):
     """What is left to hand down to the terms that follow, when one has pulled its share."""
 
 
+@depends_on_type
 def shares(semiring, terms):
     """The shares [terms] of the terms of a sum in it, but for a factor; in `Max` the greatest ones have it all."""
 
 
+@depends_on_type
 def posterior(semiring, value, adjoint, total):
     """The marginal probability of a node with this value and adjoint; total is the value at the root."""
 

@@ -60,8 +60,8 @@ class Parser(Summarised):
     >>> print(parser.parse("Dogs sleep").tree)
     (S (NN Dogs) (VB sleep))
 
-    Grammars of phrases may look at part of the chart only; `pruning` says at how much. By default those with hidden
-    states do, and a plain PCFG looks at all of it.
+    Grammars of phrases may look at part of the chart only; `pruning` says at how much. By default those with
+    hidden states do, and a plain PCFG looks at all of it.
 
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Spectral(states=2))
     >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))

@@ -7,13 +7,15 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from latentgram.lpcfg.kernels import contexts as beside
 from latentgram.lpcfg.kernels import first_outside, first_pass
 from latentgram.lpcfg.kernels.chart import Unseen, index_rules, pack_chart
 from latentgram.lpcfg.kernels.chart_trees import best_cover
+from latentgram.lpcfg.kernels.contexts import Contexts
 from latentgram.lpcfg.kernels.first_outside import Kept
-from latentgram.lpcfg.kernels.first_pass import Contexts, Limits, Words, everything
+from latentgram.lpcfg.kernels.first_pass import Limits, Words, everything
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
-from latentgram.numeric.semiring import Real
+from latentgram.numeric.semiring import MaxProduct, Real
 from oracles.binary_trees import SmallGrammar
 from oracles.chart_items import complete_chart, edges_of, places_of
 
@@ -38,7 +40,7 @@ def tag_sequences(bigram, weight):
 
 def test_filter_gives_posteriors_of_tags_and_the_probability_of_words():
     _, bigram, weight = sentence(0)
-    forward, backward, scale = first_pass.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    forward, backward, scale = beside.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
     posterior, total = np.zeros(len(LEAF_TAG)), 0.0
     for leaves, probability in tag_sequences(bigram, weight):
         posterior[list(leaves)] += probability
@@ -50,9 +52,9 @@ def test_filter_gives_posteriors_of_tags_and_the_probability_of_words():
 
 def test_context_scores_sum_over_the_words_beside():
     random, bigram, weight = sentence(1)
-    forward, backward, scale = first_pass.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
+    forward, backward, scale = beside.filter_tags(LEAF_BEGIN, LEAF_TAG, weight, bigram)
     after, before = random.random((3, 4)), random.random((3, 4))
-    begins, ends = first_pass.context_scores(LEAF_BEGIN, LEAF_TAG, weight, forward, backward, scale, after, before)
+    begins, ends = beside.context_scores(LEAF_BEGIN, LEAF_TAG, weight, forward, backward, scale, after, before)
     np.testing.assert_allclose(begins[0], after[2])
     np.testing.assert_allclose(ends[4], before[2])
     np.testing.assert_allclose(begins[2], forward[2] * after[1])
@@ -129,8 +131,8 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen, floor):
         }
 
 
-def packed(grammar, lexical, threshold=0.0, edge_threshold=0.0):
-    """The posteriors of a small grammar: log Z, the packed chart, and those of its items and edges."""
+def grow(grammar, lexical, semiring):
+    """The uncut chart of a small grammar, its rules, and the logarithm of what was taken out of the words."""
     words, symbols = len(lexical), grammar.interminals + grammar.preterminals
     word, tag = np.nonzero(lexical)
     leaves = Words(
@@ -141,12 +143,18 @@ def packed(grammar, lexical, threshold=0.0, edge_threshold=0.0):
     index = index_rules(grammar.rules, grammar.interminals, symbols)
     probability = grammar.weights[index.rule]
     contexts = Contexts(*np.ones((2, words + 1, grammar.interminals)))
-    grown = first_pass.grow_items(
-        Real(), leaves, contexts, index, probability, Limits(), everything(words, grammar.interminals)
-    )
+    everywhere = everything(words, grammar.interminals)
+    grown = first_pass.grow_items(semiring, leaves, contexts, index, probability, Limits(), everywhere)
+    return grown, index, probability, np.log(lexical.max(axis=1)).sum() + np.log(2) * grown.exponent.sum()
+
+
+def packed(grammar, lexical, threshold=0.0, edge_threshold=0.0):
+    """The posteriors of a small grammar: log Z, the packed chart, and those of its items and edges."""
+    words = len(lexical)
+    grown, index, probability, taken_out = grow(grammar, lexical, Real())
     found = first_outside.outside_items(grown, grammar.root, index, probability)
     with np.errstate(divide="ignore"):
-        log_z = np.log(found.total) + np.log(lexical.max(axis=1)).sum() + np.log(2) * grown.exponent.sum()
+        log_z = np.log(found.total) + taken_out
     item = np.flatnonzero((found.posterior >= threshold) & (found.posterior > 0))
     kept = Kept(np.searchsorted(item, grown.cell_begin).astype(np.int32), item)
     joints = first_outside.probable_joints(grown, found, kept, index, probability, edge_threshold)
@@ -217,8 +225,17 @@ def test_long_sentences_stay_in_range(scale, seed):
     np.testing.assert_allclose(np.bincount(word, item[: chart.cell_begin[250]]), 1, rtol=1e-9)
 
 
-def in_logs(grammar, lexical):
-    """log Z by a chart of logarithms."""
+def test_the_best_tree_of_a_long_sentence_stays_in_range():
+    grammar = SmallGrammar.random(3)
+    lexical = grammar.lexical(80, 3) * 1e-30
+    chart, _, _, taken_out = grow(grammar, lexical, MaxProduct())
+    root = slice(chart.cell_begin[-2], chart.cell_begin[-1])
+    best = np.log((chart.inside[root] * grammar.root[chart.symbol[root]]).max()) + taken_out
+    assert best == pytest.approx(in_logs(grammar, lexical, np.maximum), rel=1e-12)
+
+
+def in_logs(grammar, lexical, plus=np.logaddexp):
+    """log Z, or that of the best tree, by a chart of logarithms."""
     words, symbols = len(lexical), grammar.interminals + grammar.preterminals
     with np.errstate(divide="ignore"):
         leaf, weights, root = np.log(lexical), np.log(grammar.weights), np.log(grammar.root)
@@ -230,8 +247,8 @@ def in_logs(grammar, lexical):
             j = i + width
             for (a, b, c), weight in zip(grammar.rules, weights, strict=True):
                 sums = chart[i, i + 1 : j, b] + chart[i + 1 : j, j, c]
-                chart[i, j, a] = np.logaddexp(chart[i, j, a], weight + np.logaddexp.reduce(sums))
-    return np.logaddexp.reduce(root + chart[0, words])
+                chart[i, j, a] = plus(chart[i, j, a], weight + plus.reduce(sums))
+    return plus.reduce(root + chart[0, words])
 
 
 def test_items_that_only_unseen_rules_make_need_more_to_stay():
@@ -297,9 +314,8 @@ def test_best_cover_is_best_of_all_covers():
         assert list(best_cover(cell_begin, value, cost)) == best
 
 
-def test_rules_rarer_than_unseen_ones_stay_within_their_tables(monkeypatch):
+def test_rules_rarer_than_unseen_ones_stay_within_their_tables():
     """A rule may be seen less often than unseen ones are expected: what it has beyond them is negative."""
-    monkeypatch.setattr(first_pass, "plus", lambda semiring, x, y: x + y)  # uncompiled it has no meaning
     words = 12
     index = index_rules(np.argwhere(np.ones((1, 2, 2))).astype(np.int32), 1, 2)
     index = index._replace(unseen=Unseen(0.5, np.ones((2, 1)), np.ones((2, 1))))

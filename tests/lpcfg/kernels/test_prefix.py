@@ -12,7 +12,8 @@ import latentgram as lg
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import index_rules
-from latentgram.lpcfg.kernels.first_pass import Contexts, Limits, Words, everything, grow_items
+from latentgram.lpcfg.kernels.contexts import Contexts
+from latentgram.lpcfg.kernels.first_pass import Limits, Words, everything, grow_items
 from latentgram.lpcfg.kernels.prefix import prefix_values
 from latentgram.lpcfg.surprisal import Surprisal
 from latentgram.numeric.semiring import Real

@@ -24,7 +24,8 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels.chart import PackedChart, cell_of
-from latentgram.lpcfg.kernels.first_pass import Grown, at_end, at_first, splits
+from latentgram.lpcfg.kernels.first_pass import Grown
+from latentgram.lpcfg.kernels.rows import at_end, at_first, splits
 from latentgram.numeric.compiling import by_type
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best

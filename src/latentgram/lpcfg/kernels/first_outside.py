@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown
-from latentgram.lpcfg.kernels.first_pass import Rows, add_scaled, at_end, at_first, splits
+from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
 from latentgram.numeric.compiling import REORDER
 
 
@@ -29,15 +29,6 @@ class Outside(NamedTuple):
     total: float
     outside: NDArray[np.float64]
     posterior: NDArray[np.float64]
-
-
-@register_jitable
-def _handed(index, probability, outside, pair):
-    """What the parents in a cell hand down to a pair of children: Σ_a p(a→b c) β(a)."""
-    above = 0.0
-    for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
-        above += probability[entry] * outside[index.parent[entry]]
-    return above
 
 
 @njit(cache=True, fastmath=REORDER)
@@ -77,51 +68,10 @@ def _hand_down(chart, index, probability, first, width, above, item_outside):
                 if pair >= 0:
                     if above.pair_in[pair] != cell:
                         above.pair_in[pair] = cell
-                        above.of_pair[pair] = _handed(index, probability, above.outside, pair)
+                        above.of_pair[pair] = handed_down(index, probability, above.outside, pair)
                     below += above.of_pair[pair] * chart.inside[right]
                     item_outside[right] += above.of_pair[pair] * value
             item_outside[left] += below
-
-
-@register_jitable
-def _hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint):
-    """The adjoint of meeting in rows; what children get is added up in rows (`adjoint`), or by item."""
-    length, interminals, rows = chart.exponent.shape[0], index.interminals, chart.rows
-    left_cell = first
-    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1] if end > first + 2 else 0):
-        b, value = chart.symbol[left], chart.inside[left]
-        for pair in range(index.row_begin[b], index.tags_begin[b]):
-            place = at_end(interminals, index.right[pair], first + 1, end)
-            if rows.by_end[place] != 0.0:
-                handed = _handed(index, probability, above.outside, pair)
-                item_outside[left] += handed * rows.by_end[place]
-                adjoint.by_end[place] += handed * value
-    left_cell = cell_of(length, first, end - first - 1)
-    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]):
-        b, value = chart.symbol[left], chart.inside[left]
-        for pair in range(index.tags_begin[b], index.row_begin[b + 1]):
-            tag = index.right[pair] - interminals
-            if rows.tags[end - 1, tag] != 0.0:
-                handed = _handed(index, probability, above.outside, pair)
-                item_outside[left] += handed * rows.tags[end - 1, tag]
-                adjoint.tags[end - 1, tag] += handed * value
-    for b in range(interminals if end > first + 3 else 0):
-        if rows.ends[first, b, 1] < 0:
-            continue
-        row = at_first(interminals, length, b, first, 0)
-        for pair in range(index.row_begin[b], index.tags_begin[b]):
-            low, high = splits(rows, b, index.right[pair], first, end)
-            if low >= high:
-                continue
-            handed = _handed(index, probability, above.outside, pair)
-            if handed != 0.0:
-                column = at_end(interminals, index.right[pair], 0, end)
-                add_scaled(
-                    adjoint.by_first[row + low : row + high], handed, rows.by_end[column + low : column + high]
-                )
-                add_scaled(
-                    adjoint.by_end[column + low : column + high], handed, rows.by_first[row + low : row + high]
-                )
 
 
 @register_jitable
@@ -179,7 +129,7 @@ def outside_items(chart, root, index, probability):
                 mass += item_outside[item]
             if mass != 0.0:
                 if in_rows:
-                    _hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint)
+                    hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint)
                 else:
                     _hand_down(chart, index, probability, first, width, above, item_outside)
                 if smooth:
@@ -262,7 +212,7 @@ def probable_joints(chart, outside, kept, index, probability, threshold):
                         if pair >= 0:
                             if above_in[pair] != cell:
                                 above_in[pair] = cell
-                                above_of[pair] = _handed(index, probability, outside_of, pair)
+                                above_of[pair] = handed_down(index, probability, outside_of, pair)
                             above = above_of[pair]
                         if left_unseen:
                             factors = unseen.left[b], unseen.right[c]

@@ -13,15 +13,12 @@ mostly empty then, so the cost is that of the few spans that look like constitue
 the grammar: each item on the left of a split point looks at each on the right.
 
 With thresholds of zero nothing is cut and all is exact: so grammars with one state per symbol are parsed. Cells
-are full then, and the numbers of a symbol stand in rows, by the first word and by the end of its spans: the sum
-over the split points of two interminals is the product of two rows. O(Q n³/6) in time for Q pairs of interminals,
-32 bytes per item in memory.
+are full then, and children meet in rows (rows.py).
 
 All numbers are scaled word by word, with the probabilities of a bigram model of tags,
-p(x_i | x_0 … x_{i-1}) = c_i, or so that the greatest number over each word is one. Where numbers drift away from
-one in spite of it, powers of two are taken out of words as the chart grows: a span has the product of the scales
-of its words whichever way it is split, so this is exact. The tag of the sentence boundary is the last,
-`bigram.shape[0] - 1`.
+p(x_i | x_0 … x_{i-1}) = c_i (contexts.py), or so that the greatest number over each word is one. Where numbers
+drift away from one in spite of it, powers of two are taken out of words as the chart grows: a span has the product
+of the scales of its words whichever way it is split, so this is exact.
 """
 
 from __future__ import annotations
@@ -35,6 +32,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels.chart import cell_of
+from latentgram.lpcfg.kernels.rows import Rows, add_scaled, empty_rows, meet_in_rows, put_into_rows
 from latentgram.numeric.semiring import plus
 
 CLOSED = -1
@@ -70,34 +68,12 @@ class Words(NamedTuple):
     """q(symbol → word), scaled."""
 
 
-class Contexts(NamedTuple):
-    """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
-
-    begins: NDArray[np.float64]
-    ends: NDArray[np.float64]
-
-
 class Limits(NamedTuple):
     """What is cut while a chart grows; see `Pruning`."""
 
     floor: float = 0.0
     beam: float = 0.0
     unseen_rigour: float = 1.0
-
-
-class Rows(NamedTuple):
-    """The inside numbers of a chart of which nothing is cut, with zeros for what is not there; else empty."""
-
-    by_first: NDArray[np.float64]
-    """Those of one symbol and one first word stand side by side, see `at_first` …"""
-    by_end: NDArray[np.float64]
-    """… and those of one symbol and one end, see `at_end`."""
-    tags: NDArray[np.float64]
-    """[n, P] the numbers over words."""
-    ends: NDArray[np.int32]
-    """[n, I, 2] the least and the greatest end of the spans from a word on that can be the symbol."""
-    firsts: NDArray[np.int32]
-    """[n+1, I, 2] the least and the greatest first word of the spans with an end that can be the symbol."""
 
 
 class Grown(NamedTuple):
@@ -115,94 +91,10 @@ class Grown(NamedTuple):
     right_sum: NDArray[np.float64]
 
 
-@register_jitable
-def at_first(interminals, length, symbol, first, end):
-    """Where the number of a symbol over the words first … end−1 stands in `Rows.by_first`."""
-    return interminals * (first * length - first * (first - 1) // 2) + symbol * (length - first) + end - first - 1
-
-
-@register_jitable
-def at_end(interminals, symbol, first, end):
-    """The same in `Rows.by_end`."""
-    return interminals * (end * (end - 1) // 2) + symbol * end + first
-
-
-@register_jitable
-def splits(rows, b, c, first, end):
-    """The range of the split points at which interminal b may end and c begin."""
-    low = max(rows.ends[first, b, 0], rows.firsts[end, c, 0])
-    return low, min(rows.ends[first, b, 1], rows.firsts[end, c, 1]) + 1
-
-
 @njit(cache=True)
 def everything(length, interminals):
     """Masks that allow all."""
     return SpanMasks(np.ones((1, interminals), np.bool_), np.zeros(length * (length + 1) // 2, np.int32))
-
-
-@njit(cache=True)
-def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
-    """Scaled forward and backward numbers of the tags a bigram model gives to words, and the scales c.
-
-    `leaf_tag` and `leaf_weight` list, word after word, the tags t that a word x may have, and q(t→x). With f the
-    forward and b the backward numbers, f(t) b(t) is the posterior of a tag.
-    """
-    length, edge = leaf_begin.shape[0] - 1, bigram.shape[0] - 1
-    forward, backward = np.zeros(leaf_tag.shape[0]), np.zeros(leaf_tag.shape[0])
-    scale = np.empty(length)
-    for word in range(length):
-        total = 0.0
-        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
-            if word == 0:
-                mass = bigram[edge, leaf_tag[leaf]]
-            else:
-                mass = 0.0
-                for previous in range(leaf_begin[word - 1], leaf_begin[word]):
-                    mass += forward[previous] * bigram[leaf_tag[previous], leaf_tag[leaf]]
-            forward[leaf] = mass * leaf_weight[leaf]
-            total += forward[leaf]
-        scale[word] = total
-        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
-            forward[leaf] /= total
-    total = 0.0
-    for leaf in range(leaf_begin[length - 1], leaf_begin[length]):
-        backward[leaf] = bigram[leaf_tag[leaf], edge]
-        total += forward[leaf] * backward[leaf]
-    for leaf in range(leaf_begin[length - 1], leaf_begin[length]):
-        backward[leaf] /= total
-    for word in range(length - 2, -1, -1):
-        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
-            for following in range(leaf_begin[word + 1], leaf_begin[word + 2]):
-                backward[leaf] += (
-                    bigram[leaf_tag[leaf], leaf_tag[following]]
-                    * leaf_weight[following]
-                    / scale[word + 1]
-                    * backward[following]
-                )
-    return forward, backward, scale
-
-
-@njit(cache=True)
-def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before):
-    """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
-    length, edge, symbols = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.shape[1]
-    begins, ends = np.zeros((length + 1, symbols)), np.zeros((length + 1, symbols))
-    begins[0] = after[edge]
-    ends[length] = before[edge]
-    for word in range(length):
-        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
-            here = leaf_weight[leaf] / scale[word] * backward[leaf]
-            for symbol in range(symbols):
-                begins[word + 1, symbol] += forward[leaf] * after[leaf_tag[leaf], symbol]
-                ends[word, symbol] += here * before[leaf_tag[leaf], symbol]
-    return Contexts(begins, ends)
-
-
-@register_jitable
-def add_scaled(target, value, vector):
-    """target += value · vector."""
-    for place in range(target.shape[0]):
-        target[place] += value * vector[place]
 
 
 @register_jitable
@@ -274,53 +166,6 @@ def _meet(semiring, chart, index, first, width, here):
 
 
 @register_jitable
-def _dot(semiring, left, right):
-    """⊕ₖ leftₖ rightₖ."""
-    total = 0.0
-    for k in range(left.shape[0]):
-        total = plus(semiring, total, left[k] * right[k])
-    return total
-
-
-@register_jitable
-def _meet_in_rows(semiring, chart, index, first, end, here):
-    """The same where there are rows. A pair with a preterminal has one split point, next to its word; of two
-    interminals it is the product of their rows."""
-    length, interminals, rows, met = chart.exponent.shape[0], index.interminals, chart.rows, 0
-    left_cell = first
-    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1] if end > first + 2 else 0):
-        b, value = chart.symbol[left], chart.inside[left]
-        for pair in range(index.row_begin[b], index.tags_begin[b]):
-            other = rows.by_end[at_end(interminals, index.right[pair], first + 1, end)]
-            if other != 0.0:
-                here.mass[pair], here.met[met] = value * other, pair
-                met += 1
-    left_cell = cell_of(length, first, end - first - 1)
-    for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]):
-        b, value = chart.symbol[left], chart.inside[left]
-        for pair in range(index.tags_begin[b], index.row_begin[b + 1]):
-            other = rows.tags[end - 1, index.right[pair] - interminals]
-            if other != 0.0:
-                here.mass[pair], here.met[met] = value * other, pair
-                met += 1
-    for b in range(interminals if end > first + 3 else 0):
-        if rows.ends[first, b, 1] < 0:
-            continue
-        row = at_first(interminals, length, b, first, 0)
-        for pair in range(index.row_begin[b], index.tags_begin[b]):
-            low, high = splits(rows, b, index.right[pair], first, end)
-            if low < high:
-                column = at_end(interminals, index.right[pair], 0, end)
-                value = _dot(
-                    semiring, rows.by_first[row + low : row + high], rows.by_end[column + low : column + high]
-                )
-                if value != 0.0:
-                    here.mass[pair], here.met[met] = value, pair
-                    met += 1
-    return met
-
-
-@register_jitable
 def _spread(semiring, index, probability, cell, here, met):
     """α(a) = ⊕ p(a→b c) · (mass of the pair), for the pairs that were met; how many symbols were reached."""
     count = 0
@@ -336,24 +181,6 @@ def _spread(semiring, index, probability, cell, here, met):
                 count += 1
             here.inside[symbol] = plus(semiring, here.inside[symbol], probability[entry] * value)
     return count
-
-
-@register_jitable
-def _put_into_rows(chart, interminals, first, end):
-    """Copy the numbers of a cell into the rows."""
-    length, rows = chart.exponent.shape[0], chart.rows
-    cell = cell_of(length, first, end - first)
-    for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
-        symbol, value = chart.symbol[item], chart.inside[item]
-        if symbol >= interminals:
-            rows.tags[first, symbol - interminals] = value
-            continue
-        rows.by_first[at_first(interminals, length, symbol, first, end)] = value
-        rows.by_end[at_end(interminals, symbol, first, end)] = value
-        rows.ends[first, symbol, 0] = min(rows.ends[first, symbol, 0], end)
-        rows.ends[first, symbol, 1] = max(rows.ends[first, symbol, 1], end)
-        rows.firsts[end, symbol, 0] = min(rows.firsts[end, symbol, 0], first)
-        rows.firsts[end, symbol, 1] = max(rows.firsts[end, symbol, 1], first)
 
 
 @register_jitable
@@ -394,7 +221,7 @@ def _rebalance(chart, interminals, width):
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 chart.inside[item] *= factor
             if chart.rows.ends.shape[0]:
-                _put_into_rows(chart, interminals, first, first + narrow)
+                put_into_rows(chart, interminals, first, first + narrow)
             if chart.left_sum.shape[0]:
                 chart.left_sum[cell] *= factor
                 chart.right_sum[cell] *= factor
@@ -435,16 +262,6 @@ def _keep_symbols(chart, contexts, limits, masks, first, width, here, seen, weig
     chart.cell_begin[cell + 1] = items
 
 
-@register_jitable
-def _empty_rows(length, interminals, preterminals):
-    """Rows without any number."""
-    size = interminals * length * (length + 1) // 2
-    ends, firsts = np.empty((length, interminals, 2), np.int32), np.empty((length + 1, interminals, 2), np.int32)
-    ends[:, :, 0], firsts[:, :, 0] = length + 1, length + 1
-    ends[:, :, 1], firsts[:, :, 1] = -1, -1
-    return Rows(np.zeros(size), np.zeros(size), np.zeros((length, preterminals)), ends, firsts)
-
-
 @njit(cache=True)
 def grow_items(semiring, words, contexts, index, probability, limits, masks):
     """The items whose estimated posterior is at least the floor and at least the beam times that of their cell's
@@ -460,7 +277,7 @@ def grow_items(semiring, words, contexts, index, probability, limits, masks):
         np.empty(cells + 1, np.int32),
         np.empty(leaves + (cells - length) * interminals, np.int32),
         np.empty(leaves + (cells - length) * interminals, np.float64),
-        _empty_rows(length * in_rows, interminals, index.pair_of.shape[0] - interminals),
+        empty_rows(length * in_rows, interminals, index.pair_of.shape[0] - interminals),
         np.zeros(length, np.int64),
         np.empty((cells * smooth, interminals)),
         np.empty((cells * smooth, interminals)),
@@ -470,7 +287,7 @@ def grow_items(semiring, words, contexts, index, probability, limits, masks):
     for word in range(length * smooth):
         _sum_factors(word, chart, index.unseen)
     for word in range(length * in_rows):
-        _put_into_rows(chart, interminals, word, word + 1)
+        put_into_rows(chart, interminals, word, word + 1)
     here = _Cell(
         np.zeros(pairs),
         np.empty(pairs, np.int32),
@@ -488,7 +305,7 @@ def grow_items(semiring, words, contexts, index, probability, limits, masks):
                 chart.cell_begin[cell + 1] = chart.cell_begin[cell]
                 continue
             if in_rows:
-                met = _meet_in_rows(semiring, chart, index, first, first + width, here)
+                met = meet_in_rows(semiring, chart, index, first, first + width, here)
             else:
                 met = _meet(semiring, chart, index, first, width, here)
             if smooth:
@@ -502,7 +319,7 @@ def grow_items(semiring, words, contexts, index, probability, limits, masks):
                         count += 1
             _keep_symbols(chart, contexts, limits, masks, first, width, here, count, index.unseen.weight)
             if in_rows:
-                _put_into_rows(chart, interminals, first, first + width)
+                put_into_rows(chart, interminals, first, first + width)
             if smooth:
                 _sum_factors(cell, chart, index.unseen)
         if width >= 4 and width & (width - 1) == 0:

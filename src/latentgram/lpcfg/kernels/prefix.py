@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from latentgram.lpcfg.kernels.first_pass import at_first
+from latentgram.lpcfg.kernels.rows import at_first
 
 
 @njit(cache=True)

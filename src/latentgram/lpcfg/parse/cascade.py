@@ -29,8 +29,7 @@ from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pac
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
 from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks
-from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors
-from latentgram.lpcfg.kernels.tree_weight import tree_weight
+from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, tree_weight
 from latentgram.lpcfg.leaves import PULL, LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, is_plain, smaller

@@ -50,9 +50,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.binarisation import Symbol
-from latentgram.lpcfg.kernels import first_pass
+from latentgram.lpcfg.kernels import contexts, first_pass
 from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules
-from latentgram.lpcfg.kernels.first_pass import Contexts, Grown, Limits, SpanMasks, Words
+from latentgram.lpcfg.kernels.contexts import Contexts
+from latentgram.lpcfg.kernels.first_pass import Grown, Limits, SpanMasks, Words
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.numeric.semiring import MaxProduct, Real
@@ -152,16 +153,16 @@ class Projection:
         length, interminals = len(leaves.begin) - 1, len(self.grammar.interminals)
         if limits.floor > 0.0 or limits.beam > 0.0:
             tags, bounds = leaves.symbol - np.int32(interminals), self.boundaries
-            forward, backward, scale = first_pass.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
-            contexts = first_pass.context_scores(
+            forward, backward, scale = contexts.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
+            beside = contexts.context_scores(
                 leaves.begin, tags, leaves.weight, forward, backward, scale, bounds.after, bounds.before
             )
         else:
             scale = np.maximum.reduceat(leaves.weight, leaves.begin[:-1])
-            contexts = Contexts(*np.ones((2, length + 1, interminals)))
+            beside = Contexts(*np.ones((2, length + 1, interminals)))
         words = Words(leaves.begin, leaves.symbol, leaves.weight / np.repeat(scale, np.diff(leaves.begin)))
         allowed = masks or first_pass.everything(length, interminals)
-        grown = first_pass.grow_items(semiring, words, contexts, self.index, self.probability, limits, allowed)
+        grown = first_pass.grow_items(semiring, words, beside, self.index, self.probability, limits, allowed)
         return grown, scale * np.exp2(grown.exponent)
 
 
