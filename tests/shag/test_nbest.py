@@ -63,6 +63,8 @@ def test_hidden_states_times_deterministic_automata(bank: lg.Treebank) -> None:
     assert posteriors.logprob == pytest.approx(np.logaddexp.reduce(logs))
     np.testing.assert_allclose(posteriors.arcs, arcs / np.exp(posteriors.logprob), atol=1e-12)
     assert not product.deterministic
+    # Nothing is impossible, so to the power 0 a factor changes nothing.
+    assert (automata**0 * hidden).logprob(sentence) == pytest.approx(hidden.logprob(sentence))
 
 
 def test_one_factor_has_hidden_states(bank: lg.Treebank) -> None:

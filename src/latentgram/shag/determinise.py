@@ -2,9 +2,10 @@
 
 Luque et al. 2012 draw such automata (section 5.3); here they make a grammar. State p of a source with C visits and
 U different modifiers keeps 1 − ε of its probabilities, ε = (U + 1) / (C + U + 1) (Witten & Bell 1991); the rest
-goes to all symbols by their frequency. A modifier that p never took leads where it leads from the state that takes
-it most; one that no state took leads back to p. A sequence has one path, so the best tree can be found
-(`Viterbi`), and the grammar can be a factor of any product.
+goes to the end and to all symbols by their frequency, in the proportion 1 : V for V visits of states per sequence.
+A modifier that p never took leads where it leads from the state that takes it most; one that no state took leads
+back to p. A sequence has one path, so the best tree can be found (`Viterbi`), and the grammar can be a factor of
+any product.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ def determinise(grammar: SHAG, clusters: int = 10, trees: Trees | None = None) -
         states = np.arange(dfa.states)
         taken = dfa.target >= 0
         distinct = taken.sum(1) + 1.0
-        unseen = distinct / (dfa.visits * grammar.symbols.counts[head] + distinct)
-        stop[direction, head, states] = (1.0 - unseen) * dfa.stop
+        smoothed = distinct / (dfa.visits * grammar.symbols.counts[head] + distinct)
+        ending = 1.0 / (1.0 + dfa.visits.sum())
+        stop[direction, head, states] = (1.0 - smoothed) * dfa.stop + smoothed * ending
+        unseen = smoothed * (1.0 - ending)
         pair[direction, head] = len(operators)
         operators.append(np.zeros((n_states, n_states)))
         operators[-1][states, states] = unseen
@@ -60,7 +63,7 @@ def determinise(grammar: SHAG, clusters: int = 10, trees: Trees | None = None) -
             target = np.where(taken[:, symbol], dfa.target[:, symbol], dfa.target[usual[symbol], symbol])
             share = grammar.symbols.frequency[symbol]
             operator = np.zeros((n_states, n_states))
-            operator[target, states] = (1.0 - unseen) * dfa.step[:, symbol] + unseen * share
+            operator[target, states] = (1.0 - smoothed) * dfa.step[:, symbol] + unseen * share
             pair[direction, head, symbol] = len(operators)
             weight[direction, head, symbol] = 1.0
             operators.append(operator)
