@@ -18,15 +18,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
 import latentgram
-from latentgram.data.constraints import Constraints
+from latentgram.data.conllu import to_conllu
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
+from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
-from latentgram.web.history import Measured
+from latentgram.web.history import Measured, Taken
 from latentgram.web.session import Session
 from latentgram.web.waiting import Order, Waiting
 from latentgram.web.workers import Busy, GivenUp
@@ -102,6 +103,14 @@ def _add_errors(app: FastAPI) -> None:
     async def given_up(request: Request, error: GivenUp) -> JSONResponse:
         return problem(499, "the client went away")
 
+    @app.exception_handler(Taken)
+    async def taken(request: Request, error: Taken) -> JSONResponse:
+        other = error.other
+        told = schemas.Conflict(
+            detail=error.message, id=other.id, annotator=other.annotator, time=other.time, tree=other.tree
+        )
+        return JSONResponse(told.model_dump(), 409)
+
     @app.exception_handler(LatentgramError)
     async def wrong(request: Request, error: LatentgramError) -> JSONResponse:
         return problem(422, error.message if isinstance(error, DataError) else str(error))
@@ -109,19 +118,17 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_parsing(app: FastAPI, session: Session) -> None:
     @app.post("/api/parse", response_model=schemas.ParseAnswer)
-    async def parse(asked: schemas.ParseRequest, request: Request) -> Response:
+    async def parse(asked: ParseRequest, request: Request) -> Response:
         """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
-        sentence, guessed = await asyncio.to_thread(lambda: session.tagged(session.asked(asked)))
-        known = Constraints.read(asked.fixes.model_dump())
+        question, guessed = await asyncio.to_thread(session.question, asked)
         content = await session.workers.run(
             answer,
-            sentence,
-            known or None,
-            asked.count,
+            question,
             session.version,
             guessed,
             limit=PARSE_SECONDS,
             gone=request.is_disconnected,
+            fresh=False,
         )
         return Response(content, media_type="application/json")
 
@@ -140,13 +147,14 @@ def _add_learning(app: FastAPI, session: Session) -> None:
         """All that the page shows besides parses."""
         return _status(session)
 
-    @app.post("/api/accept")
+    @app.post("/api/accept", responses={409: {"model": schemas.Conflict, "description": "It has a tree already."}})
     def accept(asked: schemas.AcceptRequest) -> schemas.AcceptAnswer:
         """Append a tree to the treebank and learn from it. The same `id` is carried out once."""
         started = time.perf_counter()
         tree = session.annotations.parse(asked.tree)
         proposed = None if asked.proposed is None else session.annotations.parse(asked.proposed)
-        entry, updated = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue)
+        annotator = asked.annotator or session.annotator
+        entry, updated = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue, annotator, asked.over)
         return schemas.AcceptAnswer(
             version=session.version,
             absorbed=updated,
@@ -251,6 +259,7 @@ def _queued(item: Waiting) -> schemas.QueueItem:
         upos=sentence.upos,
         space_after=sentence.space_after,
         entropy=item.entropy,
+        source=None if item.source is None else to_conllu(item.source),
     )
 
 
