@@ -343,11 +343,13 @@ def test_the_queue_puts_the_most_uncertain_first(serve: Any) -> None:
     until(lambda: served.get("/api/queue")["scored"] == 4)
     answer = served.get("/api/queue")
     entropies = [item["entropy"] for item in answer["items"]]
-    assert entropies == sorted(entropies, reverse=True)
+    per_word = [item["entropy"] / len(item["words"]) for item in answer["items"]]
+    assert per_word == sorted(per_word, reverse=True)
     assert entropies[0] == pytest.approx(
         served.session.parser.parse(" ".join(answer["items"][0]["words"])).entropy
     )
     assert [item["number"] for item in served.get("/api/queue", order="file")["items"]] == [0, 1, 2, 3]
+    assert {item["number"] for item in served.get("/api/queue", order="diverse")["items"]} == {0, 1, 2, 3}
     first = answer["items"][0]
     tree = served.post("/api/parse", words=first["words"]).json()["trees"][0]["plain"]
     beyond = served.post("/api/accept", id="abc-12345", tree=tree, queue=99_999)

@@ -24,6 +24,8 @@ OPERATIONS = (
     "POST /api/model/save",
     "GET /api/queue",
     "POST /api/queue",
+    "POST /api/queue/take",
+    "POST /api/note",
     "GET /api/model",
     "GET /api/model/symbol",
 )

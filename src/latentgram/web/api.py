@@ -18,7 +18,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
 import latentgram
-from latentgram.data.conllu import to_conllu
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
@@ -28,8 +27,8 @@ from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.history import Measured, Taken
+from latentgram.web.routes.queue import add_queue, progress_of, scored
 from latentgram.web.session import Session
-from latentgram.web.waiting import Order, Waiting
 from latentgram.web.workers import Busy, GivenUp
 
 PARSE_SECONDS = 60.0
@@ -77,7 +76,7 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     _add_errors(app)
     _add_parsing(app, session)
     _add_learning(app, session)
-    _add_queue(app, session)
+    add_queue(app, session)
     _add_model(app, session)
     _add_page(app)
     return app
@@ -201,7 +200,7 @@ def _status(session: Session) -> schemas.Status:
         heldout=None if session.heldout is None else [_point(each) for each in session.heldout.curve],
         refit=_refit(session),
         queue=len(waiting),
-        scored=_scored(waiting),
+        scored=scored(waiting),
         phrase_labels=phrases,
         tags=tags,
         relations=relations,
@@ -209,6 +208,8 @@ def _status(session: Session) -> schemas.Status:
         max_words=schemas.MAX_WORDS,
         saved=session.saved,
         warming=session.workers.warming,
+        annotator=session.annotator,
+        progress=progress_of(session),
     )
 
 
@@ -228,43 +229,6 @@ def _refit(session: Session) -> schemas.Refit:
         seconds=now.seconds,
         pending=session.pending,
     )
-
-
-def _add_queue(app: FastAPI, session: Session) -> None:
-    @app.get("/api/queue")
-    def queue(
-        order: Order = "uncertain",
-        offset: Annotated[int, Query(ge=0, le=schemas.MAX_QUEUE)] = 0,
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    ) -> schemas.QueueAnswer:
-        """Sentences that wait for a tree, the most uncertain first or in the order of the file."""
-        waiting = session.queue.listed(order)
-        items = [_queued(item) for item in waiting[offset : offset + limit]]
-        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=items)
-
-    @app.post("/api/queue")
-    def add(asked: schemas.TextRequest) -> schemas.QueueAnswer:
-        """Put the sentences of a text into the queue."""
-        session.queue.add(session.cut(asked.text, asked.tokenised))
-        waiting = session.queue.waiting
-        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=[])
-
-
-def _queued(item: Waiting) -> schemas.QueueItem:
-    sentence = item.sentence
-    return schemas.QueueItem(
-        number=item.number,
-        words=sentence.words,
-        xpos=sentence.xpos,
-        upos=sentence.upos,
-        space_after=sentence.space_after,
-        entropy=item.entropy,
-        source=None if item.source is None else to_conllu(item.source),
-    )
-
-
-def _scored(waiting: list[Waiting]) -> int:
-    return sum(item.entropy is not None for item in waiting)
 
 
 async def _score_queue(session: Session) -> None:

@@ -74,6 +74,5 @@ class Desk:
             row = base.execute(f"SELECT {_FIELDS} FROM notes WHERE sentence = ?", (sentence,)).fetchone()
             if row is not None and Note(*row).leased_to_another(client):
                 return False
-            base.execute("UPDATE notes SET until = 0 WHERE lease = ?", (client,))
             self._set(base, sentence, {"lease": client, "until": time.time() + LEASE})
             return True

@@ -222,6 +222,15 @@ class HeldOutPoint(BaseModel):
     score: float
 
 
+class Progress(BaseModel):
+    """How far the queue is, and how quickly it goes."""
+
+    done: int
+    total: int
+    per_hour: float | None
+    hours_left: float | None
+
+
 class Status(BaseModel):
     """All that the page shows besides parses."""
 
@@ -247,26 +256,9 @@ class Status(BaseModel):
     saved: bool
     warming: bool
     """Whether the parser is still being loaded: what is asked meanwhile is answered then."""
-
-
-class QueueItem(BaseModel):
-    """A sentence that waits for its tree."""
-
-    number: int
-    words: tuple[str, ...]
-    xpos: tuple[str, ...] | None
-    upos: tuple[str, ...] | None
-    space_after: tuple[bool, ...] | None
-    entropy: float | None
-    source: str | None = Field(None, description="The rows of CoNLL-U that it came from, with all they hold.")
-
-
-class QueueAnswer(BaseModel):
-    """A part of the queue."""
-
-    waiting: int
-    scored: int
-    items: list[QueueItem]
+    annotator: str
+    """The name given at the start; without one the page asks for it."""
+    progress: Progress
 
 
 class ModelAnswer(BaseModel):

@@ -36,7 +36,7 @@ from latentgram.parser.parser import Parser
 from latentgram.store import save
 from latentgram.web.analysis import Asked
 from latentgram.web.annotations import Annotations, Over, small_tree, warm, words_in
-from latentgram.web.desk import Desk
+from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guessing import TagGuesser
 from latentgram.web.heldout import HeldOut
@@ -304,6 +304,16 @@ class Session:
         else:
             self._learn()
         return entry, self._updates
+
+    def catch_up(self) -> dict[str, Note]:
+        """See what other servers did to the same treebank; what is noted of its sentences."""
+        with self._lock:
+            self.annotations.refresh()
+            done = {entry.sentence: entry.annotator for entry in self.annotations.history}
+            for item in self.queue.waiting:
+                if item.key in done and done[item.key] not in item.by:
+                    self.queue.finish(item.sentence.words, annotator=done[item.key])
+        return self.desk.read()
 
     def _learn(self) -> None:
         """Learn what was accepted, all of it together, and learn anew where that is due."""
