@@ -24,6 +24,7 @@ class Serving:
     token: str | None = option(None, "What every request must carry; else one is made up.")
     workers: int = option(2, "Processes that parse.", min=1, max=64)
     annotator: str = option("", "Name of who annotates; by default the page asks for it.")
+    guidelines: Path | None = option(None, "Notes on labels, shown at them: a Markdown file with headings.")
     double: float = option(
         0.0, "Share of the queue that two people annotate, to see how they agree.", min=0, max=1
     )
@@ -58,5 +59,6 @@ def serve(asked: Serving) -> None:
         workers=asked.workers,
         annotator=asked.annotator,
         double=asked.double,
+        guidelines=asked.guidelines,
     )
     run(session, host=asked.host, port=asked.port, token=asked.token, browser=not asked.no_browser, say=say)

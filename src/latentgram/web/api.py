@@ -23,11 +23,14 @@ from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
+from latentgram.web.bank import doubts_of
 from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.history import Measured, Taken
+from latentgram.web.routes.people import add_people
 from latentgram.web.routes.queue import add_queue, progress_of, scored
+from latentgram.web.routes.treebank import add_treebank
 from latentgram.web.session import Session
 from latentgram.web.workers import Busy, GivenUp
 
@@ -53,7 +56,7 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         session.start()
-        tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _measure)]
+        tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _score_bank, _measure)]
         yield
         for task in tasks:
             task.cancel()
@@ -77,6 +80,8 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     _add_parsing(app, session)
     _add_learning(app, session)
     add_queue(app, session)
+    add_treebank(app, session)
+    add_people(app, session)
     _add_model(app, session)
     _add_page(app)
     return app
@@ -209,6 +214,7 @@ def _status(session: Session) -> schemas.Status:
         saved=session.saved,
         warming=session.workers.warming,
         annotator=session.annotator,
+        guidelines=session.guidelines,
         progress=progress_of(session),
     )
 
@@ -249,6 +255,23 @@ async def _score_queue(session: Session) -> None:
                 item.entropy = entropy
         for item in batch:
             item.version = version
+        await asyncio.sleep(0.01)
+
+
+async def _score_bank(session: Session) -> None:
+    """Find out how improbable the trees of the treebank are, a few at a time, once somebody has asked for it."""
+    while True:
+        entries = await asyncio.to_thread(session.bank.entries) if session.doubts_wanted else []
+        batch = [entry for entry in entries if entry.text not in session.bank.doubts][:_SCORED_TOGETHER]
+        if not batch:
+            await asyncio.sleep(0.5)
+            continue
+        told: list[float | None] = [None] * len(batch)
+        with contextlib.suppress(LatentgramError):
+            trees = [entry.tree for entry in batch]
+            told = await session.workers.run(doubts_of, trees, limit=PARSE_SECONDS, background=True)
+        for entry, doubt in zip(batch, told, strict=True):
+            session.bank.doubts[entry.text] = 0.0 if doubt is None else max(doubt, -1e9)
         await asyncio.sleep(0.01)
 
 

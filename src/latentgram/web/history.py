@@ -201,13 +201,14 @@ class History:
             when = time.strftime("%d %b, %H:%M", time.localtime(other.time))
             raise Taken(f"{who} accepted a tree of this sentence on {when}", other)
 
-    def change(self, change: Change) -> None:
-        """Put another tree in the place of one, or none; the same id is carried out once."""
+    def change(self, change: Change) -> bool:
+        """Put another tree in the place of one, or none; the same id is carried out once: whether it was now."""
         with self.locked() as base:
             if base.execute("SELECT id FROM changes WHERE id = ?", (change.id,)).fetchone() is not None:
-                return
+                return False
             self._write_down(base, change)
         self._carry_out(change.id)
+        return True
 
     def _write_down(self, base: sqlite3.Connection, change: Change) -> None:
         content = self.treebank.read_bytes() if self.treebank.exists() else b""
@@ -225,6 +226,14 @@ class History:
                 (count,),
             )
             return [Change(*row) for row in rows]
+
+    def settle(self, sentence: str, chosen: str) -> None:
+        """Of the trees of a sentence one was chosen: the others are no rivals any more."""
+        with self.locked() as base:
+            base.execute(
+                "UPDATE accepted SET place = 'settled' WHERE sentence = ? AND id != ? AND place = 'beside'",
+                (sentence, chosen),
+            )
 
     def note(self, measured: Measured) -> None:
         """Keep a score on held-out trees."""

@@ -258,6 +258,8 @@ class Status(BaseModel):
     """Whether the parser is still being loaded: what is asked meanwhile is answered then."""
     annotator: str
     """The name given at the start; without one the page asks for it."""
+    guidelines: dict[str, str]
+    """Notes on labels."""
     progress: Progress
 
 

@@ -36,9 +36,11 @@ from latentgram.parser.parser import Parser
 from latentgram.store import save
 from latentgram.web.analysis import Asked
 from latentgram.web.annotations import Annotations, Over, small_tree, warm, words_in
+from latentgram.web.bank import Bank
 from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guessing import TagGuesser
+from latentgram.web.guidelines import read_guidelines
 from latentgram.web.heldout import HeldOut
 from latentgram.web.history import Accepted
 from latentgram.web.refit import Refit
@@ -67,12 +69,17 @@ class Session:
         workers: int = 2,
         annotator: str = "",
         double: float = 0.0,
+        guidelines: Path | None = None,
     ) -> None:
         self.instance = secrets.token_hex(8)
         self.annotator = annotator
         self.kind: Kind = "constituency" if kind_of(parser.model).reads == PHRASES else "dependency"
         self.annotations = Annotations(self.kind, treebank)
         self.desk = Desk(self.annotations.book)
+        self.bank = Bank(self.annotations)
+        self.doubts_wanted = False
+        """Whether somebody asked for the most doubtful trees: finding them takes a while."""
+        self.guidelines = {} if guidelines is None else read_guidelines(guidelines)
         self.model_path = model_path
         self.heldout = None if heldout is None else self._held_out(heldout, parser.model)
         self.saved = True
@@ -84,6 +91,8 @@ class Session:
         """Accepted before that, and in the data of the learning that is under way."""
         self._unlearned: list[AnyTree] = []
         """Accepted, and not in the parser yet."""
+        self._changed = 0
+        """Changes of older trees since then."""
         self._growing = threading.Lock()
         """Held by who makes a new parser."""
         self._beginning = threading.Lock()
@@ -315,6 +324,16 @@ class Session:
                     self.queue.finish(item.sentence.words, annotator=done[item.key])
         return self.desk.read()
 
+    def bank_changed(self) -> None:
+        """Trees of the file were changed: what the model has of them goes when it is learned anew."""
+        with self._lock:
+            self.annotations.refresh()
+            self._changed += 1
+            there = {item.key for item in self.bank.entries()}
+            for item in self.queue.items:
+                if item.done and item.key not in there and len(item.sentence) <= MAX_WORDS:
+                    self.queue.reopen(item.key)
+
     def _learn(self) -> None:
         """Learn what was accepted, all of it together, and learn anew where that is due."""
         with self._growing:
@@ -344,7 +363,7 @@ class Session:
     def pending(self) -> int:
         """Trees accepted since the last learning anew."""
         self._settle()
-        return len(self._pending)
+        return len(self._pending) + self._changed
 
     def _settle(self) -> None:
         """What was to be learned, and was not because learning failed or was given up, waits again."""
@@ -363,6 +382,7 @@ class Session:
                 with self._lock:
                     still = self.annotations.copied_to(Path(folder))
                     self._learning, self._pending = self._learning + self._pending, []
+                    self._changed = 0
                 data = self._with_train(self.annotations.read(still))  # which takes long, and nobody waits for it
             model = self.parser.model
             self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))

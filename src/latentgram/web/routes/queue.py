@@ -33,7 +33,7 @@ class NoteAnswer(BaseModel):
     flag: bool = False
     comment: str = ""
     assigned: str = ""
-    taken: bool = Field(False, description="Whether somebody else has it before him now.")
+    taken: bool = Field(default=False, description="Whether somebody else has it before him now.")
 
 
 class QueueItem(BaseModel):
@@ -130,10 +130,11 @@ def add_queue(app: FastAPI, session: Session) -> None:
     def note(asked: NoteRequest) -> NoteAnswer:
         """Skip or flag a sentence, comment on it, or give it to somebody."""
         fields = asked.model_dump(exclude={"words"}, exclude_none=True)
-        return _noted(session.desk.set(sentence_key(tuple(asked.words)), **fields), "")
+        return noted(session.desk.set(sentence_key(tuple(asked.words)), **fields), "")
 
 
-def _noted(note: Note | None, client: str) -> NoteAnswer:
+def noted(note: Note | None, client: str) -> NoteAnswer:
+    """What is known of a sentence, for a client."""
     if note is None:
         return NoteAnswer()
     taken = note.leased_to_another(client)
@@ -152,7 +153,7 @@ def _queued(session: Session, item: Waiting, note: Note | None, client: str) -> 
         space_after=sentence.space_after,
         entropy=item.entropy,
         source=None if item.source is None else to_conllu(item.source),
-        note=_noted(note, client),
+        note=noted(note, client),
         double=session.queue.is_double(item),
         second=bool(item.by),
     )

@@ -3,6 +3,7 @@
 import { alternatives, headName } from "./alternatives.js";
 import { quote } from "./fixes.js";
 import { guidelineOf } from "./guidelines.js";
+import { showPast } from "./past.js";
 import { colour, html, percent } from "./svg.js";
 import { at, state, view } from "./work.js";
 
@@ -17,6 +18,7 @@ export function startEditor(onFix) {
 export function select(thing) {
   view.selected = thing;
   panel.hidden = !thing || !state.parse;
+  showPast(thing);
   if (panel.hidden) return panel.replaceChildren();
   const { parse } = state, tree = parse.trees[state.tree];
   choices = [];
