@@ -47,6 +47,8 @@ class Posteriors:
     parts: list[Marginal]
     tags: list[Marginal]
     by_part: dict[tuple[int, int, str | int | None], float]
+    names: frozenset[str | None]
+    """All labels and tags that have a posterior somewhere."""
 
     @classmethod
     def of(cls, marginals: Marginals) -> Posteriors:
@@ -61,13 +63,14 @@ class Posteriors:
         tags = [Marginal(first=word, end=word + 1, label=tag, probability=p) for word, tag, p in marginals.tags]
         known = {(part.first, part.end, part.label if part.head is None else part.head): part for part in parts}
         known |= {(part.first, part.end, part.label): part for part in tags}
-        return cls(parts, tags, {key: part.probability for key, part in known.items()})
+        names = frozenset(part.label for part in (*parts, *tags))
+        return cls(parts, tags, {key: part.probability for key, part in known.items()}, names)
 
     def of_node(self, label: str, first: int, end: int) -> float | None:
         """The posterior of a node; function tags are none of the grammar's business."""
-        if not self.by_part or label == EMPTY or first == end:
-            return None
         plain = label[:1] + label[1:].split("-")[0].split("=")[0]
+        if first == end or label == EMPTY or not self.names.intersection((label, plain)):
+            return None  # the parser cannot tell
         return self.by_part.get((first, end, label), self.by_part.get((first, end, plain), 0.0))
 
     def of_arc(self, word: int, head: int) -> float | None:

@@ -8,7 +8,7 @@ export function alternatives(parse, tree, thing) {
   const isTag = thing.node?.isTag || thing.tagOf !== undefined;
   if (isTag || (thing.word !== undefined && parse.kind === "constituency")) return [tagGroup(parse, thing.node?.first ?? thing.tagOf ?? thing.word)];
   if (thing.span) return [labelGroup(parse, thing.span[0], thing.span[1], null)];
-  if (thing.node) return [attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node)].filter((group) => group.rows.length);
+  if (thing.node) return [attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)].filter((group) => group.rows.length);
   return [headGroup(parse, tree, thing.word ?? thing.arc)];
 }
 
@@ -25,6 +25,12 @@ function labelGroup(parse, first, end, label) {
 function crossingGroup(parse, { first, end }) {
   const rows = strongest(parse.marginals.filter((part) => part.probability > 0.01 && crossing(part.first, part.end, first, end)), 3);
   return { title: "Constituents that cross it", rows: rows.map((part) => ({ name: `${part.label} ${quote(parse.words, part.first, part.end)}`, probability: part.probability, fix: { kind: "span", first: part.first, end: part.end, label: part.label } })) };
+}
+
+/** A doubtful constituent may be none. */
+function noneGroup({ first, end, label, probability }) {
+  const rows = probability === null || probability > 0.99 || end === first ? [] : [{ name: `no ${label} here`, probability: 1 - probability, fix: { kind: "no-span", first, end, label } }];
+  return { title: "Or", rows };
 }
 
 function headGroup(parse, tree, word) {

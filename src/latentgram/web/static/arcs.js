@@ -80,10 +80,11 @@ function tagMark(m, tag, x, y, fixes, act) {
 
 function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
   const probability = tree.confidence[m], relation = tree.relations[m] === "_" ? "" : tree.relations[m];
-  const name = head === 0 ? "the root" : parse.words[head - 1];
+  const name = head === 0 ? "the root" : parse.words[head - 1], doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
+  const title = (relation || (head === 0 ? "root" : "")) + doubt;
   const group = svg("g", {
     class: `arc${fixes.hasHead(m) ? " fixed" : ""}`, role: "button", tabindex: -1, style: `--c:${colour(probability)}`,
-    "aria-label": `${parse.words[m]} has the head ${name}${relation ? ` as ${relation}` : ""}, ${percent(probability)}`, "data-modifier": m, "data-head": head,
+    "aria-label": `${title}: the head of ${parse.words[m]} is ${name}, ${percent(probability)}`, "data-modifier": m, "data-head": head,
   });
   let path, x, y;
   const toRight = head > 0 && centre[head - 1] < centre[m], end = centre[m] + (head === 0 ? 0 : toRight ? -3 : 3);
@@ -96,10 +97,9 @@ function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
     path = `M${start},${base} C${start},${top} ${start},${top} ${start + lift},${top} L${end - lift},${top} C${end},${top} ${end},${top} ${end},${base - 6}`;
     [x, y] = [(start + end) / 2, top - 5.5];
   }
-  const doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
   group.append(svg("path", { d: path }), svg("path", { class: "wide", d: path }),
     svg("path", { class: "head", d: `M${end - 4},${base - 9} L${end + 4},${base - 9} L${end},${base - 1} Z` }),
-    svg("text", { x, y, "text-anchor": "middle" }, (relation || (head === 0 ? "root" : "")) + doubt));
+    svg("text", { x, y, "text-anchor": "middle" }, title));
   act(group, { arc: m });
   return group;
 }

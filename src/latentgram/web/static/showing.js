@@ -78,8 +78,8 @@ export function resize() {
   if (!view.picture?.width) return;
   // All of it where that can be read; else as wide as can be read, with the words always in sight.
   const fitting = Math.min((drawing.clientWidth - 4) / view.picture.width, (drawing.clientHeight - 6) / view.picture.height);
-  const wide = (drawing.clientWidth - 4) / view.picture.width;
-  const scale = state.zoom === FIT ? Math.min(LARGEST, fitting) : state.zoom || Math.min(LARGEST, fitting >= READABLE ? fitting : Math.max(READABLE, Math.min(1, wide)));
+  const high = (drawing.clientHeight - 6) / view.picture.height;
+  const scale = state.zoom === FIT ? Math.min(LARGEST, fitting) : state.zoom || Math.min(LARGEST, fitting >= READABLE ? fitting : Math.max(READABLE, Math.min(1, high)));
   view.picture.scale = scale;
   view.picture.picture.setAttribute("width", view.picture.width * scale);
   view.picture.picture.setAttribute("height", view.picture.height * scale);

@@ -91,14 +91,15 @@ function nodeMark(node, fixes, changes, act) {
   const wide = width(node.label, node.isTag ? 12 : SIZE, 600) + 14;
   const fixed = node.isTag ? fixes.hasTag(node.first) : fixes.hasSpan(node.first, node.end, node.label);
   const doubtful = node.probability !== null && node.probability < 0.95, isNew = changes?.added.has(`${node.first} ${node.end} ${node.label}`);
+  const doubt = doubtful && !node.isTag ? node.probability.toFixed(2).slice(1) : "";
   const group = svg("g", {
     class: `node${node.isTag ? " tag" : ""}${fixed ? " fixed" : ""}${isNew && !fixed ? " new" : ""}`, tabindex: -1, role: "button", style: `--c:${colour(node.probability)}`,
-    "aria-label": `${node.label} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}${isNew ? ", new" : ""}`,
+    "aria-label": `${node.label} ${doubt} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}${isNew ? ", new" : ""}`,
     "data-label": node.label, "data-first": node.first, "data-end": node.end,
   },
   svg("rect", { x: node.x - wide / 2, y: node.y - 13, width: wide, height: 22, rx: 7 }),
   svg("text", { x: node.x, y: node.y + 3, "text-anchor": "middle", "font-size": node.isTag ? 12 : SIZE }, node.label),
-  doubtful && !node.isTag ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, node.probability.toFixed(2).slice(1)) : null);
+  doubt ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, ` ${doubt}`) : null);
   act(group, { node });
   return group;
 }
