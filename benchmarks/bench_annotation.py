@@ -7,8 +7,8 @@ as the page has them: to a node by `n` (its place among the most doubtful) or by
 less; a number for an alternative of the panel, a letter for a label, Delete; or the words of a constituent with
 Shift and arrows and a letter; one key to accept. Seconds are what a person waits for the machine, parses and
 acceptances, in time of the processor. Two cases: a treebank at its beginning (200 trees of the wsj sample, then
-the next 100) and a new domain (a grammar of the wsj sample, then 100 sentences of GENIA). Sentences have at most 30
-words.
+the next 100) and a new domain (a grammar of the wsj sample, then 100 sentences of GENIA). Sentences have at most
+30 words.
 
     python benchmarks/bench_annotation.py [CASE…]      (wsj, genia)
 

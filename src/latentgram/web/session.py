@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from latentgram.data.cleaning import strip_empties, strip_functions
+from latentgram.data.cleaning import clean
 from latentgram.data.conllu import parse_conllu
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
@@ -170,7 +170,7 @@ class Session:
 
     def _with_train(self, own: Treebank[AnyTree]) -> Treebank[AnyTree]:
         data = own if self._train is None else self._train + own
-        return Treebank(self._bare_forest(data.forest), data.kind) if self._strips and len(data) else data
+        return Treebank(clean(data.forest)[0], data.kind) if self._strips and len(data) else data
 
     @property
     def _strips(self) -> bool:
@@ -178,14 +178,11 @@ class Session:
         labels = self.parser.backend.labels if self.kind == CONSTITUENCY else ("-",)
         return not any("-" in label[1:] or label == "-" for label in labels)
 
-    def _bare_forest(self, forest: Forest) -> Forest:
-        return strip_functions(strip_empties(forest)[0])[0]
-
     def _bare_trees(self, trees: Sequence[AnyTree]) -> list[AnyTree]:
         """Trees as the grammar wants them."""
         if not self._strips:
             return list(trees)
-        return list(self._bare_forest(Forest.of([tree for tree in trees if isinstance(tree, Tree)])))
+        return list(clean(Forest.of([tree for tree in trees if isinstance(tree, Tree)]))[0])
 
     def _reason(self, model: Model, data: Treebank[AnyTree]) -> str | None:
         """Why the model cannot be learned anew, or None."""

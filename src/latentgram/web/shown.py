@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from latentgram.data.brackets import parse_tree
-from latentgram.data.cleaning import EMPTY
+from latentgram.data.cleaning import EMPTY, plain_label
 from latentgram.data.conllu import parse_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
@@ -68,7 +68,7 @@ class Posteriors:
 
     def of_node(self, label: str, first: int, end: int) -> float | None:
         """The posterior of a node; function tags are none of the grammar's business."""
-        plain = label[:1] + label[1:].split("-")[0].split("=")[0]
+        plain = plain_label(label)
         if first == end or label == EMPTY or not self.names.intersection((label, plain)):
             return None  # the parser cannot tell
         return self.by_part.get((first, end, label), self.by_part.get((first, end, plain), 0.0))

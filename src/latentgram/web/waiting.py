@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from latentgram.data.cleaning import without_empties
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
@@ -62,7 +63,7 @@ class Queue:
             there = {item.sentence.words for item in self.items}
             before = len(self.items)
             for each in sentences:
-                sentence = each.sentence
+                sentence = without_empties(each.sentence)
                 if sentence.words in there:
                     continue
                 if len(self.items) == MAX_QUEUE:

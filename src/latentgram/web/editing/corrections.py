@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from latentgram.data.cleaning import plain_label
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
@@ -230,7 +231,7 @@ def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
         case Tag(word=word, tag=tag):
             draft.tag(word, tag)
         case Function(first=first, end=end, label=label, function=function):
-            plain = label[:1] + label[1:].split("-")[0].split("=")[0]
+            plain = plain_label(label)
             joined = plain if not function else f"{plain}{'' if function[0] in '-=' else '-'}{function}"
             draft.label_as((first, end, label), joined)
         case Trace(at=at, mother=mother, label=label, text=text):
