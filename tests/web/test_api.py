@@ -410,7 +410,10 @@ def test_too_much_is_refused_with_a_sentence(serve: Any) -> None:
 def test_who_is_let_in(serve: Any) -> None:
     served = serve()
     assert served.client.get("/api/status", headers={"host": "evil.example"}).status_code == 403
-    assert served.client.post("/api/refit", headers={"origin": "http://evil.example"}).status_code == 403
+    for origin in ("http://evil.example", "null", "http://localhost.evil.example", f"{served.url}9"):
+        refused = served.client.post("/api/refit", headers={"origin": origin})
+        assert refused.status_code == 403, origin
+        assert refused.headers["cross-origin-resource-policy"] == "same-origin"
     guarded = serve(token="a-long-secret")
     assert guarded.client.get("/api/status").status_code == 401
     assert guarded.client.get("/api/status", headers={"authorization": "Bearer wrong"}).status_code == 401

@@ -20,8 +20,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from latentgram.data.cleaning import clean
-from latentgram.data.conllu import parse_conllu
-from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.forest import Forest
 from latentgram.data.formats import TreeOrSentence
@@ -39,6 +37,7 @@ from latentgram.web.annotations import Annotations, Over, small_tree, warm, word
 from latentgram.web.bank import Bank
 from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
+from latentgram.web.editing.reading import cut, read_question
 from latentgram.web.guessing import TagGuesser
 from latentgram.web.guidelines import read_guidelines
 from latentgram.web.heldout import HeldOut
@@ -218,55 +217,14 @@ class Session:
         self.saved = False
 
     def cut(self, text: str, tokenised: bool) -> list[Sentence]:
-        """The sentences of a text: one a line, if it is tokenised."""
-        lines = (line.split() for line in text.splitlines())
-        cut = (Sentence(tuple(words)) for words in lines if words) if tokenised else self.parser.sentences_of(text)
-        if not (sentences := list(cut)):
-            raise DataError("there is no sentence in this")
-        return sentences
+        """The sentences of a text: one per line, if it is tokenised."""
+        return cut(self.parser, text, tokenised)
 
     def question(self, request: ParseRequest) -> tuple[Asked, bool]:
         """What a request asks, with the tags that the model needs, and whether these were guessed."""
-        asked = self.asked(request)
+        asked = read_question(self.parser, self.kind, request)
         sentence, guessed = self.tagged(asked.sentence)
         return dataclasses.replace(asked, sentence=sentence), guessed
-
-    def asked(self, request: ParseRequest) -> Asked:
-        """What a request asks."""
-        if request.corrections and any(dict(request.fixes).values()):
-            raise DataError("say what is known of a tree either by `fixes` or by `corrections`")
-        source = None if request.source is None else self._source(request.source)
-        sentence = self._sentence(request) if source is None else source.sentence
-        if len(sentence) > MAX_WORDS:
-            raise DataError(
-                f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "
-                "split it into sentences"
-            )
-        if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
-            raise DataError("the text holds half a character, which is no text")
-        known = Constraints.read(request.fixes.model_dump()) or None
-        return Asked(sentence, known, tuple(request.corrections), request.base, source, request.count)
-
-    def _sentence(self, request: ParseRequest) -> Sentence:
-        if (request.text is None) == (request.words is None):
-            raise DataError("give a sentence either as text or as words")
-        xpos, upos = (tuple(tags) if tags else None for tags in (request.xpos, request.upos))
-        if request.words is not None:
-            blanks = None if request.space_after is None else tuple(request.space_after)
-            return Sentence(tuple(request.words), xpos, upos, blanks)
-        first, *others = self.cut(request.text or "", request.tokenised)
-        if others:
-            number = f"{1 + len(others):,} sentences"
-            raise DataError(f"this has {number}, and one at a time is parsed: /api/sentences parts them")
-        return Sentence(first.words, xpos, upos, first.space_after)
-
-    def _source(self, text: str) -> DependencyTree:
-        if self.kind == CONSTITUENCY:
-            raise DataError("rows of CoNLL-U go with a dependency parser")
-        rows = parse_conllu(text, heads=False)
-        if len(rows) != 1:
-            raise DataError(f"one sentence in CoNLL-U is wanted, not {len(rows)}")
-        return rows[0]
 
     def tagged(self, sentence: Sentence) -> tuple[Sentence, bool]:
         """A sentence with the tags that the model needs, and whether they were guessed."""

@@ -6,6 +6,7 @@ import { compare } from "./changes.js";
 import { select } from "./editor.js";
 import { Fixes, describe } from "./fixes.js";
 import { showPasted, written } from "./pasted.js";
+import { askOnce } from "./people.js";
 import { show, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
 import { at, keep, say, state, tell, view } from "./work.js";
@@ -33,6 +34,7 @@ export function openPasted(number) {
 /** Begin with a sentence of the queue; what was parsed ahead is there at once. */
 export function openItem({ words, xpos, upos, space_after, number, source, note, second }, answer = null) {
   choose("parse");
+  askOnce();
   state.pasted = null;
   return open(source ? { source, words } : { words, xpos, upos, space_after }, { queue: number, note: note ?? {}, second: Boolean(second) }, answer);
 }
@@ -50,7 +52,7 @@ async function open(question, more = {}, answer = null) {
   at("result").inert = true;
   say(null);
   Object.assign(state, {
-    question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], before: null, tree: 0, collapsed: new Set(), chosen: null,
+    question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], before: null, changes: null, tree: 0, collapsed: new Set(), chosen: null,
     proposed: null, zoom: 0, accepted: false, ticket: null, reopened: null, note: {}, second: false, ...more,
   });
   document.body.classList.toggle("annotating", state.queue !== null || state.reopened !== null);
@@ -87,7 +89,8 @@ export async function refresh(fix = null, ready = null) {
     if (view.controller === mine) say(null);
     const before = state.parse && { tree: state.parse.trees[state.tree], words: state.parse.words };
     Object.assign(state, { parse: answer, tree: 0, unmet: answer.unmet, before });
-    state.changes = fix ? compare(before, answer.trees[0], answer.words, fix) : null;
+    const isUnmet = answer.unmet.some(({ number }) => number === state.fixes.list.length - 1);
+    if (!fix || !isUnmet) state.changes = fix ? compare(before, answer.trees[0], answer.words, fix) : null;
     wait(false);
     show();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);

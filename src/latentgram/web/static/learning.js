@@ -5,6 +5,7 @@ import { sendAccepted } from "./accepting.js";
 import { refresh } from "./asking.js";
 import { agreementChart, heldoutChart } from "./chart.js";
 import { setGuidelines } from "./guidelines.js";
+import { showName } from "./people.js";
 import { progressText, sendAgain, showQueue } from "./queue.js";
 import { html } from "./svg.js";
 import { at, state, tell, view } from "./work.js";
@@ -48,6 +49,7 @@ function showStatus() {
   at("queue-count").textContent = view.status.queue;
   at("queue-count").title = progressText(view.status.progress);
   setGuidelines(view.status.guidelines);
+  showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
   const learned = refit.state === "running" ? `Learning anew: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning anew failed: ${refit.reason}.`
     : refit.state === "impossible" ? `It cannot be learned anew: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last learned anew.` : "";

@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { written } from "./pasted.js";
+import { askName } from "./people.js";
 import { html } from "./svg.js";
 import { annotator, at, client } from "./work.js";
 
@@ -80,9 +81,15 @@ export async function showQueue() {
     : "Nothing waits. Add sentences below, or start with --sentences FILE.";
   showProgress(answer.progress);
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
-    html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))))));
+    html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
+    html("button", { class: "small", "aria-label": `Give sentence ${item.number + 1} to somebody`, onclick: () => assign(item) }, "Give to …"))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
   return answer;
+}
+
+/** Let somebody do a sentence, or with no name anybody. */
+function assign({ words, note }) {
+  askName("Who shall do this sentence?", note.assigned, (assigned) => ask("POST", "/api/note", { words, assigned }).then(showQueue, report));
 }
 
 /** What is noted of a sentence. */
