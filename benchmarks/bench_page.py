@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-from latentgram.web.analysis import analyse
+from latentgram.web.analysis import Asked, analyse
 from latentgram.web.session import Session
 
 TREES, WORDS, REPEATS = 3000, 30, 9
@@ -91,8 +91,8 @@ def measure(name: str, bank: Any, kind: Any, learner: Any, folder: Path) -> list
         given.upos and given.upos[:WORDS] if dependency else None,
     )
     known = corrections(session.parser, sentence)
-    free = timed(lambda _: analyse(session.parser, sentence, None, 1))
-    fixed = timed(lambda _: analyse(session.parser, sentence, known, 1))
+    free = timed(lambda _: analyse(session.parser, Asked(sentence)))
+    fixed = timed(lambda _: analyse(session.parser, Asked(sentence, known)))
 
     def accept(number: int) -> None:
         _, absorbed = session.accept(f"benchmark-{number}", rest[number], None, 0, None)

@@ -1,8 +1,8 @@
 """Take the pictures of the page for the README and the guide: `python docs/take_screenshots.py`.
 
-Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes
-docs/_static/page.png, page-dark.png and page-model.png. Needs `playwright` and a Chromium (`CHROMIUM`,
-or `chromium` on the path).
+Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes page.png,
+page-dark.png, page-changes.png, page-treebank.png and page-model.png into docs/_static. Needs `playwright` and a
+Chromium (`CHROMIUM`, or `chromium` on the path).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def wait(page: Page, condition: str, seconds: float = 20.0) -> None:
 
 
 def take(page: Page, address: str) -> None:
-    """Parse, accept a few trees of the queue, correct one, and look."""
+    """Accept a few trees of the queue, so that there is something to see."""
     page.goto(address)
     wait(page, "document.getElementById('queue-count').textContent > 0")
     page.click("#tab-queue")
@@ -70,18 +70,21 @@ def take(page: Page, address: str) -> None:
     for done in range(8):
         page.wait_for_selector("#accept:not(:disabled)")
         words = tuple(page.input_value("#sentence").split())
-        page.evaluate("document.querySelector('.by-hand').open = true")
+        page.evaluate("document.querySelector('#by-hand').closest('details').open = true")
         page.fill("#by-hand", str(next(tree for tree in QUEUE if tree.words == words)))
         page.click("#accept-text")
         wait(page, f"document.getElementById('learning').textContent.startsWith('{done + 1} accepted')")
         page.wait_for_timeout(500)
+    page.evaluate("document.querySelector('#by-hand').closest('details').open = false")
+    page.evaluate("sessionStorage.removeItem('work')")
+    page.reload()
+
+
+def ask(page: Page) -> None:
+    """The sentence of the pictures."""
     page.fill("#sentence", SENTENCE)
     page.click("#parse")
     wait(page, f"document.querySelectorAll('.word').length === {len(SENTENCE.split())}")
-    page.evaluate("document.querySelector('.by-hand').open = false")
-    page.locator('.node[data-label="PP"][data-first="10"]').first.click()
-    page.click("[data-act=keep]")
-    wait(page, "document.querySelectorAll('#fixes li').length === 1")
     page.wait_for_timeout(800)
 
 
@@ -91,13 +94,35 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         server, address = serve(Path(folder))
         browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+        page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         take(page, address)
+        ask(page)
+        page.keyboard.press("Escape")
+        page.locator("#drawing").focus()
+        page.keyboard.press("n")
         for scheme, name in (("light", "page.png"), ("dark", "page-dark.png")):
             page.emulate_media(color_scheme=scheme)
-            page.locator('.node[data-label="PP"][data-first="13"]').hover()
+            page.wait_for_timeout(300)
             page.screenshot(path=STATIC / name)
         page.emulate_media(color_scheme="light")
+        page.locator('.node[data-label="PP"]').first.click()
+        page.click("[data-act=forbid-all]")
+        page.wait_for_selector("#changes:not([hidden])")
+        page.locator('.node[data-label="NP"]').first.click()
+        page.fill("#editor input", "NPX")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#fixes .unmet")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(300)
+        page.mouse.move(600, 700)
+        page.wait_for_timeout(200)
+        page.screenshot(path=STATIC / "page-changes.png")
+        page.click("#tab-treebank")
+        page.fill("#pattern", "VP < (NP < PP)")
+        page.keyboard.press("Enter")
+        wait(page, "document.querySelectorAll('#bank mark').length > 3")
+        page.screenshot(path=STATIC / "page-treebank.png")
         page.click("#tab-model")
         page.click('#symbols [data-name="NP"]')
         wait(page, "document.querySelectorAll('#symbol figure').length > 3")

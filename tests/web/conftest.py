@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -15,7 +16,11 @@ import uvicorn
 import latentgram as lg
 from latentgram.web.api import create_app
 from latentgram.web.session import Session
+from web.browser import CHROMIUM, FLAGS
 
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no Chromium here (install Debian's chromium)"
+)
 QUESTIONS = ("The teacher sleeps .", "A teacher saw the dog in the garden of the museum .")
 
 
@@ -80,3 +85,45 @@ def serve(models: Path, tmp_path: Path) -> Iterator[Callable[..., Served]]:
     yield start
     for served in made:
         served.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages that fail the test on any error, and on any request that leaves this machine."""
+    wrong: list[str] = []
+    contexts: list[Any] = []
+
+    def open_tab(width: int = 1280, height: int = 900, **more: Any) -> Any:
+        size = {"width": width, "height": height}
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **more)
+        contexts.append(context)
+        opened = context.new_page()
+        opened.set_default_timeout(20_000)
+        opened.on("pageerror", lambda error: wrong.append(str(error)))
+        opened.on(
+            "request",
+            lambda request: urlsplit(request.url).hostname in ("localhost", None) or wrong.append(request.url),
+        )
+        return opened
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert not wrong, wrong
+
+
+@pytest.fixture
+def page(tab: Callable[..., Any]) -> Any:
+    """A page of the usual size."""
+    return tab()

@@ -74,12 +74,12 @@ def test_a_crash_at_the_end_of_a_transaction_and_the_same_request_again(
     bank.write_text(OLD)
     running = Annotations("constituency", bank)
     left = [transaction]
-    locked = history.History._locked
+    locked = history.History.locked
 
     @contextlib.contextmanager
-    def counted(self: history.History) -> Iterator[sqlite3.Connection]:
+    def counted(self: history.History, finish: bool = True) -> Iterator[sqlite3.Connection]:
         left[0] -= 1
-        with locked(self) as base:
+        with locked(self, finish) as base:
             yield base
             if not left[0] and before:
                 raise Crash
@@ -87,7 +87,7 @@ def test_a_crash_at_the_end_of_a_transaction_and_the_same_request_again(
             raise Crash
 
     with monkeypatch.context() as patch:
-        patch.setattr(history.History, "_locked", counted)
+        patch.setattr(history.History, "locked", counted)
         with pytest.raises(Crash):
             running.add("id-1", parse_tree(NEW), None, 0)
     accept_again(bank)
@@ -242,7 +242,7 @@ def test_a_crash_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_lock_that_is_held_and_a_packed_file_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "PATIENCE", 0.05)
     bank = tmp_path / "bank.mrg"
-    with History(bank)._locked(), pytest.raises(DataError, match="another program"):
+    with History(bank).locked(), pytest.raises(DataError, match="another program"):
         Annotations("constituency", bank)
     with pytest.raises(DataError, match="unpack"):
         Annotations("constituency", tmp_path / "bank.mrg.gz")

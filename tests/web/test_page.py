@@ -2,82 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 import latentgram as lg
+from web.browser import TEXT, ask, spans, until, wait
+from web.conftest import needs_chromium
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here (install Debian's chromium)")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-TEXT = "A teacher saw the dog in the garden of the museum ."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A page that fails the test on any error, and on any request that leaves this machine."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    opened = context.new_page()
-    opened.set_default_timeout(20_000)
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on(
-        "request",
-        lambda request: urlsplit(request.url).hostname in ("localhost", None) or wrong.append(request.url),
-    )
-    yield opened
-    context.close()
-    assert not wrong, wrong
-
-
-def wait(page: Any, condition: str, seconds: float = 20.0) -> None:
-    """Until something holds; the page may not evaluate strings, so it is asked again and again."""
-    deadline = time.monotonic() + seconds
-    while not page.evaluate(condition):
-        assert time.monotonic() < deadline, condition
-        page.wait_for_timeout(30)
-
-
-def ask(page: Any, text: str) -> None:
-    page.fill("#sentence", text)
-    page.press("#sentence", "Enter")
-    wait(page, f"document.querySelectorAll('.word').length === {len(text.split())}")
-
-
-def spans(page: Any) -> set[str]:
-    script = "all => all.map(n => `${n.dataset.label} ${n.dataset.first} ${n.dataset.end}`)"
-    return set(page.eval_on_selector_all(".node:not(.tag)", script))
-
-
-def until(page: Any, wanted: str, there: bool = True) -> None:
-    label, first, end = wanted.split()
-    selector = f'.node[data-label="{label}"][data-first="{first}"][data-end="{end}"]'
-    page.wait_for_selector(selector, state="attached" if there else "detached")
+pytestmark = needs_chromium
 
 
 def test_type_hover_fix_accept_learn_reload_restart(serve: Any, page: Any) -> None:
@@ -284,7 +218,9 @@ def test_dependents_are_folded_under_their_head_by_mouse_and_by_keys(serve: Any,
     assert page.locator(".word.folded").text_content() == "The teacher"
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.dataset.word") == "1"
-    assert page.is_hidden("#editor")
+    # The panel stands beside the tree and never over it.
+    panel, drawing = (page.locator(name).bounding_box() for name in ("#editor", "#drawing"))
+    assert panel["x"] >= drawing["x"] + drawing["width"]
 
 
 @pytest.mark.parametrize("kind", ["phrases", "arcs"])

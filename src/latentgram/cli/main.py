@@ -26,6 +26,7 @@ from latentgram.cli.nbest import nbest, rerank
 from latentgram.cli.parse import parse
 from latentgram.cli.sample import sample
 from latentgram.cli.score import score, suspects
+from latentgram.cli.search import search
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.tag import tag
@@ -58,6 +59,7 @@ for _function in (
     score,
     sample,
     suspects,
+    search,
     show,
     info,
     serve,

@@ -23,6 +23,11 @@ class Serving:
     port: int = option(8765, "Port; the next free one is taken.", min=0, max=65535)
     token: str | None = option(None, "What every request must carry; else one is made up.")
     workers: int = option(2, "Processes that parse.", min=1, max=64)
+    annotator: str = option("", "Name of who annotates; by default the page asks for it.")
+    guidelines: Path | None = option(None, "Notes on labels, shown at them: a Markdown file with headings.")
+    double: float = option(
+        0.0, "Share of the queue that two people annotate, to see how they agree.", min=0, max=1
+    )
     no_browser: bool = flag("--no-browser", "Do not open a browser.")
 
 
@@ -41,9 +46,9 @@ def serve(asked: Serving) -> None:
 
     parser = latentgram.load(asked.model, latentgram.Parser)
     rules = None if asked.tokenised else parser.tokeniser or latentgram.Tokeniser()
-    waiting = (
-        () if asked.sentences is None else latentgram.Treebank.stream_sentences(asked.sentences, tokeniser=rules)
-    )
+    # Rows of CoNLL-U stay as they are but for what is annotated, so they come whole.
+    unparsed = latentgram.Treebank.stream_unparsed
+    waiting = () if asked.sentences is None else (each for _, each in unparsed(asked.sentences, tokeniser=rules))
     session = Session(
         parser,
         model_path=asked.model,
@@ -52,5 +57,8 @@ def serve(asked: Serving) -> None:
         sentences=waiting,
         heldout=asked.heldout,
         workers=asked.workers,
+        annotator=asked.annotator,
+        double=asked.double,
+        guidelines=asked.guidelines,
     )
     run(session, host=asked.host, port=asked.port, token=asked.token, browser=not asked.no_browser, say=say)

@@ -15,6 +15,9 @@ def show(
     file: Annotated[Path, typer.Argument(help="A treebank or a model file.")],
     number: Annotated[int, typer.Option("-n", "--number", min=1, help="Which tree of a treebank, from 1.")] = 1,
     svg: Annotated[Path | None, typer.Option(help="Draw into this file in place of the terminal.")] = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Write the tree for LaTeX (forest or tikz-dependency).")
+    ] = False,
     automaton: Annotated[
         str | None, typer.Option(help="Head symbol: show its automaton in a head-automata grammar.")
     ] = None,
@@ -49,6 +52,7 @@ def show(
             "--automaton": automaton is not None,
             "--spectrum": spectrum,
             "--svg": svg is not None,
+            "--latex": latex,
             "--number": number != 1,
             "--direction": direction != "left",
             "--sequences": sequences is not None,
@@ -58,7 +62,7 @@ def show(
         raise SettingError("--sequences has no meaning for --spectrum")
     check_output(svg, file)
     if not stored:
-        _show_tree(file, number, svg)
+        _show_tree(file, number, svg, latex)
         return
     request = None
     if word is not None:
@@ -86,7 +90,9 @@ def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
 
     names = [name for name, wanted in given.items() if wanted]
     subject = next((name for name in names if name in _USED), None) if stored else None
-    used = ("--svg", "--number") if not stored else () if subject is None else (subject, *_USED[subject])
+    used = (
+        ("--svg", "--latex", "--number") if not stored else () if subject is None else (subject, *_USED[subject])
+    )
     unused = [name for name in names if name not in used]
     if not unused:
         return
@@ -120,11 +126,12 @@ def _show_model(file: Path, request: Request | None, svg: Path | None) -> None:
         say(shown.note)
 
 
-def _show_tree(file: Path, number: int, svg: Path | None) -> None:
-    """One tree of a treebank, as an outline or a drawing."""
+def _show_tree(file: Path, number: int, svg: Path | None, as_latex: bool) -> None:
+    """One tree of a treebank, as an outline, for LaTeX, or as a drawing."""
     import latentgram
     from latentgram.data.formats import BRACKETS, CONLLU, format_of
     from latentgram.errors import DataError, SettingError
+    from latentgram.view.latex import latex
     from latentgram.view.trees import draw, outline
 
     if format_of(file) not in (BRACKETS, CONLLU):
@@ -134,7 +141,7 @@ def _show_tree(file: Path, number: int, svg: Path | None) -> None:
         raise SettingError(f"{file} has {len(treebank)} trees, there is no number {number}")
     tree = treebank[number - 1]
     if svg is None:
-        typer.echo(outline(tree))
+        typer.echo(latex(tree) if as_latex else outline(tree))
     else:
         _write(svg, draw(tree))
 

@@ -1,50 +1,112 @@
-"""What a worker does with a sentence: its trees and posteriors as the API answers them."""
+"""What a worker does with a sentence: its trees and posteriors as the API answers them.
+
+Corrections that ask something of the parser become constraints. One that names what the grammar does not know,
+that contradicts an earlier one or that no tree obeys is told as unmet, and the tree obeys all the others; the last
+said gives way first. The rest is then made by hand on the trees that were found. On a `base` tree nothing is asked
+of the parser but how probable its parts are.
+"""
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
-from latentgram.errors import LatentgramError
+from latentgram.errors import DataError, LatentgramError, NoParse
+from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.protocols import AnyTree
+from latentgram.kinds.registry import kind_of
 from latentgram.kinds.result import Parse
-from latentgram.parser.output import finite, render
+from latentgram.parser.output import finite
 from latentgram.parser.parser import Parser
-from latentgram.web.schemas import Analysis, Marginal, Node, ParseAnswer, TreeAnswer
+from latentgram.web.editing.corrections import (
+    Correction,
+    Merge,
+    Numbered,
+    Relation,
+    Split,
+    apply,
+    asks,
+    constraints_of,
+    retokenised,
+    unknown_names,
+)
+from latentgram.web.editing.phrases import words_of
+from latentgram.web.schemas import Analysis, ParseAnswer, Unmet
+from latentgram.web.shown import Posteriors, read_tree, shown
+
+LONG = 100
+"""Words of a sentence beyond which the posteriors of other trees than the best are not computed: they take as long
+as the parse."""
 
 
-def analyse(parser: Parser, sentence: Sentence, known: Constraints | None, count: int) -> Analysis:
-    """The best trees of a sentence, and the posteriors of all that may be in a tree."""
+@dataclass(frozen=True)
+class Asked:
+    """A sentence and all that was said of its tree."""
+
+    sentence: Sentence
+    known: Constraints | None = None
+    corrections: tuple[Correction, ...] = ()
+    base: str | None = None
+    source: DependencyTree | None = None
+    count: int = 1
+
+
+def answer(parser: Parser, asked: Asked, version: int, guessed_tags: bool) -> str:
+    """The analysis as the JSON of an answer: made where the work is done, it travels quickly."""
+    analysis, unmet = analyse(parser, asked)
+    told = ParseAnswer(version=version, guessed_tags=guessed_tags, unmet=unmet, **dict(analysis))
+    return told.model_dump_json()
+
+
+def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
+    """The best trees of a sentence, the posteriors of all that may be in a tree, and the corrections not met."""
     started = time.perf_counter()
-    best = parser.parse(sentence, known)
-    parses = [best]
-    if count > 1:
-        others = [parse for parse in parser.nbest(sentence, count, known) if parse.tree != best.tree]
-        parses += others[: count - 1]
-    marginals, tags = _posteriors(parser.marginals(sentence, known))
-    return Analysis(
-        kind="constituency" if isinstance(best.tree, Tree) else "dependency",
-        words=best.sentence.words,
-        xpos=best.sentence.xpos,
-        upos=best.sentence.upos,
-        logprob=finite(best.logprob),
-        entropy=finite(best.entropy),
-        fallback=best.fallback,
-        trees=[_tree(parse) for parse in parses],
-        marginals=marginals,
-        tags=tags,
+    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections)
+    sentence, source = _recut(asked.sentence, words, cuts), asked.source
+    for cut in cuts:
+        source = source if source is None else _tree_of(apply(source, cut))
+    unmet: dict[int, Unmet] = {}
+    if asked.base is not None:
+        parses, marginals = [_based(parser, sentence, asked.base, cuts)], _marginals(parser, sentence, None)
+        hand = corrections
+    else:
+        hand = [(number, each) for number, each in corrections if not asks(each)]
+        asking = [(number, each) for number, each in corrections if asks(each)]
+        known, best = _obeying(parser, sentence, asked.known, asking, unmet)
+        parses = [best]
+        if asked.count > 1:
+            others = [parse for parse in parser.nbest(sentence, asked.count, known) if parse.tree != best.tree]
+            parses += others[: asked.count - 1]
+        marginals = _marginals(parser, sentence, known)
+    if source is not None:
+        parses = [parse.onto(source) for parse in parses]
+    first, *more = parses
+    trees = [_by_hand(parser, first.tree, hand, unmet), *(_by_hand(parser, each.tree, hand, {}) for each in more)]
+    posteriors = Posteriors.of(marginals)
+    tagged = trees[0].sentence if isinstance(trees[0], DependencyTree) else first.sentence
+    analysis = Analysis(
+        kind="constituency" if isinstance(trees[0], Tree) else "dependency",
+        words=sentence.words,
+        xpos=tagged.xpos,
+        upos=tagged.upos,
+        logprob=finite(first.logprob),
+        entropy=finite(first.entropy),
+        fallback=first.fallback,
+        trees=[shown(parse, tree, posteriors) for parse, tree in zip(parses, trees, strict=True)],
+        marginals=posteriors.parts,
+        tags=posteriors.tags,
         milliseconds=1000 * (time.perf_counter() - started),
     )
-
-
-def answer(
-    parser: Parser, sentence: Sentence, known: Constraints | None, count: int, version: int, guessed_tags: bool
-) -> str:
-    """The analysis as the JSON of an answer: made where the work is done, it travels quickly."""
-    analysis = analyse(parser, sentence, known, count)
-    return ParseAnswer(version=version, guessed_tags=guessed_tags, **dict(analysis)).model_dump_json()
+    return analysis, [unmet[number] for number in sorted(unmet)]
 
 
 def entropies(parser: Parser, sentences: list[Sentence]) -> list[float | None]:
@@ -59,47 +121,102 @@ def _entropy(parser: Parser, sentence: Sentence) -> float | None:
         return None
 
 
-def _tree(parse: Parse) -> TreeAnswer:
-    confidence = [finite(p) for p in parse.confidence]
-    tree = parse.tree
-    return TreeAnswer(
-        nodes=_nodes(tree, confidence) if isinstance(tree, Tree) else [],
-        heads=() if isinstance(tree, Tree) else tree.heads,
-        relations=() if isinstance(tree, Tree) else tree.deprels,
-        confidence=confidence,
-        logprob=finite(parse.tree_logprob),
-        probability=finite(parse.probability),
-        expected=finite(parse.expected),
-        plain=render(parse),
-        annotated=render(parse, probabilities=True),
+def _tree_of(tree: AnyTree) -> DependencyTree:
+    if not isinstance(tree, DependencyTree):
+        raise DataError("the rows of CoNLL-U go with a dependency tree")
+    return tree
+
+
+def _recut(sentence: Sentence, words: tuple[str, ...], cuts: Sequence[Split | Merge]) -> Sentence:
+    """The sentence after words were cut and joined; tags that came with it are of other words then."""
+    if not cuts:
+        return sentence
+    if sentence.tags is None:
+        return Sentence(words)
+    tagged = DependencyTree(
+        sentence.words, (0,) * len(sentence), xpos=sentence.xpos or (), upos=sentence.upos or ()
     )
+    rows: AnyTree = tagged.replace(heads=(0, *range(1, len(sentence))))
+    for cut in cuts:
+        rows = apply(rows, cut)
+    return rows.sentence
 
 
-def _nodes(tree: Tree, confidence: list[float | None]) -> list[Node]:
-    """The nodes with their parents; a parent is the last node before that still has room for children."""
-    nodes: list[Node] = []
-    open_nodes: list[list[int]] = []
-    for number, (node, (label, first, end), p) in enumerate(
-        zip(tree.nodes(), tree.spans(), confidence, strict=True)
-    ):
-        while open_nodes and open_nodes[-1][1] == 0:
-            open_nodes.pop()
-        parent = open_nodes[-1][0] if open_nodes else None
-        if open_nodes:
-            open_nodes[-1][1] -= 1
-        nodes.append(Node(label=label, first=first, end=end, parent=parent, word=node.word, probability=p))
-        open_nodes.append([number, len(node.children)])
-    return nodes
+def _obeying(
+    parser: Parser, sentence: Sentence, known: Constraints | None, asking: Numbered, unmet: dict[int, Unmet]
+) -> tuple[Constraints | None, Parse]:
+    """The best tree that obeys all corrections it can, and what it obeys."""
+    obeyed: Numbered = []
+    for number, each in asking:
+        reason = unknown_names(each, parser.backend.labels, parser.backend.tags) if _phrases(parser) else None
+        if reason is not None:
+            unmet[number] = Unmet(number=number, reason=f"{reason}: add it?", by_hand=True)
+            continue
+        try:
+            constraints_of(other for _, other in (*obeyed, (number, each))).fit(len(sentence))
+            obeyed.append((number, each))
+        except DataError as error:
+            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True)
+    while True:
+        told = known if not obeyed else constraints_of(each for _, each in obeyed)
+        try:
+            best = parser.parse(sentence, told)
+            break
+        except NoParse as error:
+            if not obeyed:
+                raise
+            number, _ = obeyed.pop()
+            unmet[number] = Unmet(number=number, reason=str(error), by_hand=True)
+    for number, each in obeyed:
+        if not constraints_of([each]).obeyed_by(best.tree):
+            unmet[number] = Unmet(number=number, reason="the parser found no tree with this", by_hand=True)
+    return told, best
 
 
-def _posteriors(marginals: Marginals) -> tuple[list[Marginal], list[Marginal]]:
-    """The posteriors of spans or arcs, and those of tags."""
-    spans = [
-        Marginal(first=first, end=end, label=label, probability=p) for first, end, label, p in marginals.spans
-    ]
-    arcs = [
-        Marginal(first=modifier - 1, end=modifier, head=head, probability=p)
-        for head, modifier, p in marginals.arcs
-    ]
-    tags = [Marginal(first=word, end=word + 1, label=tag, probability=p) for word, tag, p in marginals.tags]
-    return spans + arcs, tags
+def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split | Merge]) -> Parse:
+    """A tree that stays as it is; where the parser can, with the probability of the sentence."""
+    tree = read_tree(base, _phrases(parser))
+    for cut in cuts:
+        tree = apply(tree, cut)
+    if _words(tree) != sentence.words:
+        raise DataError("the tree that is to stay as it is has other words than the sentence")
+    try:
+        found = parser.parse(sentence)
+    except LatentgramError:
+        found = None
+    logprob, entropy = (math.nan, math.nan) if found is None else (found.logprob, found.entropy)
+    none = np.full(len(sentence), math.nan)
+    return Parse(sentence, tree, logprob, math.nan, none, none, entropy=entropy)
+
+
+def _by_hand(parser: Parser, tree: AnyTree, hand: Numbered, unmet: dict[int, Unmet]) -> AnyTree:
+    """A tree with what is made by hand; what cannot be is told as unmet."""
+    for number, each in hand:
+        reason = None
+        if isinstance(each, Relation) and not each.by_hand:
+            reason = unknown_names(each, parser.backend.labels, ())
+        if reason is not None:
+            unmet[number] = Unmet(number=number, reason=f"{reason}: add it?", by_hand=True)
+            continue
+        try:
+            tree = apply(tree, each)
+        except DataError as error:
+            unmet[number] = Unmet(number=number, reason=error.message, by_hand=False)
+    return tree
+
+
+def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) -> Marginals:
+    if len(sentence) > LONG:
+        return Marginals()
+    try:
+        return parser.marginals(sentence, known)
+    except LatentgramError:
+        return Marginals()
+
+
+def _phrases(parser: Parser) -> bool:
+    return kind_of(parser.model).reads == PHRASES
+
+
+def _words(tree: AnyTree) -> tuple[str, ...]:
+    return words_of(tree) if isinstance(tree, Tree) else tree.words

@@ -1,20 +1,23 @@
-"""The user's treebank: accepted trees are appended to it, and remembered in a history beside it (history.py).
+"""The user's treebank: accepted trees are put into it, and all that is done to it is remembered (history.py).
 
 The history knows of each tree the client's id, by which a request that was sent twice is carried out once, the
 agreement of the parser's tree with the accepted one, and the corrections; and the scores on held-out trees, which
-tell of these by the digest.
+tell of these by the digest. Without a file all is in one that ends with the program.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
+import time
 from dataclasses import dataclass, field
-from itertools import accumulate
+from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
-from latentgram.data.brackets import parse_tree
-from latentgram.data.conllu import parse_conllu, to_conllu
+from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PACKED, plain_suffix
 from latentgram.data.forest import Forest
@@ -25,11 +28,15 @@ from latentgram.errors import DataError
 from latentgram.evaluate.attachment import score_attachment
 from latentgram.evaluate.bracketing import score_brackets
 from latentgram.kinds.protocols import AnyTree
+from latentgram.web.editing.phrases import words_of
 from latentgram.web.history import Accepted, History, Measured
+from latentgram.web.pieces import Piece, pieces
 from latentgram.web.schemas import Kind
+from latentgram.web.shown import read_tree
 
-LEVELS = 50
-"""Levels that a tree may have beyond two for each word."""
+Over = Literal["add", "ask", "replace", "beside"]
+"""What becomes of a sentence that has a tree already: both are kept, the annotator is asked, the new one takes the
+place of the old, or it is kept beside the treebank as a second annotation."""
 
 
 @dataclass
@@ -49,61 +56,135 @@ class Annotations:
             raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
         if plain_suffix(self.path) in SUFFIXES[CONLLU if self.kind == CONSTITUENCY else BRACKETS]:
             raise DataError(f"the model is for {self.kind} trees, this name is for others", path=self.path)
-        self.history, self.measured = History(self.path).read()
+        self.history, self.measured = self.book.read()
         if self.path.exists():
             trees = self.read()
             if len(trees) and trees.kind != self.kind:
                 raise DataError(f"the model is for {self.kind} trees, these are {trees.kind}", path=self.path)
 
-    def read(self) -> Treebank[AnyTree]:
-        """All trees of the file as it is now."""
-        if self.path is None or not self.path.exists() or os.path.getsize(self.path) == 0:
+    @cached_property
+    def _folder(self) -> tempfile.TemporaryDirectory[str]:
+        """Where all is that nobody keeps."""
+        return tempfile.TemporaryDirectory(prefix="latentgram-", ignore_cleanup_errors=True)
+
+    @cached_property
+    def file(self) -> Path:
+        """The file, one's own or one that ends with the program."""
+        name = "accepted.mrg" if self.kind == CONSTITUENCY else "accepted.conllu"
+        return Path(self._folder.name, name) if self.path is None else self.path
+
+    @cached_property
+    def book(self) -> History:
+        """The history beside the file."""
+        return History(self.file, phrases=self.kind == CONSTITUENCY)
+
+    def read(self, path: Path | None = None) -> Treebank[AnyTree]:
+        """All trees of the file as it is now, or as it was when it was copied."""
+        path = path or self.file
+        if not path.exists() or os.path.getsize(path) == 0:
             return Treebank(() if self.kind == DEPENDENCY else Forest.of([]), self.kind)
-        return Treebank.read(self.path)
+        return Treebank.read(path)
+
+    def copied_to(self, folder: Path) -> Path:
+        """A copy of the file as it is now."""
+        copy = folder / self.file.name
+        if self.file.exists():
+            shutil.copyfile(self.file, copy)
+        return copy
+
+    def pieces(self) -> list[Piece]:
+        """The texts of all trees of the file as it is now."""
+        return pieces(self.file.read_bytes(), self.kind == CONSTITUENCY) if self.file.exists() else []
 
     def seen(self, id: str, tree: AnyTree) -> Accepted | None:
         """What became of a request with this id, if there was one; with another tree it is refused."""
         entry = next((entry for entry in self.history if entry.id == id), None)
         if entry is not None:
-            entry.check(_digest(tree))
+            entry.check(digest(tree))
         return entry
 
-    def add(self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int) -> Accepted:
-        """Put a tree at the end of the file."""
-        entry = Accepted(id, agreement(tree, proposed), fixes, len(tree), _digest(tree))
-        if self.path is not None:
-            text, gap = (to_conllu(tree), "\n\n") if isinstance(tree, DependencyTree) else (f"{tree}\n", "\n")
-            History(self.path).append(entry, text, gap)
+    def add(
+        self,
+        id: str,
+        tree: AnyTree,
+        proposed: AnyTree | None,
+        fixes: int,
+        annotator: str = "",
+        over: Over = "add",
+        named: bool = False,
+    ) -> Accepted:
+        """Put a tree at the end of the file, or where `over` says; `named` gives rows of CoNLL-U a sent_id."""
+        entry = Accepted(
+            id,
+            agreement(tree, proposed),
+            fixes,
+            len(words_in(tree)),
+            digest(tree),
+            sentence_key(words_in(tree)),
+            annotator,
+            time.time(),
+            place="beside" if over == "beside" else "file",
+        )
+
+        def text(number: int) -> str:
+            return text_of(self._named(tree, number) if named else tree)
+
+        gap = "\n\n" if isinstance(tree, DependencyTree) else "\n"
+        replaced = self._same_sentence(entry) if over == "replace" else None
+        entry = self.book.append(entry, text, gap, ask=over == "ask", instead=replaced)
+        if replaced is not None:
+            self.history = [each for each in self.history if each.id != replaced.id]
         self.history.append(entry)
         return entry
+
+    def _named(self, tree: AnyTree, number: int) -> AnyTree:
+        """A dependency tree with a sent_id that no other tree of the file has."""
+        if not isinstance(tree, DependencyTree) or any(line.startswith("# sent_id") for line in tree.comments):
+            return tree
+        there = self.file.read_bytes() if self.file.exists() else b""
+        name = f"{self.file.name.split('.')[0]}-{number}"
+        while f"# sent_id = {name}\n".encode() in there or f"# sent_id = {name}\r".encode() in there:
+            name += "a"
+        return tree.replace(comments=(f"# sent_id = {name}", *tree.comments))
+
+    def _same_sentence(self, entry: Accepted) -> Accepted | None:
+        same = [each for each in self.book.accepted() if each.sentence == entry.sentence and each.place == "file"]
+        return same[-1] if same else None
+
+    def refresh(self) -> None:
+        """See what other servers did to the same file."""
+        self.history = self.book.accepted()
 
     def note(self, measured: Measured) -> None:
         """Keep a score on held-out trees."""
         self.measured.append(measured)
         if self.path is not None:
-            History(self.path).note(measured)
+            self.book.note(measured)
 
     def parse(self, text: str) -> AnyTree:
         """One tree from its text: brackets or CoNLL-U."""
-        if self.kind == DEPENDENCY:
-            return _one_conllu(text)
-        tree = parse_tree(text)
-        depth = max(accumulate((char == "(") - (char == ")") for char in text))
-        if depth > LEVELS + 2 * len(tree):
-            raise DataError(f"the tree has {depth} levels over {len(tree)} words: chains so long are no phrases")
-        return tree
+        return read_tree(text, phrases=self.kind == CONSTITUENCY)
 
 
-def _digest(tree: AnyTree) -> str:
+def text_of(tree: AnyTree) -> str:
+    """A tree as it stands in its file."""
+    return to_conllu(tree) if isinstance(tree, DependencyTree) else f"{tree}\n"
+
+
+def digest(tree: AnyTree) -> str:
+    """What tells a tree from others."""
     text = to_conllu(tree) if isinstance(tree, DependencyTree) else str(tree)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _one_conllu(text: str) -> DependencyTree:
-    trees = list(parse_conllu(text))
-    if len(trees) != 1:
-        raise DataError(f"one sentence in CoNLL-U is wanted, not {len(trees)}")
-    return trees[0]
+def words_in(tree: AnyTree) -> tuple[str, ...]:
+    """The words of the sentence that a tree is of: traces are none."""
+    return words_of(tree) if isinstance(tree, Tree) else tree.words
+
+
+def sentence_key(words: tuple[str, ...]) -> str:
+    """What tells a sentence from others."""
+    return hashlib.sha256("\n".join(words).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def warm(kind: Kind) -> None:

@@ -18,17 +18,20 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
 import latentgram
-from latentgram.data.constraints import Constraints
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
+from latentgram.web.bank import doubts_of
+from latentgram.web.editing.question import ParseRequest
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
-from latentgram.web.history import Measured
+from latentgram.web.history import Measured, Taken
+from latentgram.web.routes.people import add_people
+from latentgram.web.routes.queue import add_queue, progress_of, scored
+from latentgram.web.routes.treebank import add_treebank
 from latentgram.web.session import Session
-from latentgram.web.waiting import Order, Waiting
 from latentgram.web.workers import Busy, GivenUp
 
 PARSE_SECONDS = 60.0
@@ -53,7 +56,7 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         session.start()
-        tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _measure)]
+        tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _score_bank, _measure)]
         yield
         for task in tasks:
             task.cancel()
@@ -76,7 +79,9 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
     _add_errors(app)
     _add_parsing(app, session)
     _add_learning(app, session)
-    _add_queue(app, session)
+    add_queue(app, session)
+    add_treebank(app, session)
+    add_people(app, session)
     _add_model(app, session)
     _add_page(app)
     return app
@@ -102,6 +107,14 @@ def _add_errors(app: FastAPI) -> None:
     async def given_up(request: Request, error: GivenUp) -> JSONResponse:
         return problem(499, "the client went away")
 
+    @app.exception_handler(Taken)
+    async def taken(request: Request, error: Taken) -> JSONResponse:
+        other = error.other
+        told = schemas.Conflict(
+            detail=error.message, id=other.id, annotator=other.annotator, time=other.time, tree=other.tree
+        )
+        return JSONResponse(told.model_dump(), 409)
+
     @app.exception_handler(LatentgramError)
     async def wrong(request: Request, error: LatentgramError) -> JSONResponse:
         return problem(422, error.message if isinstance(error, DataError) else str(error))
@@ -109,19 +122,17 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_parsing(app: FastAPI, session: Session) -> None:
     @app.post("/api/parse", response_model=schemas.ParseAnswer)
-    async def parse(asked: schemas.ParseRequest, request: Request) -> Response:
+    async def parse(asked: ParseRequest, request: Request) -> Response:
         """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
-        sentence, guessed = await asyncio.to_thread(lambda: session.tagged(session.asked(asked)))
-        known = Constraints.read(asked.fixes.model_dump())
+        question, guessed = await asyncio.to_thread(session.question, asked)
         content = await session.workers.run(
             answer,
-            sentence,
-            known or None,
-            asked.count,
+            question,
             session.version,
             guessed,
             limit=PARSE_SECONDS,
             gone=request.is_disconnected,
+            fresh=False,
         )
         return Response(content, media_type="application/json")
 
@@ -140,13 +151,14 @@ def _add_learning(app: FastAPI, session: Session) -> None:
         """All that the page shows besides parses."""
         return _status(session)
 
-    @app.post("/api/accept")
+    @app.post("/api/accept", responses={409: {"model": schemas.Conflict, "description": "It has a tree already."}})
     def accept(asked: schemas.AcceptRequest) -> schemas.AcceptAnswer:
         """Append a tree to the treebank and learn from it. The same `id` is carried out once."""
         started = time.perf_counter()
         tree = session.annotations.parse(asked.tree)
         proposed = None if asked.proposed is None else session.annotations.parse(asked.proposed)
-        entry, updated = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue)
+        annotator = asked.annotator or session.annotator
+        entry, updated = session.accept(asked.id, tree, proposed, asked.fixes, asked.queue, annotator, asked.over)
         return schemas.AcceptAnswer(
             version=session.version,
             absorbed=updated,
@@ -193,7 +205,7 @@ def _status(session: Session) -> schemas.Status:
         heldout=None if session.heldout is None else [_point(each) for each in session.heldout.curve],
         refit=_refit(session),
         queue=len(waiting),
-        scored=_scored(waiting),
+        scored=scored(waiting),
         phrase_labels=phrases,
         tags=tags,
         relations=relations,
@@ -201,6 +213,9 @@ def _status(session: Session) -> schemas.Status:
         max_words=schemas.MAX_WORDS,
         saved=session.saved,
         warming=session.workers.warming,
+        annotator=session.annotator,
+        guidelines=session.guidelines,
+        progress=progress_of(session),
     )
 
 
@@ -222,42 +237,6 @@ def _refit(session: Session) -> schemas.Refit:
     )
 
 
-def _add_queue(app: FastAPI, session: Session) -> None:
-    @app.get("/api/queue")
-    def queue(
-        order: Order = "uncertain",
-        offset: Annotated[int, Query(ge=0, le=schemas.MAX_QUEUE)] = 0,
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    ) -> schemas.QueueAnswer:
-        """Sentences that wait for a tree, the most uncertain first or in the order of the file."""
-        waiting = session.queue.listed(order)
-        items = [_queued(item) for item in waiting[offset : offset + limit]]
-        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=items)
-
-    @app.post("/api/queue")
-    def add(asked: schemas.TextRequest) -> schemas.QueueAnswer:
-        """Put the sentences of a text into the queue."""
-        session.queue.add(session.cut(asked.text, asked.tokenised))
-        waiting = session.queue.waiting
-        return schemas.QueueAnswer(waiting=len(waiting), scored=_scored(waiting), items=[])
-
-
-def _queued(item: Waiting) -> schemas.QueueItem:
-    sentence = item.sentence
-    return schemas.QueueItem(
-        number=item.number,
-        words=sentence.words,
-        xpos=sentence.xpos,
-        upos=sentence.upos,
-        space_after=sentence.space_after,
-        entropy=item.entropy,
-    )
-
-
-def _scored(waiting: list[Waiting]) -> int:
-    return sum(item.entropy is not None for item in waiting)
-
-
 async def _score_queue(session: Session) -> None:
     """Find out how uncertain the parser is of the sentences in the queue, a few at a time, for ever.
 
@@ -276,6 +255,23 @@ async def _score_queue(session: Session) -> None:
                 item.entropy = entropy
         for item in batch:
             item.version = version
+        await asyncio.sleep(0.01)
+
+
+async def _score_bank(session: Session) -> None:
+    """Find out how improbable the trees of the treebank are, a few at a time, once somebody has asked for it."""
+    while True:
+        entries = await asyncio.to_thread(session.bank.entries) if session.doubts_wanted else []
+        batch = [entry for entry in entries if entry.text not in session.bank.doubts][:_SCORED_TOGETHER]
+        if not batch:
+            await asyncio.sleep(0.5)
+            continue
+        told: list[float | None] = [None] * len(batch)
+        with contextlib.suppress(LatentgramError):
+            trees = [entry.tree for entry in batch]
+            told = await session.workers.run(doubts_of, trees, limit=PARSE_SECONDS, background=True)
+        for entry, doubt in zip(batch, told, strict=True):
+            session.bank.doubts[entry.text] = 0.0 if doubt is None else max(doubt, -1e9)
         await asyncio.sleep(0.01)
 
 

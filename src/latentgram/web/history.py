@@ -1,29 +1,34 @@
-"""The history of a treebank: what was accepted on the page, and how good the parser was then.
+"""The history of a treebank: what was done to it on the page, by whom, and how good the parser was then.
 
 It is a database of SQLite beside the treebank (`NAME.history.sqlite`), which itself stays a plain file for other
-programs. A tree and its row in the history come together or not at all, and once: the row is written first, with
-the text of the tree and the size of the treebank; then the text is appended; then it is taken out of the row. Who
-finds a row with a text, after a crash at whatever moment, does what is missing: the tree is there if the treebank
-has its text behind the old end. So a request that is sent again after a crash finds its id in the history, and its
-tree is never appended twice. The lock of the database is the lock of the treebank: tabs and servers wait for each
-other. Appending is O(size of the treebank), a few milliseconds for 3,000 trees.
+programs. A change of the file and its row in the history come together or not at all, and once: the row is written
+first, with the text of the tree and what the file was; then the file is written; then the row is marked as done.
+Who finds a row that is not done, after a crash at whatever moment, does what is missing. So a request that is sent
+again after a crash finds its id in the history, and its tree is never appended twice. A file that cannot be
+written (a full disk, a protected file) takes the row back: what is told to have failed does not come later. The
+lock of the database is the lock of the treebank: tabs and servers wait for each other. A change is O(size of the
+treebank), a few milliseconds for 3,000 trees.
 
-Earlier versions kept lines of JSON (`NAME.history.jsonl`) and a journal (`.NAME.journal`): they are taken over.
+Earlier versions kept lines of JSON (`NAME.history.jsonl`) and a journal (`.NAME.journal`): they are taken over,
+and so are databases of the first version.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from latentgram.data.files import read_lines, replacing
 from latentgram.errors import DataError
+from latentgram.web.pieces import changed, pieces
 
 PATIENCE = 30.0
 """Seconds to wait for the lock."""
@@ -33,7 +38,25 @@ _TABLES = (
     "CREATE TABLE measured (version, accepted, score, digest)",
     "PRAGMA user_version = 1",
 )
-_ACCEPTED = "INSERT OR IGNORE INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_SECOND = (
+    "ALTER TABLE accepted ADD COLUMN sentence DEFAULT ''",
+    "ALTER TABLE accepted ADD COLUMN annotator DEFAULT ''",
+    "ALTER TABLE accepted ADD COLUMN time DEFAULT 0",
+    "ALTER TABLE accepted ADD COLUMN tree DEFAULT ''",
+    "ALTER TABLE accepted ADD COLUMN place DEFAULT 'file'",
+    "CREATE TABLE changes (id UNIQUE, time, annotator, action, of, number, old, new, before, after, done)",
+    "CREATE TABLE notes (sentence PRIMARY KEY, skipped DEFAULT 0, flag DEFAULT 0, comment DEFAULT '', "
+    "assigned DEFAULT '', lease DEFAULT '', until DEFAULT 0)",
+    "PRAGMA user_version = 2",
+)
+_COLUMNS = "id, agreement, fixes, words, digest, sentence, annotator, time, tree, place"
+_ACCEPTED = f"INSERT OR IGNORE INTO accepted ({_COLUMNS}, text, gap, size) VALUES ({', '.join('?' * 13)})"
+_FORGET = (
+    "DELETE FROM accepted WHERE id = ? AND text IS NOT NULL",
+    "DELETE FROM accepted WHERE place = 'beside' AND id IN (SELECT of FROM changes WHERE id = ? AND NOT done)",
+    "DELETE FROM changes WHERE id = ? AND NOT done",
+)
+"""What takes back that something is to be done."""
 _MEASURED = "INSERT INTO measured VALUES (?, ?, ?, ?)"
 
 
@@ -45,7 +68,14 @@ class Accepted(NamedTuple):
     fixes: int
     words: int
     digest: str = ""
-    """Of the tree; histories of older versions lack it."""
+    """Of the tree; histories of older versions lack it, and all that follows."""
+    sentence: str = ""
+    """A digest of the words."""
+    annotator: str = ""
+    time: float = 0.0
+    tree: str = ""
+    place: str = "file"
+    """Where the tree is: in the `file`, `beside` it (a second annotation), or `gone`."""
 
     def check(self, digest: str) -> None:
         """Refuse another tree under the same id."""
@@ -63,11 +93,33 @@ class Measured(NamedTuple):
     """Of the held-out trees."""
 
 
+class Change(NamedTuple):
+    """A tree that became another, or none; `of` is the id of what was accepted, where it was on the page."""
+
+    id: str
+    time: float
+    annotator: str
+    action: str
+    of: str
+    number: int
+    old: str
+    new: str
+
+
+class Taken(DataError):
+    """Somebody has given this sentence its tree already."""
+
+    def __init__(self, message: str, other: Accepted) -> None:
+        super().__init__(message)
+        self.other = other
+
+
 @dataclass(frozen=True)
 class History:
-    """Appends to a treebank, and tells what was appended."""
+    """Changes a treebank, and tells what was changed."""
 
     treebank: Path
+    phrases: bool = True
 
     @property
     def path(self) -> Path:
@@ -90,28 +142,122 @@ class History:
         """All that is known; what a crash has left undone is done."""
         if not any(path.exists() for path in (self.path, self._lines, self._journal)):
             return [], []
-        with self._locked() as base:
-            accepted = base.execute("SELECT id, agreement, fixes, words, digest FROM accepted ORDER BY rowid")
+        with self.locked() as base:
             measured = base.execute("SELECT version, accepted, score, digest FROM measured ORDER BY rowid")
-            return [Accepted(*row) for row in accepted], [Measured(*row) for row in measured]
+            return self._accepted(base), [Measured(*row) for row in measured]
 
-    def append(self, entry: Accepted, text: str, gap: str) -> None:
-        """Append the text of a tree to the treebank; `gap` is as for `append_text`."""
-        with self._locked() as base:
+    def accepted(self) -> list[Accepted]:
+        """What was accepted, by whichever server; without waiting for one that writes."""
+        if not self.path.exists():
+            return []
+        with contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as base:
+            return self._accepted(base)
+
+    def _accepted(self, base: sqlite3.Connection) -> list[Accepted]:
+        rows = base.execute(f"SELECT {_COLUMNS} FROM accepted WHERE place != 'gone' ORDER BY rowid")
+        return [Accepted(*row) for row in rows]
+
+    def append(
+        self,
+        entry: Accepted,
+        text: str | Callable[[int], str],
+        gap: str,
+        ask: bool = False,
+        instead: Accepted | None = None,
+    ) -> Accepted:
+        """Append the text of a tree to the treebank, or put it in the place of another.
+
+        `gap` is as for `append_text`. A text may depend on the number of the row. With `ask` a sentence that has
+        its tree already, by another id, raises `Taken`. An entry that is to stand `beside` the file is only
+        written down.
+        """
+        with self.locked() as base:
             for (digest,) in base.execute("SELECT digest FROM accepted WHERE id = ?", (entry.id,)):
                 entry.check(digest)
+            if ask:
+                self._check_free(base, entry)
+            (last,) = base.execute("SELECT COALESCE(MAX(rowid), 0) FROM accepted").fetchone()
+            written = text if isinstance(text, str) else text(last + 1)
             size = os.path.getsize(self.treebank) if self.treebank.exists() else 0
-            base.execute(_ACCEPTED, (*entry, text, gap, size))
-        with self._locked():
-            pass  # which does what is written down
+            entry = entry._replace(tree=written)
+            if instead is not None:
+                change = Change(
+                    entry.id, entry.time, entry.annotator, "replace", entry.id, -1, instead.tree, written
+                )
+                base.execute(_ACCEPTED, (*entry._replace(place="beside"), None, gap, size))
+                self._write_down(base, change)
+            else:
+                base.execute(_ACCEPTED, (*entry, written if entry.place == "file" else None, gap, size))
+        self._carry_out(entry.id)
+        return entry
+
+    def _check_free(self, base: sqlite3.Connection, entry: Accepted) -> None:
+        query = f"SELECT {_COLUMNS} FROM accepted WHERE sentence = ? AND id != ? AND place = 'file'"
+        for row in base.execute(query, (entry.sentence, entry.id)):
+            other = Accepted(*row)
+            who = other.annotator or "somebody"
+            if other.annotator and other.annotator == entry.annotator:
+                who = "you"
+            when = time.strftime("%d %b, %H:%M", time.localtime(other.time))
+            raise Taken(f"{who} accepted a tree of this sentence on {when}", other)
+
+    def change(self, change: Change) -> bool:
+        """Put another tree in the place of one, or none; the same id is carried out once: whether it was now."""
+        with self.locked() as base:
+            if base.execute("SELECT id FROM changes WHERE id = ?", (change.id,)).fetchone() is not None:
+                return False
+            self._write_down(base, change)
+        self._carry_out(change.id)
+        return True
+
+    def _write_down(self, base: sqlite3.Connection, change: Change) -> None:
+        content = self.treebank.read_bytes() if self.treebank.exists() else b""
+        after = changed(content, self.phrases, change.number, change.old, change.new)
+        row = (*change, _digest(content), _digest(after), 0)
+        base.execute(f"INSERT INTO changes VALUES ({', '.join('?' * 11)})", row)
+
+    def changes(self, count: int = 200) -> list[Change]:
+        """What was done last, the newest first."""
+        if not self.path.exists():
+            return []
+        with self.locked() as base:
+            rows = base.execute(
+                f"SELECT {', '.join(Change._fields)} FROM changes ORDER BY rowid DESC LIMIT ?",
+                (count,),
+            )
+            return [Change(*row) for row in rows]
+
+    def settle(self, sentence: str, chosen: str) -> None:
+        """Of the trees of a sentence one was chosen: the others are no rivals any more."""
+        with self.locked() as base:
+            base.execute(
+                "UPDATE accepted SET place = 'settled' WHERE sentence = ? AND id != ? AND place = 'beside'",
+                (sentence, chosen),
+            )
 
     def note(self, measured: Measured) -> None:
         """Keep a score on held-out trees."""
-        with self._locked() as base:
+        with self.locked() as base:
             base.execute(_MEASURED, measured)
 
+    def _carry_out(self, id: str) -> None:
+        """Do what is written down; if that cannot be done, it is not to be done later either."""
+        try:
+            with self.locked():
+                pass  # which does it
+        except DataError as error:
+            try:
+                with self.locked(finish=False) as base:
+                    for statement in _FORGET:
+                        base.execute(statement, (id,))
+            except DataError:
+                raise DataError(
+                    f"{error.message}; it is noted, and will be done when that is mended", path=error.path
+                ) from error
+            raise
+
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[sqlite3.Connection]:
+    def locked(self, finish: bool = True) -> Iterator[sqlite3.Connection]:
         """The database, for this program alone until the block ends, with nothing left undone."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,12 +265,12 @@ class History:
             with contextlib.closing(connection) as base:
                 base.execute("BEGIN IMMEDIATE")
                 with base:
-                    if base.execute("PRAGMA user_version").fetchone() == (0,):
-                        self._begin(base)
-                    unfinished = self._journal.exists()
+                    self._begin(base)
+                    unfinished = finish and self._journal.exists()
                     if unfinished:
                         self._take_over_journal(base)
-                    self._finish(base)
+                    if finish:
+                        self._finish(base)
                     yield base
                 if unfinished:
                     self._journal.unlink()
@@ -133,12 +279,17 @@ class History:
             raise DataError(f"the history cannot be written ({busy})", path=self.path) from error
         except sqlite3.DatabaseError:
             raise DataError("this is not a history of latentgram; move it away", path=self.path) from None
+        except OSError as error:
+            raise DataError(
+                f"the history cannot be written ({error.strerror or error})", path=self.path
+            ) from error
 
     def _begin(self, base: sqlite3.Connection) -> None:
         """Make the tables, and take over the history of an earlier version."""
-        for statement in _TABLES:
+        (version,) = base.execute("PRAGMA user_version").fetchone()
+        for statement in (*(_TABLES if version == 0 else ()), *(_SECOND if version < 2 else ())):
             base.execute(statement)
-        if not self._lines.exists():
+        if version or not self._lines.exists():
             return
         with contextlib.suppress(DataError):
             for _, line in read_lines(self._lines):
@@ -160,12 +311,43 @@ class History:
             raise DataError("this is not a journal of latentgram; move it away", path=self._journal) from None
 
     def _finish(self, base: sqlite3.Connection) -> None:
-        """Append what is written down and not done yet."""
+        """Do what is written down and not done yet."""
         undone = base.execute("SELECT rowid, text, gap, size FROM accepted WHERE text IS NOT NULL").fetchall()
         for row, text, gap, size in undone:
             if not _holds(self.treebank, text, size):
                 append_text(self.treebank, text, gap)
             base.execute("UPDATE accepted SET text = NULL WHERE rowid = ?", (row,))
+        query = "SELECT rowid, of, number, old, new, before, after FROM changes WHERE NOT done"
+        for row, of, number, old, new, before, after in base.execute(query).fetchall():
+            self._change(number, old, new, before, after)
+            place = "file" if new else "gone"
+            base.execute("UPDATE accepted SET place = 'gone' WHERE tree = ? AND place = 'file'", (old,))
+            base.execute("UPDATE accepted SET tree = ?, place = ? WHERE id = ?", (new, place, of))
+            base.execute("UPDATE changes SET done = 1 WHERE rowid = ?", (row,))
+
+    def _change(self, number: int, old: str, new: str, before: str, after: str) -> None:
+        """Change a tree of the file, unless that was done already: then the file is as it should be."""
+        content = self.treebank.read_bytes() if self.treebank.exists() else b""
+        if _digest(content) == after and before != after:
+            return
+        if (
+            not old
+            and _digest(content) != before
+            and any(piece.text.strip() == new.strip() for piece in pieces(content, self.phrases))
+        ):
+            return
+        try:
+            wanted = changed(content, self.phrases, number, old, new)
+        except DataError:
+            if _digest(content) == before:
+                raise
+            return  # it was done, and another program went on from there
+        with replacing(self.treebank) as out:
+            out.write(wanted)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:24]
 
 
 def _holds(path: Path, text: str, begin: int) -> bool:

@@ -27,11 +27,17 @@ Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
 
 
+Person = Annotated[str, Field(max_length=60, pattern=r"^[^\x00-\x1f]*$")]
+"""The name of an annotator."""
+
+
 Kind = Literal["constituency", "dependency"]
 """What kind of trees there are."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A part of a request: what is not known is refused."""
+
     model_config = ConfigDict(extra="forbid")
 
 
@@ -46,7 +52,7 @@ Tags = list[tuple[Index, Label]] | dict[Number, Label]
 Heads = list[tuple[Index, Index]] | dict[Number, Index]
 
 
-class Fixes(_Strict):
+class Fixes(Strict):
     """What is known of the tree: words are counted from 0 in spans and tags, from 1 in heads (0 is the root).
 
     This is a line of the file that `latentgram parse --constraints` reads.
@@ -60,7 +66,7 @@ class Fixes(_Strict):
     forbidden_heads: Heads = []
 
 
-class TextRequest(_Strict):
+class TextRequest(Strict):
     """Text, cut into sentences and words as `latentgram parse` does."""
 
     text: str = Field(min_length=1, examples=["He doesn't sleep. She does."])
@@ -80,19 +86,6 @@ class TextAnswer(BaseModel):
     sentences: list[CutSentence]
 
 
-class ParseRequest(_Strict):
-    """One sentence, as text or as words with tags, and what is known of its tree."""
-
-    text: str | None = Field(None, examples=["The old man saw a dog."])
-    tokenised: bool = Field(False, description="Whether the words of the text are parted by blanks.")
-    words: list[Word] | None = None
-    xpos: list[Label] | None = None
-    upos: list[Label] | None = None
-    space_after: list[bool] | None = Field(None, description="Whether a blank stands behind each of the words.")
-    fixes: Fixes = Fixes()
-    count: int = Field(1, ge=1, le=MAX_TREES, description="How many trees, best first.")
-
-
 class Node(BaseModel):
     """A node of a constituency tree; nodes are listed parents first."""
 
@@ -110,6 +103,7 @@ class TreeAnswer(BaseModel):
     nodes: list[Node] = []
     heads: tuple[int, ...] = ()
     relations: tuple[str, ...] = ()
+    rows: dict[str, tuple[str, ...]] = Field({}, description="The columns of CoNLL-U that can be corrected.")
     confidence: list[float | None] = []
     logprob: float | None
     probability: float | None
@@ -144,14 +138,23 @@ class Analysis(BaseModel):
     tags: list[Marginal]
 
 
+class Unmet(BaseModel):
+    """A correction that the tree does not show, by its number in the list that was sent, and why."""
+
+    number: int
+    reason: str
+    by_hand: bool = Field(description="Whether it can be made by hand, with `by_hand`.")
+
+
 class ParseAnswer(Analysis):
     """The trees of a sentence, best first, and the posteriors of everything that may be in one."""
 
     version: int
     guessed_tags: bool
+    unmet: list[Unmet] = []
 
 
-class AcceptRequest(_Strict):
+class AcceptRequest(Strict):
     """A tree to be put into the treebank: brackets, or CoNLL-U.
 
     `id` is made by the client, so that a request sent twice is carried out once; `proposed` is the tree that the
@@ -163,6 +166,21 @@ class AcceptRequest(_Strict):
     proposed: str | None = Field(None, max_length=100_000)
     fixes: int = Field(0, ge=0, le=1000)
     queue: int | None = Field(None, ge=0, description="The number of the sentence in the queue.")
+    annotator: Person = ""
+    over: Literal["add", "ask", "replace", "beside"] = Field(
+        "add",
+        description="Of a sentence that has a tree already keep both, ask (409), replace the old tree, or keep "
+        "this one beside the treebank, as a second annotation.",
+    )
+
+
+class Conflict(Problem):
+    """Somebody else was first: whose tree it is, and the tree."""
+
+    id: str
+    annotator: str
+    time: float
+    tree: str
 
 
 class AcceptAnswer(BaseModel):
@@ -204,6 +222,15 @@ class HeldOutPoint(BaseModel):
     score: float
 
 
+class Progress(BaseModel):
+    """How far the queue is, and how quickly it goes."""
+
+    done: int
+    total: int
+    per_hour: float | None
+    hours_left: float | None
+
+
 class Status(BaseModel):
     """All that the page shows besides parses."""
 
@@ -229,25 +256,11 @@ class Status(BaseModel):
     saved: bool
     warming: bool
     """Whether the parser is still being loaded: what is asked meanwhile is answered then."""
-
-
-class QueueItem(BaseModel):
-    """A sentence that waits for its tree."""
-
-    number: int
-    words: tuple[str, ...]
-    xpos: tuple[str, ...] | None
-    upos: tuple[str, ...] | None
-    space_after: tuple[bool, ...] | None
-    entropy: float | None
-
-
-class QueueAnswer(BaseModel):
-    """A part of the queue."""
-
-    waiting: int
-    scored: int
-    items: list[QueueItem]
+    annotator: str
+    """The name given at the start; without one the page asks for it."""
+    guidelines: dict[str, str]
+    """Notes on labels."""
+    progress: Progress
 
 
 class ModelAnswer(BaseModel):

@@ -1,10 +1,12 @@
 """`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
 
-An accepted tree is appended to the treebank and learned from at once: its counts are added to those of
-the grammar, or an online learner goes on with it, which takes a moment whatever the size of the treebank. Learning
-anew goes on in a process of its own (refit.py); what was accepted meanwhile updates its result. Models
-without their statistics (head automata of older files) are learned anew after each acceptance if that takes
-seconds, else now and then.
+An accepted tree is appended to the treebank, and that is all that anybody waits for. It is learned from beside:
+its counts are added to those of the grammar, or an online learner goes on with it, which takes a moment whatever
+the size of the treebank; what is accepted in that moment is learned together. Learning anew goes on in a process
+of its own (refit.py); what was accepted meanwhile updates its result. Models without their statistics (head
+automata of older files) are learned anew after each acceptance if that takes seconds, else now and then.
+
+Function tags and traces are for the treebank: a grammar that has none of them learns the tree without.
 """
 
 from __future__ import annotations
@@ -12,29 +14,36 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import secrets
+import tempfile
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
+from latentgram.data.cleaning import clean
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.forest import Forest
+from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.kinds.kind import PHRASES
-from latentgram.kinds.learners import Counting
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
-from latentgram.learn.fit import fit
 from latentgram.parser.parser import Parser
-from latentgram.sequences.hmm import HMM
 from latentgram.store import save
-from latentgram.web.annotations import Annotations, small_tree, warm
+from latentgram.web.analysis import Asked
+from latentgram.web.annotations import Annotations, Over, small_tree, warm, words_in
+from latentgram.web.bank import Bank
+from latentgram.web.desk import Desk, Note
+from latentgram.web.editing.question import ParseRequest
+from latentgram.web.editing.reading import cut, read_question
+from latentgram.web.guessing import TagGuesser
+from latentgram.web.guidelines import read_guidelines
 from latentgram.web.heldout import HeldOut
 from latentgram.web.history import Accepted
 from latentgram.web.refit import Refit
-from latentgram.web.schemas import MAX_WORDS, Kind, ParseRequest
+from latentgram.web.schemas import MAX_WORDS, Kind
 from latentgram.web.waiting import Queue
 from latentgram.web.workers import Workers
 
@@ -42,7 +51,6 @@ QUICK = 5.0
 """Seconds of learning that are spent after every acceptance."""
 EVERY = 10
 """Acceptances after which a model is learned anew in any case."""
-_JOIN = "\u241f"
 
 
 class Session:
@@ -55,13 +63,22 @@ class Session:
         model_path: Path | None = None,
         treebank: Path | None = None,
         train: Sequence[Path] = (),
-        sentences: Iterable[Sentence] = (),
+        sentences: Iterable[TreeOrSentence] = (),
         heldout: Path | None = None,
         workers: int = 2,
+        annotator: str = "",
+        double: float = 0.0,
+        guidelines: Path | None = None,
     ) -> None:
         self.instance = secrets.token_hex(8)
+        self.annotator = annotator
         self.kind: Kind = "constituency" if kind_of(parser.model).reads == PHRASES else "dependency"
         self.annotations = Annotations(self.kind, treebank)
+        self.desk = Desk(self.annotations.book)
+        self.bank = Bank(self.annotations)
+        self.doubts_wanted = False
+        """Whether somebody asked for the most doubtful trees: finding them takes a while."""
+        self.guidelines = {} if guidelines is None else read_guidelines(guidelines)
         self.model_path = model_path
         self.heldout = None if heldout is None else self._held_out(heldout, parser.model)
         self.saved = True
@@ -71,6 +88,14 @@ class Session:
         """Accepted since the data of the last learning were read."""
         self._learning: list[AnyTree] = []
         """Accepted before that, and in the data of the learning that is under way."""
+        self._unlearned: list[AnyTree] = []
+        """Accepted, and not in the parser yet."""
+        self._changed = 0
+        """Changes of older trees since then."""
+        self._growing = threading.Lock()
+        """Held by who makes a new parser."""
+        self._beginning = threading.Lock()
+        """Held by who reads what is to be learned anew."""
         self._inside: tuple[Model, Inspection] | None = None
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
@@ -82,10 +107,10 @@ class Session:
         self._bare = self.kind == DEPENDENCY and parser.tagger is None
         self.guesser = TagGuesser.of(data) if self._bare and len(data) else None
         """For a model that works on tags and has no tagger of its own."""
-        self.queue = Queue()
-        self.queue.add(list(sentences))
-        for tree in self.annotations.read().sentences():
-            self.queue.finish(tree.words)
+        self.queue = Queue(double=double)
+        self.queue.add(sentences)
+        for tree in self.annotations.read():
+            self.queue.finish(words_in(tree))
 
     def _held_out(self, path: Path, model: Model) -> HeldOut:
         """Held-out trees, with the scores that the history tells of them."""
@@ -140,8 +165,23 @@ class Session:
 
     def _data(self) -> Treebank[AnyTree]:
         """All trees there are to learn from."""
-        own = self.annotations.read()
-        return own if self._train is None else self._train + own
+        return self._with_train(self.annotations.read())
+
+    def _with_train(self, own: Treebank[AnyTree]) -> Treebank[AnyTree]:
+        data = own if self._train is None else self._train + own
+        return Treebank(clean(data.forest)[0], data.kind) if self._strips and len(data) else data
+
+    @property
+    def _strips(self) -> bool:
+        """Whether the grammar has neither function tags nor traces."""
+        labels = self.parser.backend.labels if self.kind == CONSTITUENCY else ("-",)
+        return not any("-" in label[1:] or label == "-" for label in labels)
+
+    def _bare_trees(self, trees: Sequence[AnyTree]) -> list[AnyTree]:
+        """Trees as the grammar wants them."""
+        if not self._strips:
+            return list(trees)
+        return list(clean(Forest.of([tree for tree in trees if isinstance(tree, Tree)]))[0])
 
     def _reason(self, model: Model, data: Treebank[AnyTree]) -> str | None:
         """Why the model cannot be learned anew, or None."""
@@ -166,6 +206,7 @@ class Session:
         return updates(self.parser.model)
 
     def _grow(self, trees: list[AnyTree]) -> None:
+        trees = self._bare_trees(trees)
         model, tagger = update_model(self.parser.model, trees), self.parser.tagger
         if tagger is not None:
             tagger = update_model(tagger, [tree.sentence for tree in trees])
@@ -176,35 +217,14 @@ class Session:
         self.saved = False
 
     def cut(self, text: str, tokenised: bool) -> list[Sentence]:
-        """The sentences of a text: one a line, if it is tokenised."""
-        lines = (line.split() for line in text.splitlines())
-        cut = (Sentence(tuple(words)) for words in lines if words) if tokenised else self.parser.sentences_of(text)
-        if not (sentences := list(cut)):
-            raise DataError("there is no sentence in this")
-        return sentences
+        """The sentences of a text: one per line, if it is tokenised."""
+        return cut(self.parser, text, tokenised)
 
-    def asked(self, request: ParseRequest) -> Sentence:
-        """The sentence of a request."""
-        if (request.text is None) == (request.words is None):
-            raise DataError("give a sentence either as text or as words")
-        xpos, upos = (tuple(tags) if tags else None for tags in (request.xpos, request.upos))
-        if request.words is not None:
-            blanks = None if request.space_after is None else tuple(request.space_after)
-            sentence = Sentence(tuple(request.words), xpos, upos, blanks)
-        else:
-            first, *others = self.cut(request.text or "", request.tokenised)
-            if others:
-                number = f"{1 + len(others):,} sentences"
-                raise DataError(f"this has {number}, and one at a time is parsed: /api/sentences parts them")
-            sentence = Sentence(first.words, xpos, upos, first.space_after)
-        if len(sentence) > MAX_WORDS:
-            raise DataError(
-                f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "
-                "split it into sentences"
-            )
-        if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
-            raise DataError("the text holds half a character, which is no text")
-        return sentence
+    def question(self, request: ParseRequest) -> tuple[Asked, bool]:
+        """What a request asks, with the tags that the model needs, and whether these were guessed."""
+        asked = read_question(self.parser, self.kind, request)
+        sentence, guessed = self.tagged(asked.sentence)
+        return dataclasses.replace(asked, sentence=sentence), guessed
 
     def tagged(self, sentence: Sentence) -> tuple[Sentence, bool]:
         """A sentence with the tags that the model needs, and whether they were guessed."""
@@ -220,9 +240,16 @@ class Session:
         return self.guesser.tag(sentence), True
 
     def accept(
-        self, id: str, tree: AnyTree, proposed: AnyTree | None, fixes: int, number: int | None
+        self,
+        id: str,
+        tree: AnyTree,
+        proposed: AnyTree | None,
+        fixes: int,
+        number: int | None,
+        annotator: str = "",
+        over: Over = "add",
     ) -> tuple[Accepted, bool]:
-        """Append a tree to the treebank and learn from it; also whether the model was updated at once."""
+        """Put a tree into the treebank, to be learned from; also whether the model is updated at once."""
         with self._lock:
             before = self.annotations.seen(id, tree)
             if before is not None:
@@ -230,17 +257,56 @@ class Session:
             self.queue.check(number)
             if isinstance(tree, DependencyTree) and tree.fault is not None:
                 raise DataError(f"not a tree: {tree.fault}")
-            entry = self.annotations.add(id, tree, proposed, fixes)
-            self.queue.finish(tree.words, number)
+            entry = self.annotations.add(id, tree, proposed, fixes, annotator, over, named=True)
+            self.queue.finish(words_in(tree), number, annotator)
+            if over == "beside":
+                return entry, False
             self._pending.append(tree)
+            self._unlearned.append(tree)
+        if self.workers.count:
+            threading.Thread(target=self._learn, daemon=True).start()
+        else:
+            self._learn()
+        return entry, self._updates
+
+    def catch_up(self) -> dict[str, Note]:
+        """See what other servers did to the same treebank; what is noted of its sentences."""
+        with self._lock:
+            self.annotations.refresh()
+            done = {entry.sentence: entry.annotator for entry in self.annotations.history}
+            for item in self.queue.waiting:
+                if item.key in done and done[item.key] not in item.by:
+                    self.queue.finish(item.sentence.words, annotator=done[item.key])
+        return self.desk.read()
+
+    def bank_changed(self) -> None:
+        """Trees of the file were changed: what the model has of them goes when it is learned anew."""
+        with self._lock:
+            self.annotations.refresh()
+            self._changed += 1
+            there = {item.key for item in self.bank.entries()}
+            for item in self.queue.items:
+                if item.done and item.key not in there and len(item.sentence) <= MAX_WORDS:
+                    self.queue.reopen(item.key)
+
+    def _learn(self) -> None:
+        """Learn what was accepted, all of it together, and learn anew where that is due."""
+        with self._growing:
+            with self._lock:
+                trees, self._unlearned = self._unlearned, []
+            if not trees:
+                return
             if self._updates:
-                self._grow([tree])
-            if self._bare and isinstance(tree, DependencyTree):
-                self._learn_tags(tree)
-            quick = self.refit.seconds is None or self.refit.seconds < QUICK
-            if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._updates and quick)):
+                self._grow(trees)
+            for tree in trees:
+                if self._bare and isinstance(tree, DependencyTree):
+                    self._learn_tags(tree)
+        quick = self.refit.seconds is None or self.refit.seconds < QUICK
+        if self.why_not_refit is None and (len(self._pending) >= EVERY or (not self._updates and quick)):
+            try:
                 self.start_refit()
-            return entry, self._updates
+            except LatentgramError as error:  # the trees are safe, whatever becomes of learning
+                self.refit.failure = str(error)
 
     def _learn_tags(self, tree: DependencyTree) -> None:
         """Guess by the tags of this tree as well; counting begins at once, and nobody waits for it."""
@@ -252,33 +318,36 @@ class Session:
     def pending(self) -> int:
         """Trees accepted since the last learning anew."""
         self._settle()
-        return len(self._pending)
+        return len(self._pending) + self._changed
 
     def _settle(self) -> None:
         """What was to be learned, and was not because learning failed or was given up, waits again."""
         with self._lock:
-            if self._learning and not self.refit.running:
+            if self._learning and not self.refit.running and not self._beginning.locked():
                 self._pending, self._learning = self._learning + self._pending, []
 
     def start_refit(self) -> None:
         """Learn anew from all trees, in the background."""
         if self.why_not_refit is not None:
             raise SettingError(f"the model cannot be learned anew: {self.why_not_refit}")
-        with self._lock:
+        with self._beginning:
             if self.refit.running:
                 return
-            self._settle()
+            with tempfile.TemporaryDirectory() as folder:
+                with self._lock:
+                    still = self.annotations.copied_to(Path(folder))
+                    self._learning, self._pending = self._learning + self._pending, []
+                    self._changed = 0
+                data = self._with_train(self.annotations.read(still))  # which takes long, and nobody waits for it
             model = self.parser.model
-            data = self._data()
-            self._learning, self._pending = self._pending, []
             self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))
 
     def _adopt(self, model: Model) -> None:
         """Take over a model that was learned anew, and update it by what came since its data were read."""
-        with self._lock:
+        with self._growing, self._lock:
             if updates(model):
-                model = update_model(model, self._pending)
-            self._learning = []
+                model = update_model(model, self._bare_trees(self._pending))
+            self._learning, self._unlearned = [], []
             self._set(dataclasses.replace(self.parser, model=model))
             self.learned_version = self.version
 
@@ -299,53 +368,3 @@ class Session:
             return sorted(backend.labels), sorted(backend.tags), []
         tagger = self.parser.tagger or self.guesser
         return [], sorted(set(tagger.tags)) if tagger is not None else [], sorted(backend.labels)
-
-
-@dataclass(frozen=True, eq=False)
-class TagGuesser:
-    """Tags for sentences that came without: a hidden Markov model counted from the treebank when first asked.
-
-    Coarse and fine tags are guessed together, so that they go with each other.
-    """
-
-    sentences: tuple[Sentence, ...]
-
-    @classmethod
-    def of(cls, trees: Iterable[AnyTree]) -> TagGuesser:
-        """One that knows the tags of a treebank.
-
-        >>> import latentgram as lg
-        >>> guesser = TagGuesser.of(lg.demo_dependencies(60, seed=0))
-        >>> guesser.tag(Sentence(("the", "teacher"))).xpos
-        ('DT', 'NN')
-        """
-        return cls(tuple(_joined(tree) for tree in trees if isinstance(tree, DependencyTree)))
-
-    def more(self, tree: DependencyTree) -> TagGuesser:
-        """One that knows the tags of another tree as well."""
-        return TagGuesser((*self.sentences, _joined(tree)))
-
-    @cached_property
-    def model(self) -> HMM:
-        """The model of all sentences."""
-        return fit(HMM, Treebank.of(self.sentences), by=Counting())
-
-    @cached_property
-    def tags(self) -> list[str]:
-        """The fine tags where there are some, else the coarse ones."""
-        pairs = [name.split(_JOIN) for name in self.model.tags if _JOIN in name]
-        return sorted({xpos if xpos != "_" else upos for upos, xpos in pairs})
-
-    def tag(self, sentence: Sentence) -> Sentence:
-        """The sentence with the most probable tag of each word."""
-        pairs = [name.split(_JOIN) for name in self.model.tag(sentence).tags]
-        upos, xpos = (tuple(column) for column in zip(*pairs, strict=True))
-        return Sentence(sentence.words, _unless_missing(xpos), _unless_missing(upos), sentence.space_after)
-
-
-def _joined(tree: DependencyTree) -> Sentence:
-    return Sentence(tree.words, tuple(_JOIN.join(pair) for pair in zip(tree.upos, tree.xpos, strict=True)))
-
-
-def _unless_missing(tags: tuple[str, ...]) -> tuple[str, ...] | None:
-    return None if all(tag == "_" for tag in tags) else tags

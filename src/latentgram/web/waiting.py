@@ -1,17 +1,30 @@
-"""The queue: sentences that wait for a tree, in the order of the file or the most uncertain first."""
+"""The queue: sentences that wait for a tree, in the order of the file, the most uncertain first, or mixed.
+
+Uncertainty is the entropy over trees *per word*: by the entropy alone the longest sentences would come first. The
+mixed order goes through the uncertain ones so that neighbours share few words: with J the overlap of two sets of
+words, |A ∩ B| / |A ∪ B|, the next sentence has the greatest uncertainty × (1 − its greatest J with those before
+it).
+"""
 
 from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from latentgram.data.cleaning import without_empties
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
+from latentgram.web.annotations import sentence_key
 from latentgram.web.schemas import MAX_QUEUE, MAX_WORDS
 
-Order = Literal["uncertain", "file"]
+Order = Literal["uncertain", "diverse", "file"]
+MIXED = 100
+"""Sentences that are mixed: the most uncertain ones."""
 
 
 @dataclass
@@ -23,6 +36,16 @@ class Waiting:
     entropy: float | None = None
     version: int = -1
     done: bool = False
+    source: DependencyTree | None = None
+    """The rows of CoNLL-U that it came from: the tree is written onto them."""
+    by: frozenset[str] = frozenset()
+    """Who has given it a tree."""
+    key: str = ""
+
+    @property
+    def per_word(self) -> float | None:
+        """How uncertain the parser is, per word."""
+        return None if self.entropy is None else self.entropy / len(self.sentence)
 
 
 @dataclass
@@ -30,24 +53,45 @@ class Queue:
     """The sentences, numbered in the order in which they came."""
 
     items: list[Waiting] = field(default_factory=list)
+    double: float = 0.0
+    """The share of sentences that two people annotate."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, sentences: list[Sentence]) -> int:
+    def add(self, sentences: Iterable[TreeOrSentence]) -> int:
         """Put sentences at the end, without those that are there already; how many were new."""
         with self._lock:
             there = {item.sentence.words for item in self.items}
-            new = [sentence for sentence in dict.fromkeys(sentences) if sentence.words not in there]
-            if len(self.items) + len(new) > MAX_QUEUE:
-                raise DataError(f"the queue holds at most {MAX_QUEUE} sentences")
-            for sentence in new:
-                self.items.append(Waiting(len(self.items), sentence, done=len(sentence) > MAX_WORDS))
-            return len(new)
+            before = len(self.items)
+            for each in sentences:
+                sentence = without_empties(each.sentence)
+                if sentence.words in there:
+                    continue
+                if len(self.items) == MAX_QUEUE:
+                    del self.items[before:]
+                    raise DataError(f"the queue holds at most {MAX_QUEUE} sentences")
+                there.add(sentence.words)
+                made = Waiting(len(self.items), sentence, done=len(sentence) > MAX_WORDS)
+                made.source = each if isinstance(each, DependencyTree) else None
+                made.key = sentence_key(sentence.words)
+                self.items.append(made)
+            return len(self.items) - before
 
-    def finish(self, words: tuple[str, ...], number: int | None = None) -> None:
-        """A sentence has its tree."""
+    def finish(self, words: tuple[str, ...], number: int | None = None, annotator: str = "") -> None:
+        """A sentence has its tree; one that two people annotate waits for the second."""
         for item in self.items:
             if item.number == number or item.sentence.words == words:
-                item.done = True
+                item.by |= {annotator}
+                item.done = not self.is_double(item) or len(item.by) > 1
+
+    def reopen(self, key: str) -> None:
+        """A sentence has lost its tree."""
+        for item in self.items:
+            if item.key == key:
+                item.done, item.by = False, frozenset()
+
+    def is_double(self, item: Waiting) -> bool:
+        """Whether two people annotate a sentence: a share of all, the same ones in every server."""
+        return int(item.key[:8], 16) < self.double * 2**32
 
     def unscored(self, version: int, size: int) -> list[Waiting]:
         """Some sentences whose uncertainty is not known, or known from an older parser."""
@@ -64,8 +108,8 @@ class Queue:
         """What is still to be done, in the order of the file."""
         return [item for item in self.items if not item.done]
 
-    def listed(self, order: Order) -> list[Waiting]:
-        """What is still to be done; sentences of unknown uncertainty come last.
+    def listed(self, order: Order, annotator: str = "") -> list[Waiting]:
+        """What is still to be done, by an annotator; sentences of unknown uncertainty come last.
 
         >>> queue = Queue()
         >>> queue.add([Sentence(("a",)), Sentence(("b",)), Sentence(("c",)), Sentence(("a",))])
@@ -74,7 +118,30 @@ class Queue:
         >>> [item.number for item in queue.listed("uncertain")]
         [2, 0, 1]
         """
-        waiting = self.waiting
+        waiting = [item for item in self.waiting if annotator not in item.by]
         if order == "file":
             return waiting
-        return sorted(waiting, key=lambda item: (math.inf if item.entropy is None else -item.entropy, item.number))
+        by_doubt = sorted(waiting, key=_doubt)
+        return by_doubt if order == "uncertain" else _mixed(by_doubt[:MIXED]) + by_doubt[MIXED:]
+
+
+def _mixed(items: Sequence[Waiting]) -> list[Waiting]:
+    words = {item.number: frozenset(item.sentence.words) for item in items}
+    overlap = dict.fromkeys(words, 0.0)
+    left, chosen = list(items), list[Waiting]()
+    while left:
+        best = max(left, key=lambda item: (item.per_word or 0.0) * (1 - overlap[item.number]))
+        left.remove(best)
+        chosen.append(best)
+        for item in left:
+            shared = _overlap(words[item.number], words[best.number])
+            overlap[item.number] = max(overlap[item.number], shared)
+    return chosen
+
+
+def _doubt(item: Waiting) -> tuple[float, int]:
+    return math.inf if item.per_word is None else -item.per_word, item.number
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other)

@@ -3,8 +3,9 @@
 Compiled kernels hold the interpreter's lock while they run, so threads would wait for each other, and a thread
 cannot be stopped. Hence a few processes, each with the parser; work that nobody waits for any more ends with its
 process, if not by itself within a second, and a new one is started. A worker gets a new parser as soon as it has
-nothing else to do, and loads its compiled kernels at once: first one worker, so that it is ready soon, then the
-others. Work in the background leaves one worker free for people. Without processes (`count = 0`) work is done in
+nothing else to do, and loads its compiled kernels at once: one worker after the other, so that nobody waits for it
+who would rather have an answer of the parser before (`fresh=False`). Work in the background leaves one worker free
+for people. Without processes (`count = 0`) work is done in
 threads, one at a time: for tests.
 """
 
@@ -57,12 +58,12 @@ def _take(parser: Parser) -> None:
 def _warm(parser: Parser) -> None:
     """Load the compiled kernels and make the indices before somebody waits for them; what fails, fails later."""
     from latentgram.data.sentence import Sentence
-    from latentgram.web.analysis import analyse
+    from latentgram.web.analysis import Asked, analyse
 
     with contextlib.suppress(Exception):
         known = sorted(parser.backend.tags) if kind_of(parser.model).needs_tags and parser.tagger is None else []
         tag = (known[0],) * 3 if known else None
-        analyse(parser, Sentence(("a", "b", "c"), tag), None, 2)
+        analyse(parser, Asked(Sentence(("a", "b", "c"), tag), count=2))
 
 
 def _work(task: Callable[[Parser], Answer]) -> Answer:
@@ -88,6 +89,7 @@ class Workers:
     _idle: queue.Queue[Worker] = field(default_factory=queue.LifoQueue)
     """The last used first: it has everything in its memory."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _going_round: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
 
     def start(self) -> None:
@@ -124,15 +126,34 @@ class Workers:
             worker.holds = str(version)
 
     def set_parser(self, parser: Parser, version: int) -> None:
-        """From now on parse with another parser; idle workers get it at once, busy ones with their next work."""
+        """From now on parse with another parser; idle workers get it one after the other, busy ones later."""
         self.parser = parser
         self.version = version
-        idle = []
+        threading.Thread(target=self._hand_round, args=(version,), daemon=True).start()
+
+    def _hand_round(self, version: int) -> None:
+        """Give the parser to all workers that do nothing, unless there is a newer one: then that goes round."""
+        with self._going_round:
+            while self.version == version and (worker := self._stale()) is not None:
+                self._prepare(worker)
+
+    def _stale(self) -> Worker | None:
+        """An idle worker without the newest parser, taken out of those that wait for work."""
+        idle: list[Worker] = []
         with contextlib.suppress(queue.Empty):
             while True:
                 idle.append(self._idle.get_nowait())
-        for worker in idle:
-            threading.Thread(target=self._prepare, args=(worker,), daemon=True).start()
+        stale = next((worker for worker in idle if worker.holds != str(self.version)), None)
+        for worker in reversed(idle):
+            if worker is not stale:
+                self._idle.put(worker)
+        return stale
+
+    def _give_back(self, worker: Worker) -> None:
+        """A worker has done its work; if there is a newer parser, it gets it now."""
+        self._idle.put(worker)
+        if worker.holds != str(self.version):
+            threading.Thread(target=self._hand_round, args=(self.version,), daemon=True).start()
 
     async def run(
         self,
@@ -141,8 +162,12 @@ class Workers:
         limit: float = 60.0,
         gone: Gone | None = None,
         background: bool = False,
+        fresh: bool = True,
     ) -> Answer:
-        """Do work on the parser; raises `Busy` after `limit` seconds and `GivenUp` when `gone` says so."""
+        """Do work on the parser; raises `Busy` after `limit` seconds and `GivenUp` when `gone` says so.
+
+        Without `fresh` a worker that has not got the newest parser yet will do.
+        """
 
         def task(parser: Parser) -> Answer:
             return job(parser, *args)
@@ -154,7 +179,8 @@ class Workers:
         call: Future[Callable[[], Answer]] = Future()
 
         def work() -> Answer:
-            self._update(worker)
+            if fresh or not worker.holds:
+                self._update(worker)
             return worker.call(_work, task)
 
         threading.Thread(target=lambda: call.set_result(attempt(work)), daemon=True).start()
@@ -184,9 +210,9 @@ class Workers:
             self._replace(worker)
             raise
         except Exception:
-            self._idle.put(worker)
+            self._give_back(worker)
             raise
-        self._idle.put(worker)
+        self._give_back(worker)
         return answer
 
     async def _free(self, deadline: float, gone: Gone | None, spared: int) -> Worker:

@@ -15,9 +15,10 @@ function takeToken() {
 }
 
 export class Problem extends Error {
-  constructor(detail, status) {
+  constructor(detail, status, value = null) {
     super(detail);
     this.status = status;
+    this.value = value;
   }
 }
 
@@ -46,7 +47,7 @@ export async function ask(method, path, body, signal) {
   }
   setConnected(true);
   const value = await answer.json().catch(() => ({ detail: `The server answered with status ${answer.status}.` }));
-  if (!answer.ok) throw new Problem(sentence(value.detail), answer.status);
+  if (!answer.ok) throw new Problem(sentence(value.detail), answer.status, value);
   return value;
 }
 

@@ -1,12 +1,12 @@
 // A dependency tree: words in a line, arcs above from head to modifier, higher the more they span. A folded word
 // stands for itself and all that hangs on it.
 
-import { colour, percent, svg, width } from "./svg.js";
-import { wordMark } from "./tree.js";
+import { colour, isRightToLeft, percent, svg, width } from "./svg.js";
+import { FLIPPED, wordMark } from "./tree.js";
 
 const MARGIN = 16, GAP = 22, STEP = 27;
 
-export function drawArcs(parse, tree, { fixes, collapsed, chosen, act }) {
+export function drawArcs(parse, tree, { fixes, collapsed, chosen, changes, act }) {
   const words = parse.words, tags = parse.xpos ?? parse.upos ?? [];
   const under = words.map((_, m) => descendants(tree.heads, m)), isFolded = words.map((_, m) => collapsed.has(`w${m}`) && under[m].length > 0);
   const hidden = new Set(under.filter((_, m) => isFolded[m]).flat());
@@ -20,6 +20,8 @@ export function drawArcs(parse, tree, { fixes, collapsed, chosen, act }) {
     centre[m] = at + room / 2;
     at += room;
   }
+  const mirrored = isRightToLeft(words);
+  if (mirrored) for (const m of shown) centre[m] = at + MARGIN - centre[m];
   const levels = heights(tree.heads, shown);
   const base = MARGIN + 30 + STEP * Math.max(...levels);
   const reachable = new Map();
@@ -27,20 +29,29 @@ export function drawArcs(parse, tree, { fixes, collapsed, chosen, act }) {
     const mark = wordMark(m, texts[m], centre[m], base + 20, chosen, act);
     if (under[m].length) mark.setAttribute("aria-expanded", String(!isFolded[m]));
     mark.classList.toggle("folded", isFolded[m]);
-    reachable.set(`w${m}`, { element: mark, word: m, foldable: under[m].length > 0 });
+    reachable.set(`w${m}`, { element: mark, thing: { word: m }, foldable: under[m].length > 0 });
     return mark;
   });
   const tagMarks = shown.map((m) => tagMark(m, tags[m], centre[m], base + 40, fixes, act));
   const arcs = shown.map((m) => {
     const mark = arc(parse, tree, m, tree.heads[m], centre, base, levels, fixes, act);
-    reachable.set(`a${m}`, { element: mark, arc: m, foldable: under[m].length > 0 });
+    reachable.set(`a${m}`, { element: mark, thing: { arc: m }, foldable: under[m].length > 0 });
     return [levels[m], mark];
   });
   // Shorter arcs lie above longer ones, where the pointer finds them.
   const longestFirst = arcs.sort((a, b) => b[0] - a[0]).map(([, mark]) => mark);
   const height = base + 40 + MARGIN + 8;
-  const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...longestFirst, ...marks, ...tagMarks);
-  return { picture, width: at + MARGIN, height, reachable, move: (from, key) => move(shown, from, key) };
+  const ghosts = (changes?.arcs ?? []).filter(({ word, old }) => centre[word] !== undefined && (old === 0 || centre[old - 1] !== undefined)).map(({ word, old }) => ghost(centre, word, old, base));
+  const row = svg("g", { class: "words" }, svg("rect", { class: "ground", x: 0, y: base + 1, width: at + MARGIN, height: height - base }), ...marks, ...tagMarks);
+  const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...ghosts, ...longestFirst, row);
+  return { picture, words: row, width: at + MARGIN, height, reachable, move: (from, key) => move(tree.heads, shown, from, mirrored ? (FLIPPED[key] ?? key) : key) };
+}
+
+/** Where an arc was before a correction. */
+function ghost(centre, word, old, base) {
+  if (old === 0) return svg("g", { class: "ghost" }, svg("path", { d: `M${centre[word] + 5},${MARGIN + 16} V${base - 6}` }));
+  const [start, end] = [centre[old - 1], centre[word]], top = base - Math.min(base - 20, 18 + Math.abs(end - start) / 3);
+  return svg("g", { class: "ghost" }, svg("path", { d: `M${start},${base} C${start},${top} ${end},${top} ${end},${base - 4}` }));
 }
 
 /** All words under a word. */
@@ -69,26 +80,26 @@ function tagMark(m, tag, x, y, fixes, act) {
 
 function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
   const probability = tree.confidence[m], relation = tree.relations[m] === "_" ? "" : tree.relations[m];
-  const name = head === 0 ? "the root" : parse.words[head - 1];
+  const name = head === 0 ? "the root" : parse.words[head - 1], doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
+  const title = (relation || (head === 0 ? "root" : "")) + doubt;
   const group = svg("g", {
     class: `arc${fixes.hasHead(m) ? " fixed" : ""}`, role: "button", tabindex: -1, style: `--c:${colour(probability)}`,
-    "aria-label": `${parse.words[m]} hangs on ${name}${relation ? ` as ${relation}` : ""}, ${percent(probability)}`, "data-modifier": m, "data-head": head,
+    "aria-label": `${title}: the head of ${parse.words[m]} is ${name}, ${percent(probability)}`, "data-modifier": m, "data-head": head,
   });
   let path, x, y;
-  const end = centre[m] + (head === 0 ? 0 : head - 1 < m ? -3 : 3);
+  const toRight = head > 0 && centre[head - 1] < centre[m], end = centre[m] + (head === 0 ? 0 : toRight ? -3 : 3);
   if (head === 0) {
     path = `M${centre[m]},${MARGIN + 16} V${base - 6}`;
     [x, y] = [centre[m], MARGIN + 10];
   } else {
-    const start = centre[head - 1] + (head - 1 < m ? 6 : -6), top = base - STEP * levels[m] - 6;
+    const start = centre[head - 1] + (toRight ? 6 : -6), top = base - STEP * levels[m] - 6;
     const lift = Math.min(18, Math.abs(end - start) / 2.4) * Math.sign(end - start);
     path = `M${start},${base} C${start},${top} ${start},${top} ${start + lift},${top} L${end - lift},${top} C${end},${top} ${end},${top} ${end},${base - 6}`;
     [x, y] = [(start + end) / 2, top - 5.5];
   }
-  const doubt = probability !== null && probability < 0.95 ? ` ${probability.toFixed(2).slice(1)}` : "";
   group.append(svg("path", { d: path }), svg("path", { class: "wide", d: path }),
     svg("path", { class: "head", d: `M${end - 4},${base - 9} L${end + 4},${base - 9} L${end},${base - 1} Z` }),
-    svg("text", { x, y, "text-anchor": "middle" }, (relation || (head === 0 ? "root" : "")) + doubt));
+    svg("text", { x, y, "text-anchor": "middle" }, title));
   act(group, { arc: m });
   return group;
 }
@@ -108,9 +119,10 @@ function heights(heads, shown) {
   return levels;
 }
 
-function move(shown, from, key) {
+/** Where an arrow key leads: along the words; up from a word to its arc, and from there to the head's; down again. */
+function move(heads, shown, from, key) {
   const number = Number(String(from).slice(1)), isArc = String(from).startsWith("a");
-  if (key === "ArrowUp") return isArc ? undefined : `a${number}`;
+  if (key === "ArrowUp") return isArc ? (heads[number] && shown.includes(heads[number] - 1) ? `a${heads[number] - 1}` : undefined) : `a${number}`;
   if (key === "ArrowDown") return isArc ? `w${number}` : undefined;
   const next = shown[shown.indexOf(number) + (key === "ArrowRight" ? 1 : -1)];
   return next === undefined ? undefined : (isArc ? "a" : "w") + next;

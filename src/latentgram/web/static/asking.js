@@ -1,13 +1,17 @@
-// Asking for parses: a new sentence, corrections one by one, the accepted tree.
+// Asking for parses: a new sentence, and corrections one by one.
 
 import { ask } from "./api.js";
+import { prepare } from "./ahead.js";
+import { compare } from "./changes.js";
+import { select } from "./editor.js";
 import { Fixes, describe } from "./fixes.js";
-import { follow } from "./learning.js";
-import { nextPasted, showPasted, written } from "./pasted.js";
-import { nextItem } from "./queue.js";
+import { showPasted, written } from "./pasted.js";
+import { askOnce } from "./people.js";
 import { show, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
 import { at, keep, say, state, tell, view } from "./work.js";
+
+const LONG = 80;
 
 /** Have a text cut into sentences, and begin with the first. */
 export async function parseText(text) {
@@ -15,7 +19,7 @@ export async function parseText(text) {
   try {
     const { sentences } = await ask("POST", "/api/sentences", { text, tokenised: at("tokenised").checked });
     state.pasted = sentences.length > 1 ? { sentences, at: 0, done: [] } : null;
-    await open(sentences[0], null);
+    await open(sentences[0]);
   } catch (error) {
     say(error.message);
   }
@@ -24,39 +28,72 @@ export async function parseText(text) {
 /** Go on with another sentence of the text that was pasted. */
 export function openPasted(number) {
   state.pasted.at = number;
-  return open(state.pasted.sentences[number], null);
+  return open(state.pasted.sentences[number]);
+}
+
+/** Begin with a sentence of the queue; what was parsed ahead is there at once. */
+export function openItem({ words, xpos, upos, space_after, number, source, note, second }, answer = null) {
+  choose("parse");
+  askOnce();
+  state.pasted = null;
+  return open(source ? { source, words } : { words, xpos, upos, space_after }, { queue: number, note: note ?? {}, second: Boolean(second) }, answer);
+}
+
+/** Begin with a tree that is there already: it stays as it is but for what is said now. */
+export function openTree(words, base, reopened) {
+  choose("parse");
+  state.pasted = null;
+  return open({ words }, { fixes: Fixes.of(base), reopened });
 }
 
 /** Begin with a new sentence. */
-async function open(question, queue) {
+async function open(question, more = {}, answer = null) {
   // The tree of another sentence must not be taken for that of this one.
   at("result").inert = true;
   say(null);
-  Object.assign(state, { question, parse: null, queue, instance: view.status?.instance, fixes: new Fixes(), tree: 0, collapsed: new Set(), chosen: null, proposed: null, zoom: 0, accepted: false });
+  Object.assign(state, {
+    question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], before: null, changes: null, tree: 0, collapsed: new Set(), chosen: null,
+    proposed: null, zoom: 0, accepted: false, ticket: null, reopened: null, note: {}, second: false, ...more,
+  });
+  document.body.classList.toggle("annotating", state.queue !== null || state.reopened !== null);
   at("sentence").value = written(question);
+  at("conflict").hidden = true;
   showPasted();
-  view.focused = null;
-  if (await refresh()) state.proposed = state.parse.trees[0].plain;
+  Object.assign(view, { focused: null, selected: null });
+  select(null);
+  if (await refresh(null, answer)) state.proposed = state.parse.trees[0].plain;
   keep();
+  prepare();
+}
+
+/** What is asked of the server. */
+export function asked(question, fixes) {
+  const { words, source, ...rest } = question;
+  return { ...(source ? { source } : { words, ...rest }), ...fixes.request() };
 }
 
 /** Ask for the parse under the corrections of this moment; whether there is one. */
-export async function refresh() {
+export async function refresh(fix = null, ready = null) {
   if (!state.question) return false;
   view.controller?.abort();
   const mine = (view.controller = new AbortController());
-  const waiting = setTimeout(() => {
+  wait(true);
+  const slow = setTimeout(() => {
     at("cancel").hidden = false;
     if (view.status?.warming) say("The parser is being loaded, which takes some seconds after the start …", true);
+    else if (state.question.words.length > LONG) say(`${state.question.words.length} words take some seconds …`, true);
   }, 400);
   try {
-    const asked = { ...state.question, fixes: state.fixes.request() };
-    const answer = await ask("POST", "/api/parse", { ...asked, count: 1 }, mine.signal);
-    say(null);
-    state.fixes.relabel(answer.trees);
-    Object.assign(state, { parse: answer, tree: 0 });
+    const question = asked(state.question, state.fixes);
+    const answer = ready ?? (await ask("POST", "/api/parse", { ...question, count: 1 }, mine.signal));
+    if (view.controller === mine) say(null);
+    const before = state.parse && { tree: state.parse.trees[state.tree], words: state.parse.words };
+    Object.assign(state, { parse: answer, tree: 0, unmet: answer.unmet, before });
+    const isUnmet = answer.unmet.some(({ number }) => number === state.fixes.list.length - 1);
+    if (!fix || !isUnmet) state.changes = fix ? compare(before, answer.trees[0], answer.words, fix) : null;
+    wait(false);
     show();
-    more(asked, mine.signal);
+    if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
     return true;
   } catch (error) {
     if (view.controller === mine && !state.parse) at("result").hidden = true;
@@ -65,17 +102,23 @@ export async function refresh() {
     showFixes();
     return false;
   } finally {
-    clearTimeout(waiting);
+    clearTimeout(slow);
     if (view.controller === mine) at("cancel").hidden = true;
   }
 }
 
+/** While an answer is awaited, the tree on the screen is not what was asked for, and cannot be accepted. */
+function wait(now) {
+  view.waiting = now;
+  at("drawing").setAttribute("aria-busy", String(now));
+  if (now) at("accept").disabled = true;
+}
+
 /** The other trees come after the best one is on the screen. */
-async function more(asked, signal) {
+async function more(question, signal) {
   try {
-    const answer = await ask("POST", "/api/parse", { ...asked, count: 10 }, signal);
-    if (answer.version !== state.parse.version) return;
-    state.fixes.relabel(answer.trees);
+    const answer = await ask("POST", "/api/parse", { ...question, count: 10 }, signal);
+    if (answer.version !== state.parse.version || answer.trees[0].plain !== state.parse.trees[0].plain) return;
     state.parse.trees = [state.parse.trees[0], ...answer.trees.slice(1)];
     showTreeNumber();
   } catch {
@@ -84,65 +127,50 @@ async function more(asked, signal) {
 }
 
 export async function correct(fix) {
-  if (!fix) return;
-  state.fixes = state.fixes.add(fix);
-  state.chosen = null;
-  state.accepted = false;
-  keep();
-  if (await refresh()) tell(describe(fix, state.parse.words));
+  if (!fix || !state.parse) return;
+  const said = { ...fix, said: describe(fix, state.parse.words) };
+  const replaced = state.fixes.against(said);
+  state.fixes = state.pinned && state.fixes.base === null ? state.fixes.addTo(state.parse.trees[state.tree].plain, said) : state.fixes.add(said);
+  await corrected(fix, said.said);
+  if (replaced.length && !state.unmet.length) say(`This replaces: ${replaced.map((old) => old.said).join("; ")}.`, true);
+}
+
+/** The last correction alone: everything else as it was before it. */
+export async function leaveTheRest() {
+  const fix = state.fixes.list.at(-1);
+  if (!fix || !state.before) return;
+  const base = state.before.tree.plain;
+  state.fixes = state.fixes.addTo(base, fix);
+  state.before = null;
+  await corrected(null, "The rest is as it was.");
+}
+
+/** Make a correction by hand that the parser cannot meet. */
+export async function byHand(number) {
+  state.fixes = state.fixes.byHand(number);
+  await corrected(null, "Made by hand.");
+}
+
+export async function takeBack(number) {
+  state.fixes = state.fixes.remove(number);
+  await corrected(null, "Taken back.");
+}
+
+export async function freeTheRest() {
+  state.fixes = state.fixes.free();
+  await corrected(null, "The parser completes the rest.");
 }
 
 export async function walk(step) {
   const next = step < 0 ? state.fixes.undo() : state.fixes.redo();
   if (next === state.fixes) return;
   state.fixes = next;
+  await corrected(null, step < 0 ? "Undone." : "Done again.");
+}
+
+async function corrected(fix, text) {
+  state.chosen = null;
   state.accepted = false;
   keep();
-  await refresh();
-}
-
-export async function accept(text) {
-  if (!state.parse || state.accepted) return;
-  state.accepted = crypto.randomUUID?.() ?? String(Date.now()) + Math.random().toString(36).slice(2);
-  at("accept").disabled = true;
-  keep();
-  await sendAccepted(text ?? state.parse.trees[state.tree].plain);
-}
-
-/** Send an accepted tree; the same number is sent until the server has answered, and it counts once. */
-export async function sendAccepted(tree) {
-  // A server that was started anew numbers its queue anew.
-  const queue = view.status?.instance === state.instance ? state.queue : null;
-  const asked = { id: String(state.accepted), tree, proposed: state.proposed, fixes: state.fixes.list.length, queue };
-  try {
-    const answer = await ask("POST", "/api/accept", asked);
-    const right = answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`;
-    await follow();
-    await goOn();
-    show();
-    say(`Accepted${answer.absorbed ? ` and learned in ${(answer.milliseconds / 1000).toFixed(2)} s` : ""}.${right}`, true);
-  } catch (error) {
-    if (error.status !== 0) state.accepted = false;
-    at("accept").disabled = Boolean(state.accepted);
-    say(error.message);
-  }
-  keep();
-}
-
-/** After an acceptance: the next sentence of the queue or of the pasted text, or this one as it is parsed now. */
-async function goOn() {
-  if (state.pasted) {
-    if (!state.pasted.done.includes(state.pasted.at)) state.pasted.done.push(state.pasted.at);
-    const next = nextPasted();
-    if (next !== null) return openPasted(next);
-    showPasted();
-  }
-  const item = state.queue === null ? null : await nextItem();
-  return item ? openItem(item) : refresh();
-}
-
-export function openItem({ words, xpos, upos, space_after, number }) {
-  choose("parse");
-  state.pasted = null;
-  return open({ words, xpos, upos, space_after }, number);
+  if (await refresh(fix)) tell(state.unmet.length ? `Not met: ${state.unmet[0].reason}` : text);
 }

@@ -1,5 +1,10 @@
 // The drawing and the tree as files.
 
+import { ask } from "./api.js";
+import { drawArcs } from "./arcs.js";
+import { drawTree } from "./tree.js";
+import { at, state, view } from "./work.js";
+
 const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "font-family", "font-size", "font-weight", "opacity", "paint-order", "stroke-linejoin"];
 
 /** A picture that stands alone: the styles of the page are written into its elements. */
@@ -24,7 +29,7 @@ function alone(picture) {
   return { text: new XMLSerializer().serializeToString(copy), wide, high };
 }
 
-function offer(blob, name) {
+export function offer(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;
@@ -45,11 +50,24 @@ async function png({ text, wide, high }) {
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
-export async function download(format, parse, tree, picture) {
+/** The picture of the tree, also where it is shown as a list. */
+function picture(parse, tree) {
+  if (!view.outline) return alone(view.picture.picture);
+  const { fixes, collapsed } = state;
+  const made = (parse.kind === "dependency" ? drawArcs : drawTree)(parse, tree, { fixes, collapsed, chosen: null, changes: null, act: () => {} }).picture;
+  at("drawing").append(made);  // styles are known of what is on the page only
+  const found = alone(made);
+  made.remove();
+  return found;
+}
+
+export async function download(format, parse, tree) {
   const name = parse.words.slice(0, 5).join("-").replace(/[^\p{L}\p{N}-]/gu, "") || "tree";
-  if (format === "svg") offer(new Blob([alone(picture).text], { type: "image/svg+xml" }), `${name}.svg`);
-  else if (format === "png") offer(await png(alone(picture)), `${name}.png`);
-  else if (format === "json") offer(new Blob([JSON.stringify(parse, null, 1)], { type: "application/json" }), `${name}.json`);
-  else if (parse.kind === "dependency") offer(new Blob([tree.annotated], { type: "text/plain" }), `${name}.conllu`);
-  else offer(new Blob([format === "annotated" ? tree.annotated : tree.plain], { type: "text/plain" }), `${name}.mrg`);
+  const text = (content, ending, type = "text/plain") => offer(new Blob([content], { type }), `${name}.${ending}`);
+  if (format === "svg") text(picture(parse, tree).text, "svg", "image/svg+xml");
+  else if (format === "png") offer(await png(picture(parse, tree)), `${name}.png`);
+  else if (format === "json") text(JSON.stringify(parse, null, 1), "json", "application/json");
+  else if (format === "latex") text((await ask("POST", "/api/export", { trees: [tree.plain], format: "latex" })).content, "tex");
+  else if (parse.kind === "dependency") text(tree.annotated, "conllu");
+  else text(format === "annotated" ? tree.annotated : tree.plain, "mrg");
 }

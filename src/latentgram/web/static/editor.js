@@ -1,154 +1,152 @@
-// The dialog that corrects a node, a word, a tag or an arc; and what the pointer is told when it hovers.
+// The panel beside the tree: what is selected, what else it may be, and what can be said of it by hand.
 
-import { colour, html, percent, strongest } from "./svg.js";
+import { alternatives, headName } from "./alternatives.js";
+import { quote } from "./fixes.js";
+import { guidelineOf } from "./guidelines.js";
+import { showPast } from "./past.js";
+import { colour, html, percent } from "./svg.js";
+import { at, state, view } from "./work.js";
 
-const dialog = document.getElementById("editor");
+const panel = at("editor");
+let choices = [], say = () => {};
 
-/** Everything the parser thinks of one thing, as rows of name and probability. */
-export function alternatives(parse, thing) {
-  if (thing.node?.isTag || thing.tagOf !== undefined) {
-    const word = thing.node ? thing.node.first : thing.tagOf;
-    return { title: "Tags of this word", rows: strongest(parse.tags.filter((part) => part.first === word), 6).map((part) => ({ ...part, name: part.label })) };
-  }
-  if (thing.node) {
-    const { first, end } = thing.node;
-    const same = parse.marginals.filter((part) => part.first === first && part.end === end);
-    const crossing = parse.marginals.filter((part) => (part.first < first && first < part.end && part.end < end) || (first < part.first && part.first < end && end < part.end));
-    return {
-      title: "Labels of these words", rows: strongest(same, 6).map((part) => ({ ...part, name: part.label })),
-      other: strongest(crossing, 3).map((part) => ({ ...part, name: `${part.label} “${brief(parse.words, part.first, part.end)}”` })),
-    };
-  }
+export function startEditor(onFix) {
+  say = onFix;
+}
+
+/** Show the panel for a thing, or close it. */
+export function select(thing) {
+  view.selected = thing;
+  panel.hidden = !thing || !state.parse;
+  showPast(thing);
+  if (panel.hidden) return panel.replaceChildren();
+  const { parse } = state, tree = parse.trees[state.tree];
+  choices = [];
+  const groups = alternatives(parse, tree, thing);
+  panel.replaceChildren(...title(parse, tree, thing), ...buttons(parse, tree, thing), ...groups.flatMap(group), ...fields(parse, tree, thing), ...guidelineOf(labelOf(tree, thing)));
+}
+
+/** Do what stands at a number; whether there is something. */
+export function choose(number) {
+  const row = choices[number - 1];
+  if (row) say(row.fix);
+  return Boolean(row);
+}
+
+/** Go into the panel by keys. */
+export function enterEditor() {
+  panel.querySelector(".choices button, input, button")?.focus();
+}
+
+function labelOf(tree, thing) {
+  if (thing.node) return thing.node.label;
   const word = thing.word ?? thing.arc;
-  const arcs = parse.marginals.filter((part) => part.first === word && part.head !== null && part.head !== undefined);
-  if (arcs.length) return { title: "Heads of this word", rows: strongest(arcs, 8).map((part) => ({ ...part, name: headName(parse.words, part.head) })) };
-  const over = parse.tags.filter((part) => part.first === word);
-  return { title: "Tags of this word", rows: strongest(over, 5).map((part) => ({ ...part, name: part.label })) };
+  return tree.heads.length && word !== undefined ? tree.relations[word] : null;
 }
 
-export function brief(words, first, end) {
-  return end - first > 4 ? `${words[first]} … ${words[end - 1]}` : words.slice(first, end).join(" ");
-}
-
-export function headName(words, head) {
-  return head === 0 ? "the root" : `${words[head - 1]} (${head})`;
-}
-
-function meter(probability) {
+export function meter(probability) {
   return html("span", { class: "meter", style: `width:${Math.max(2, 80 * probability)}px;--c:${colour(probability)}` });
 }
 
-/** What hovering shows. */
-export function tipOf(parse, tree, thing) {
-  const found = alternatives(parse, thing);
-  const table = (rows) => html("table", {}, ...rows.map((row) => html("tr", {}, html("td", {}, row.name), html("td", {}, meter(row.probability)), html("td", {}, percent(row.probability)))));
-  const parts = [html("b", {}, ...heading(parse, tree, thing))];
-  if (found.rows.length) parts.push(html("p", { class: "caption" }, found.title), table(found.rows));
-  if (found.other?.length) parts.push(html("p", { class: "caption" }, "Strongest that cross it"), table(found.other));
-  return parts;
+function group({ title: text, rows }) {
+  if (!rows.length) return [];
+  const made = rows.map((row) => {
+    const number = choices.push(row);
+    return html("button", { type: "button", onclick: () => say(row.fix), "data-choice": number },
+      html("kbd", { "aria-hidden": "true" }, number < 10 ? String(number) : ""), html("span", { class: "name" }, row.name), meter(row.probability), html("span", { class: "n" }, percent(row.probability)));
+  });
+  return [html("h3", {}, text), html("div", { class: "choices" }, ...made)];
 }
 
-function heading(parse, tree, thing) {
-  if (thing.node) {
-    const { label, first, end, probability } = thing.node;
-    return [`${label} `, html("span", { class: "soft" }, `“${brief(parse.words, first, end)}” `), percent(probability)];
+function title(parse, tree, thing) {
+  const close = html("button", { class: "icon close", type: "button", "aria-label": "Close the panel (Escape)", onclick: () => select(null) }, "×");
+  const [name, quoted] = named(parse, tree, thing);
+  return [html("div", { class: "row spread" }, html("h2", {}, name), close), html("p", { class: "quote" }, quoted)];
+}
+
+function named(parse, tree, thing) {
+  const { words } = parse;
+  if (thing.span) return ["A new constituent", quote(words, ...thing.span)];
+  if (thing.node && !thing.node.isTag) return [`${thing.node.label}, ${percent(thing.node.probability)}`, thing.node.first === thing.node.end ? "an empty element" : quote(words, thing.node.first, thing.node.end)];
+  const word = thing.node?.first ?? thing.tagOf ?? thing.word ?? thing.arc;
+  if (parse.kind === "constituency") return ["Word and tag", `“${words[word]}”`];
+  return [`Head of “${words[word]}”`, `now ${headName(words, tree.heads[word])}${tree.relations[word] === "_" ? "" : ` as ${tree.relations[word]}`}, ${percent(tree.confidence[word])}`];
+}
+
+const button = (text, act, fix, more = {}) => html("button", { type: "button", "data-act": act, onclick: () => say(fix), ...more }, text);
+
+function buttons(parse, tree, thing) {
+  if (thing.span) return [html("div", { class: "buttons" }, button("With any label", "unit", { kind: "span", first: thing.span[0], end: thing.span[1], label: null }))];
+  if (thing.node && !thing.node.isTag) {
+    const { first, end, label } = thing.node;
+    if (first === end) return [html("div", { class: "buttons" }, button("Take the trace away", "forbid", { kind: "no-trace", at: first, text: traceText(thing.node) }))];
+    return [html("div", { class: "buttons" }, button("Keep it", "keep", { kind: "span", first, end, label }), button(`Not ${label}`, "forbid", { kind: "no-span", first, end, label }),
+      button("No constituent", "forbid-all", { kind: "no-span", first, end, label: null }))];
   }
-  const word = thing.word ?? thing.arc ?? thing.tagOf;
-  if (tree.heads.length && thing.tagOf === undefined) {
-    const relation = tree.relations[word] === "_" ? "" : ` (${tree.relations[word]})`;
-    return [`${parse.words[word]} → ${headName(parse.words, tree.heads[word])}${relation} `, percent(tree.confidence[word])];
+  if (parse.kind === "dependency" && thing.tagOf === undefined) {
+    const word = thing.word ?? thing.arc, head = tree.heads[word];
+    return [html("div", { class: "buttons" }, button("Keep it", "keep", { kind: "head", word, head }), button(`Not ${headName(parse.words, head)}`, "forbid", { kind: "no-head", word, head }))];
   }
-  return [parse.words[word]];
+  return [];
 }
 
-/** Open the dialog for a thing; `done` gets the correction, or nothing. */
-export function edit(parse, tree, thing, done) {
-  const close = (fix) => {
-    dialog.close();
-    dialog.replaceChildren();
-    done(fix);
-  };
-  dialog.oncancel = (event) => {
-    event.preventDefault();
-    close();
-  };
-  dialog.onclick = (event) => event.target === dialog && close();
-  const parts = thing.span ? spanParts(parse, thing.span, close) : thing.node && !thing.node.isTag ? nodeParts(parse, thing.node, close)
-    : thing.node || thing.tagOf !== undefined ? tagParts(parse, thing.node ? thing.node.first : thing.tagOf, close) : headParts(parse, tree, thing.word ?? thing.arc, close);
-  dialog.replaceChildren(...parts, html("div", { class: "buttons" }, html("button", { onclick: () => close() }, "Cancel")));
-  dialog.showModal();
-  dialog.querySelector(".choices button, input, button")?.focus();
+function traceText(node) {
+  return node.word ?? node.below?.map(traceText).find(Boolean) ?? "*";
 }
 
-function title(text, quote) {
-  return [html("h2", {}, text), html("p", { class: "quote" }, quote)];
-}
-
-function choices(rows, pick, chosen) {
-  return html("div", { class: "choices" }, ...rows.map((row) => html("button", { onclick: () => pick(row), "aria-pressed": String(row.name === chosen) },
-    html("span", {}, row.name), meter(row.probability), html("span", { class: "n" }, percent(row.probability)))));
-}
-
-function ownLabel(list, caption, pick) {
-  const field = html("input", { type: "text", list, placeholder: caption, "aria-label": caption, maxlength: 60, autocomplete: "off" });
+/** A field whose value is said when Enter is pressed. */
+function field(caption, list, value, make, check = (text) => text && !/[\s()]/.test(text)) {
+  const input = html("input", { type: "text", list, value, placeholder: caption, "aria-label": caption, maxlength: 200, autocomplete: "off" });
   const set = (event) => {
     event.preventDefault();
-    const value = field.value.trim();
-    if (value && !/[\s()]/.test(value)) pick(value);
+    const text = input.value.trim();
+    if (check(text)) say(make(text));
   };
   // While suggestions are open, Enter would only close them.
-  field.addEventListener("keydown", (event) => event.key === "Enter" && set(event));
-  return html("form", { onsubmit: set }, field, html("button", {}, "Set"));
+  input.addEventListener("keydown", (event) => event.key === "Enter" && set(event));
+  return html("form", { onsubmit: set }, input, html("button", {}, "Set"));
 }
 
-function nodeParts(parse, node, close) {
-  const set = (label) => close({ kind: "span", first: node.first, end: node.end, label, from: label === node.label ? undefined : node.label });
-  const rows = alternatives(parse, { node }).rows.filter((row) => row.label !== node.label);
-  return [
-    ...title(`${node.label}, ${percent(node.probability)}`, `“${brief(parse.words, node.first, node.end)}”`),
-    html("div", { class: "buttons" },
-      html("button", { class: "primary", "data-act": "keep", onclick: () => set(node.label) }, "Keep it so"),
-      html("button", { "data-act": "forbid", onclick: () => close({ kind: "no-span", first: node.first, end: node.end, label: node.label }) }, `Not ${node.label}`),
-      html("button", { "data-act": "forbid-all", onclick: () => close({ kind: "no-span", first: node.first, end: node.end, label: null }) }, "No constituent")),
-    rows.length ? html("p", { class: "caption soft" }, "Or another label:") : null,
-    rows.length ? choices(rows, (row) => set(row.label)) : null,
-    ownLabel("labels", "another label", set),
-  ].filter(Boolean);
+const more = (text, ...parts) => html("details", { class: "more" }, html("summary", {}, text), ...parts);
+
+function fields(parse, tree, thing) {
+  if (thing.span) return [field("its label", "labels", undefined, (label) => ({ kind: "span", first: thing.span[0], end: thing.span[1], label }))];
+  if (thing.node && !thing.node.isTag) return nodeFields(thing.node);
+  const word = thing.node?.first ?? thing.tagOf ?? thing.word ?? thing.arc;
+  return parse.kind === "constituency" ? wordFields(parse, word) : rowFields(parse, tree, word, thing.tagOf !== undefined);
 }
 
-function spanParts(parse, [first, end], close) {
-  const set = (label) => close({ kind: "span", first, end, label });
-  const rows = strongest(parse.marginals.filter((part) => part.first === first && part.end === end), 6).map((part) => ({ ...part, name: part.label }));
+function nodeFields({ first, end, label }) {
+  if (first === end) return [];
+  const functions = label.slice(1).includes("-") ? label.slice(label.indexOf("-", 1) + 1) : "";
   return [
-    ...title("A constituent", `“${brief(parse.words, first, end)}”`),
-    rows.length ? choices(rows, (row) => set(row.label)) : null,
-    ownLabel("labels", "its label", set),
-    html("div", { class: "buttons" }, html("button", { "data-act": "unit", onclick: () => set(null) }, "With any label")),
-  ].filter(Boolean);
-}
-
-function tagParts(parse, word, close) {
-  const set = (tag) => close({ kind: "tag", word, tag });
-  const rows = alternatives(parse, { tagOf: word }).rows;
-  return [
-    ...title("Tag", `“${parse.words[word]}”`),
-    rows.length ? choices(rows, (row) => set(row.label)) : null,
-    ownLabel("tags", "another tag", set),
-  ].filter(Boolean);
-}
-
-function headParts(parse, tree, word, close) {
-  const set = (head) => close({ kind: "head", word, head });
-  const rows = alternatives(parse, { word }).rows;
-  const there = new Set(rows.map((row) => row.head));
-  const rest = ["the root", ...parse.words].map((_, head) => head).filter((head) => head !== word + 1 && !there.has(head));
-  const other = html("select", { "aria-label": "another head" }, html("option", { value: "" }, "another word …"), ...rest.map((head) => html("option", { value: head }, headName(parse.words, head))));
-  other.addEventListener("change", () => other.value !== "" && set(Number(other.value)));
-  return [
-    ...title("Head of", `“${parse.words[word]}”, now ${headName(parse.words, tree.heads[word])}, ${percent(tree.confidence[word])}`),
-    choices(rows, (row) => set(row.head), headName(parse.words, tree.heads[word])),
-    html("form", {}, other),
-    ownLabel("relations", `its relation, now ${tree.relations[word]}`, (relation) => close({ kind: "relation", word, relation })),
-    html("div", { class: "buttons" }, html("button", { "data-act": "forbid", onclick: () => close({ kind: "no-head", word, head: tree.heads[word] }) }, `Not ${headName(parse.words, tree.heads[word])}`)),
+    field("another label", "labels", undefined, (other) => ({ kind: "span", first, end, label: other, instead: label })),
+    more("More", field("a node above it", "labels", undefined, (other) => ({ kind: "span", first, end, label: other })),
+      field("function tags and index, such as SBJ-1", undefined, functions, (text) => ({ kind: "function", first, end, label, function: text }), (text) => /^[A-Za-z0-9=-]*$/.test(text)),
+      field("a trace before it, such as *T*-1", undefined, undefined, (text) => ({ kind: "trace", at: first, mother: [first, end, label], label: "NP", text })),
+      field("a trace behind it", undefined, undefined, (text) => ({ kind: "trace", at: end, mother: [first, end, label], label: "NP", text }))),
   ];
+}
+
+function wordFields(parse, word) {
+  return [
+    field("another tag", "tags", undefined, (tag) => ({ kind: "tag", word, tag })),
+    field("a constituent of this word alone", "labels", undefined, (label) => ({ kind: "span", first: word, end: word + 1, label })),
+    tokens(parse, word),
+  ];
+}
+
+function tokens(parse, word) {
+  return more("Cut or join words", field("its parts, with a blank between", undefined, undefined, (text) => ({ kind: "split", word, parts: text.split(/\s+/) }), (text) => text.split(/\s+/).length > 1 && text.replace(/\s+/g, "") === parse.words[word]),
+    word + 1 < parse.words.length ? button(`Join with “${parse.words[word + 1]}”`, "merge", { kind: "merge", word }) : null);
+}
+
+function rowFields(parse, tree, word, isTag) {
+  const there = ["the root", ...parse.words].map((_, head) => head).filter((head) => head !== word + 1);
+  const other = html("select", { "aria-label": "another head" }, html("option", { value: "" }, "another head …"), ...there.map((head) => html("option", { value: head }, headName(parse.words, head))));
+  other.addEventListener("change", () => other.value !== "" && say({ kind: "head", word, head: Number(other.value) }));
+  const column = (name, caption, list) => field(`${caption}, now ${tree.rows[name]?.[word] ?? "_"}`, list, undefined, (value) => ({ kind: "column", word, column: name, value }), (text) => !/\s/.test(text));
+  const columns = [field("tag", "tags", undefined, (tag) => ({ kind: "tag", word, tag })), column("upos", "UPOS"), column("xpos", "XPOS", "tags"), column("lemma", "lemma"), column("feats", "features, such as Number=Sing")];
+  if (isTag) return columns;
+  return [field(`its relation, now ${tree.relations[word]}`, "relations", undefined, (relation) => ({ kind: "relation", word, relation })), html("form", {}, other), more("Tags, lemma and features", ...columns), tokens(parse, word)];
 }

@@ -1,13 +1,36 @@
 // Corrections: a list that is never changed but replaced, so that undo and redo are a walk through its past.
 
+/**
+ * A step of the past: the corrections in their order, and perhaps a tree (`base`) that stays as it is but for them;
+ * `told` are corrections that this tree shows already.
+ */
+const START = { base: null, told: [], list: [] };
+
 export class Fixes {
-  constructor(past = [[]], at = past.length - 1) {
+  constructor(past = [START], at = past.length - 1) {
     this.past = past;
     this.at = at;
   }
 
-  get list() {
+  /** Corrections of a tree that is there already. */
+  static of(base) {
+    return new Fixes([{ base, told: [], list: [] }]);
+  }
+
+  get now() {
     return this.past[this.at];
+  }
+
+  get list() {
+    return this.now.list;
+  }
+
+  get base() {
+    return this.now.base;
+  }
+
+  get count() {
+    return this.now.told.length + this.list.length;
   }
 
   get canUndo() {
@@ -26,17 +49,38 @@ export class Fixes {
     return this.canRedo ? new Fixes(this.past, this.at + 1) : this;
   }
 
-  /** Add a correction; older ones that contradict it go. */
+  /** Older corrections that a new one contradicts. */
+  against(fix) {
+    return this.base === null ? this.list.filter((old) => clash(old, fix)) : [];
+  }
+
+  /** Add a correction; older ones that contradict it go. On a tree that stays, all are made one after the other. */
   add(fix) {
-    return this._with([...this.list.filter((old) => !clash(old, fix)), fix]);
+    const gone = this.against(fix);
+    return this._with({ ...this.now, list: [...this.list.filter((old) => !gone.includes(old)), fix] });
+  }
+
+  /** Add a correction to a tree that else stays as it is. */
+  addTo(base, fix) {
+    return this._with({ base, told: [...this.now.told, ...this.list.filter((old) => old !== fix)], list: [fix] });
+  }
+
+  /** Make a correction by hand. */
+  byHand(number) {
+    return this._with({ ...this.now, list: this.list.map((fix, other) => (other === number ? { ...fix, by_hand: true } : fix)) });
+  }
+
+  /** Let the parser complete the rest again. */
+  free() {
+    return this._with({ base: null, told: [], list: [...this.now.told, ...this.list] });
   }
 
   remove(number) {
-    return this._with(this.list.filter((_, other) => other !== number));
+    return this._with({ ...this.now, list: this.list.filter((_, other) => other !== number) });
   }
 
-  _with(list) {
-    return new Fixes([...this.past.slice(0, this.at + 1), list], this.at + 1);
+  _with(step) {
+    return new Fixes([...this.past.slice(0, this.at + 1), step], this.at + 1);
   }
 
   toJSON() {
@@ -45,66 +89,42 @@ export class Fixes {
 
   /** What the server is asked. */
   request() {
-    const asked = { spans: [], forbidden_spans: [], tags: [], forbidden_tags: [], heads: [], forbidden_heads: [] };
-    for (const fix of this.list) {
-      if (fix.kind === "span") {
-        asked.spans.push([fix.first, fix.end, fix.label]);
-        if (fix.from && fix.from !== fix.label) asked.forbidden_spans.push([fix.first, fix.end, fix.from]);
-      } else if (fix.kind === "no-span") asked.forbidden_spans.push([fix.first, fix.end, fix.label]);
-      else if (fix.kind === "tag") asked.tags.push([fix.word, fix.tag]);
-      else if (fix.kind === "head") asked.heads.push([fix.word + 1, fix.head]);
-      else if (fix.kind === "no-head") asked.forbidden_heads.push([fix.word + 1, fix.head]);
-    }
-    return asked;
-  }
-
-  /** The name of an arc asks nothing of the parser: it is written into the trees that come back. */
-  relabel(trees) {
-    for (const { word, relation } of this.list.filter((fix) => fix.kind === "relation")) {
-      for (const tree of trees) {
-        tree.relations[word] = relation;
-        for (const text of ["plain", "annotated"]) tree[text] = inColumn(tree[text], word + 1, 7, relation);
-      }
-    }
+    return { corrections: this.list.map(({ said: _, ...fix }) => fix), base: this.base };
   }
 
   /** Whether a node, a tag or an arc is there because it was asked for. */
   hasSpan(first, end, label) {
-    return this.list.some(
-      (fix) => fix.kind === "span" && fix.first === first && fix.end === end && (!fix.label || fix.label === label),
-    );
+    return this._all().some((fix) => (fix.kind === "span" && fix.first === first && fix.end === end && (!fix.label || fix.label === label))
+      || (fix.kind === "attach" && same(fix.node, [first, end, label])) || (fix.kind === "function" && fix.first === first && fix.end === end));
   }
 
   hasTag(word) {
-    return this.list.some((fix) => fix.kind === "tag" && fix.word === word);
+    return this._all().some((fix) => (fix.kind === "tag" || fix.kind === "column") && fix.word === word);
   }
 
   hasHead(word) {
-    return this.list.some((fix) => ["head", "relation"].includes(fix.kind) && fix.word === word);
+    return this._all().some((fix) => ["head", "relation"].includes(fix.kind) && fix.word === word);
+  }
+
+  _all() {
+    return [...this.now.told, ...this.list];
   }
 }
 
-/** CoNLL-U with another value in a column of a word. */
-function inColumn(text, word, column, value) {
-  return text.split("\n").map((line) => {
-    const fields = line.split("\t");
-    if (fields[0] !== String(word)) return line;
-    fields[column] = value;
-    return fields.join("\t");
-  }).join("\n");
+function same(one, other) {
+  return one.every((part, i) => part === other[i]);
 }
 
 function clash(old, fix) {
   const spans = ["span", "no-span"];
   if (spans.includes(old.kind) && spans.includes(fix.kind)) {
-    const same = old.first === fix.first && old.end === fix.end;
-    if (same) return old.kind === fix.kind ? old.label === fix.label || old.label === fix.from : !fix.label || !old.label || old.label === fix.label;
-    if (old.kind === "span" && fix.kind === "span") {
-      return (old.first < fix.first && fix.first < old.end && old.end < fix.end) || (fix.first < old.first && old.first < fix.end && fix.end < old.end);
-    }
-    return false;
+    const equal = old.first === fix.first && old.end === fix.end;
+    if (equal) return old.kind === fix.kind ? old.label === fix.label || old.label === fix.instead : !fix.label || !old.label || old.label === fix.label;
+    return old.kind === "span" && fix.kind === "span" && crossing(old.first, old.end, fix.first, fix.end);
   }
+  if (old.kind === "attach" && fix.kind === "attach") return same(old.node, fix.node);
   if (old.kind === fix.kind && ["tag", "relation"].includes(fix.kind)) return old.word === fix.word;
+  if (old.kind === fix.kind && fix.kind === "column") return old.word === fix.word && old.column === fix.column;
   if (old.kind === "head" && fix.kind === "head") {
     return old.word === fix.word || (fix.head === 0 && old.head === 0) || (old.word === fix.head - 1 && fix.word === old.head - 1);
   }
@@ -112,17 +132,33 @@ function clash(old, fix) {
   return pair.has("head") && pair.has("no-head") && old.word === fix.word && old.head === fix.head;
 }
 
+export function crossing(first, end, start, stop) {
+  return (first < start && start < end && end < stop) || (start < first && first < stop && stop < end);
+}
+
+/** Some words of a sentence, in quotation marks. */
+export function quote(words, first, end) {
+  return `“${end - first > 4 ? `${words[first]} … ${words[end - 1]}` : words.slice(first, end).join(" ")}”`;
+}
+
 /** A correction in words. */
 export function describe(fix, words) {
-  const part = (first, end) => `“${end - first > 4 ? `${words[first]} … ${words[end - 1]}` : words.slice(first, end).join(" ")}”`;
-  if (fix.kind === "span") {
-    if (fix.from && fix.from !== fix.label) return `${part(fix.first, fix.end)} is ${fix.label}, not ${fix.from}`;
-    return `${part(fix.first, fix.end)} is ${fix.label ?? "a unit"}`;
-  }
-  if (fix.kind === "no-span") return `${part(fix.first, fix.end)} is no ${fix.label ?? "unit"}`;
-  if (fix.kind === "tag") return `“${words[fix.word]}” is ${fix.tag}`;
-  if (fix.kind === "relation") return `“${words[fix.word]}” is ${fix.relation} of its head`;
+  const part = (first, end) => quote(words, first, end), word = `“${words[fix.word]}”`;
   const head = fix.head === 0 ? "the root" : `“${words[fix.head - 1]}”`;
-  if (fix.kind === "head") return fix.head === 0 ? `“${words[fix.word]}” is the root` : `“${words[fix.word]}” hangs on ${head}`;
-  return fix.head === 0 ? `“${words[fix.word]}” is not the root` : `“${words[fix.word]}” does not hang on ${head}`;
+  const texts = {
+    span: () => `${part(fix.first, fix.end)} is ${fix.label ?? "a constituent"}${fix.instead && fix.instead !== fix.label ? `, not ${fix.instead}` : ""}`,
+    "no-span": () => `${part(fix.first, fix.end)} is ${fix.label ? `not ${fix.label}` : "no constituent"}`,
+    attach: () => `${fix.node[2]} ${part(fix.node[0], fix.node[1])} under ${fix.to[2]} ${part(fix.to[0], fix.to[1])}`,
+    tag: () => `${word} is ${fix.tag}`,
+    head: () => (fix.head === 0 ? `${word} is the root` : `the head of ${word} is ${head}`),
+    "no-head": () => (fix.head === 0 ? `${word} is not the root` : `the head of ${word} is not ${head}`),
+    relation: () => `${word} is ${fix.relation} of its head`,
+    column: () => `${fix.column} of ${word}: ${fix.value || "none"}`,
+    function: () => `${part(fix.first, fix.end)}: ${fix.label}${fix.function ? ` with ${fix.function}` : " without function tags"}`,
+    trace: () => `trace ${fix.text} under ${fix.mother[2]}`,
+    "no-trace": () => `no trace ${fix.text}`,
+    split: () => `${word} is ${fix.parts.join(" + ")}`,
+    merge: () => `${word} and “${words[fix.word + 1]}” are one word`,
+  };
+  return texts[fix.kind]();
 }

@@ -1,9 +1,12 @@
 // How learning goes, what was accepted, and what the server says of itself.
 
 import { Problem, ask } from "./api.js";
-import { refresh, sendAccepted } from "./asking.js";
+import { sendAccepted } from "./accepting.js";
+import { refresh } from "./asking.js";
 import { agreementChart, heldoutChart } from "./chart.js";
-import { sendAgain, showQueue } from "./queue.js";
+import { setGuidelines } from "./guidelines.js";
+import { showName } from "./people.js";
+import { progressText, sendAgain, showQueue } from "./queue.js";
 import { html } from "./svg.js";
 import { at, state, tell, view } from "./work.js";
 
@@ -21,7 +24,7 @@ export async function follow() {
     showStatus();
     if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") {
       tell("The model was learned anew.");
-      if (state.parse && !state.accepted) await refresh();
+      if (state.parse && !state.accepted && !state.fixes.count && state.fixes.base === null) await refresh();
     }
     if (view.status.refit.state === "running" || view.status.warming) pause = 400;
     if (!at("view-queue").hidden) await showQueue();
@@ -35,7 +38,7 @@ export async function follow() {
 /** The server was started anew: give it what it does not know any more. */
 async function returned() {
   await sendAgain();
-  if (state.accepted && state.parse) await sendAccepted(at("by-hand").value);
+  if (state.accepted && state.ticket) await sendAccepted(state.ticket.tree);
 }
 
 function showStatus() {
@@ -44,6 +47,9 @@ function showStatus() {
   at("model-line").title = view.status.summary;
   at("queue-count").hidden = !view.status.queue;
   at("queue-count").textContent = view.status.queue;
+  at("queue-count").title = progressText(view.status.progress);
+  setGuidelines(view.status.guidelines);
+  showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
   const learned = refit.state === "running" ? `Learning anew: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning anew failed: ${refit.reason}.`
     : refit.state === "impossible" ? `It cannot be learned anew: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last learned anew.` : "";

@@ -1,15 +1,24 @@
 // The page: puts its parts together, and takes up again what was on it before a reload.
 
 import { ask, onConnection } from "./api.js";
-import { accept, openItem, openPasted, parseText, refresh, walk } from "./asking.js";
+import { accept } from "./accepting.js";
+import { prepare } from "./ahead.js";
+import { correct, openItem, openPasted, parseText, refresh, walk } from "./asking.js";
 import { download } from "./download.js";
+import { startEditor } from "./editor.js";
 import { Fixes } from "./fixes.js";
+import { showHelp } from "./help.js";
+import "./keys.js";
 import { follow } from "./learning.js";
 import { startModel } from "./model.js";
+import { startNotes } from "./notes.js";
 import { showPasted, startPasted, written } from "./pasted.js";
+import { startPeople } from "./people.js";
 import { startQueue } from "./queue.js";
-import { flip, resize, zoom } from "./showing.js";
+import { flip, resize, startShowing, zoom } from "./showing.js";
 import { choose } from "./tabs.js";
+import { startTools } from "./tools.js";
+import { startTreebank } from "./treebank.js";
 import { at, say, state, view } from "./work.js";
 
 const drawing = at("drawing"), field = at("sentence");
@@ -18,9 +27,10 @@ async function restore() {
   const kept = JSON.parse(sessionStorage.getItem("work") ?? "null");
   if (kept?.question) {
     Object.assign(state, kept, { fixes: new Fixes(kept.fixes.past, kept.fixes.at) });
+    document.body.classList.toggle("annotating", state.queue !== null || Boolean(state.reopened));
     field.value = written(kept.question);
     showPasted();
-    await refresh();
+    if (await refresh()) prepare();
   } else field.focus();
 }
 
@@ -61,7 +71,7 @@ function start() {
   for (const button of document.querySelectorAll("#download button")) {
     button.addEventListener("click", () => {
       at("download").open = false;
-      download(button.dataset.format, state.parse, state.parse.trees[state.tree], view.picture.picture);
+      download(button.dataset.format, state.parse, state.parse.trees[state.tree]);
     });
   }
   at("refit").addEventListener("click", async () => {
@@ -97,6 +107,13 @@ function start() {
       for (const other of cut) other.checked = box.checked;
     });
   }
+  startEditor(correct);
+  startShowing();
+  startTools();
+  startNotes();
+  startPeople();
+  startTreebank();
+  at("help-button").addEventListener("click", showHelp);
   startPasted(openPasted);
   startQueue(openItem, (error) => say(error.message));
   startModel();

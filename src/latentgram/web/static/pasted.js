@@ -34,7 +34,7 @@ export function showPasted() {
   at("pasted-after").disabled = pasted.at === count - 1;
   at("pasted-list").replaceChildren(...pasted.sentences.map((sentence, number) => html("li", {},
     html("button", { type: "button", tabindex: number === pasted.at ? 0 : -1, "aria-current": number === pasted.at ? "true" : undefined, onclick: () => open(number) },
-      html("span", { class: "n" }, pasted.done.includes(number) ? `✓ ${number + 1}` : String(number + 1)), html("span", {}, written(sentence))))));
+      html("span", { class: "n" }, pasted.done.includes(number) ? `✓ ${number + 1}` : String(number + 1)), html("span", { dir: "auto" }, written(sentence))))));
   at("pasted-list").querySelector("[aria-current]").scrollIntoView({ block: "nearest" });
 }
 

@@ -1,145 +1,157 @@
-// Pointing and keys: tips, choosing words, moving through the drawing, and what is to be corrected.
+// Pointing: select by a click, bracket words, drag a constituent to its mother or a word to its head.
 
-import { accept, correct, walk } from "./asking.js";
-import { edit, tipOf } from "./editor.js";
+import { attachmentTo } from "./alternatives.js";
+import { correct } from "./asking.js";
+import { select } from "./editor.js";
 import { draw } from "./showing.js";
 import { html, percent } from "./svg.js";
-import { at, state, view } from "./work.js";
+import { hideTip, showTip, tipOf } from "./tips.js";
+import { at, state, tell, view } from "./work.js";
 
-const drawing = at("drawing"), tip = at("tip");
-let drag = null;
+const drawing = at("drawing"), FAR = 6;
+let drag = null, quiet = false, armed = null;
 
+/** Make an element of the drawing do what can be done with its thing. */
 export function listen(element, thing) {
-  element.addEventListener("pointerenter", (event) => showTip(element, tipOf(state.parse, state.parse.trees[state.tree], thing), event));
+  const content = () => tipOf(state.parse, state.parse.trees[state.tree], thing);
+  element.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !drag?.moved && showTip(element, content(), event));
   element.addEventListener("pointerleave", hideTip);
-  element.addEventListener("focus", () => showTip(element, tipOf(state.parse, state.parse.trees[state.tree], thing)));
-  element.addEventListener("blur", hideTip);
-  element.addEventListener("click", (event) => {
-    if (drag?.moved) return;
+  element.addEventListener("focus", () => {
     view.focused = keyOf(thing) ?? view.focused;
-    if (event.detail === 2 && canFold(thing)) fold(thing);
-    else if (event.detail < 2) later(() => correctThing(thing));
+    if (!quiet) choose(thing);
   });
-  if (thing.word !== undefined && state.parse.kind === "constituency") {
-    element.addEventListener("pointerdown", () => (drag = { from: thing.word, to: thing.word, moved: false }));
-    element.addEventListener("pointerenter", () => {
-      if (!drag) return;
-      drag.moved ||= thing.word !== drag.from;
-      drag.to = thing.word;
-      mark([Math.min(drag.from, drag.to), Math.max(drag.from, drag.to) + 1]);
-    });
+  element.addEventListener("blur", hideTip);
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    if (element.hasPointerCapture?.(event.pointerId)) element.releasePointerCapture(event.pointerId);
+    drag = { thing, x: event.clientX, y: event.clientY, moved: false };
+  });
+  element.addEventListener("click", (event) => {
+    if (event.detail > 1 && canFold(thing)) return fold(thing);
+    if (!setHead(thing)) {
+      element.focus({ preventScroll: true });
+      choose(thing);
+    }
+  });
+}
+
+function choose(thing) {
+  hideTip();
+  for (const each of drawing.querySelectorAll(".selected")) each.classList.remove("selected");
+  view.picture.reachable.get(keyOf(thing))?.element.classList.add("selected");
+  mark(null);
+  select(thing);
+}
+
+/** A word, then its head: the second click says it. */
+function setHead(thing) {
+  if (state.parse.kind !== "dependency" || thing.word === undefined) {
+    armed = null;
+    return false;
   }
+  const before = armed;
+  armed = before === thing.word ? null : thing.word;
+  if (before === null || before === thing.word || state.parse !== armedIn) {
+    armedIn = state.parse;
+    if (armed !== null) tell(`Now click the head of ${state.parse.words[armed]}`);
+    return false;
+  }
+  armed = null;
+  correct({ kind: "head", word: before, head: thing.word + 1 });
+  return true;
 }
+let armedIn = null;
 
-/** A click waits a moment, in case it becomes a double click. */
-let pending = null;
-function later(action) {
-  clearTimeout(pending);
-  pending = setTimeout(action, 180);
-}
-
-document.addEventListener("pointerup", () => {
-  const span = drag?.moved ? state.chosen : null;
-  if (span) correctThing({ span });
-  setTimeout(() => (drag = null));
+document.addEventListener("pointermove", (event) => {
+  if (!drag || (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < FAR)) return;
+  drag.moved = true;
+  hideTip();
+  const over = thingUnder(event);
+  drag.over = over;
+  if (drag.thing.word !== undefined && state.parse.kind === "constituency") {
+    if (over?.word !== undefined) drag.to = over.word;
+    if (drag.to !== undefined) mark([Math.min(drag.thing.word, drag.to), Math.max(drag.thing.word, drag.to) + 1]);
+  } else showDrop(over);
 });
 
-function mark(span) {
-  state.chosen = span;
-  for (const [key, { element, word }] of view.picture.reachable) {
-    if (String(key).startsWith("w")) element.classList.toggle("chosen", Boolean(span) && word >= span[0] && word < span[1]);
+document.addEventListener("pointerup", () => {
+  const done = drag;
+  setTimeout(() => (drag = null));
+  showDrop(null);
+  if (done?.moved) drop(done);
+});
+document.addEventListener("pointercancel", () => (drag = null));
+document.addEventListener("click", (event) => drag?.moved && drawing.contains(event.target) && event.stopPropagation(), true);
+
+/** What a drag said. */
+function drop({ thing, over, to }) {
+  armed = null;
+  if (state.parse.kind === "dependency") {
+    const word = thing.word ?? thing.arc, head = over?.word ?? over?.arc;
+    if (word !== undefined && head !== undefined && head !== word) correct({ kind: "head", word, head: head + 1 });
+  } else if (thing.word !== undefined) {
+    if (to !== undefined && to !== thing.word) select({ span: state.chosen });
+    if (to !== undefined) at("editor").querySelector("input")?.focus();
+  } else if (thing.node && over?.node && !over.node.isTag && over.node.key !== thing.node.key) {
+    correct(attachmentTo(state.parse, state.parse.trees[state.tree], thing.node, over.node));
   }
 }
 
-function correctThing(thing) {
-  hideTip();
-  if (thing.word !== undefined && state.parse.kind === "constituency" && !thing.span) thing = state.chosen ? { span: state.chosen } : { span: [thing.word, thing.word + 1] };
-  edit(state.parse, state.parse.trees[state.tree], thing, async (fix) => {
-    mark(null);
-    await correct(fix);
-    view.picture.reachable.get(view.focused)?.element.focus();
-  });
+function thingUnder({ clientX, clientY }) {
+  const element = document.elementFromPoint(clientX, clientY)?.closest?.(".node, .word, .arc, .line");
+  if (!element) return null;
+  for (const { element: known, thing } of view.picture.reachable.values()) if (known === element) return thing;
+  return null;
 }
 
-/** Phrases, and words that others hang on (or the arcs that lead to such). */
-function canFold(thing) {
-  if (thing.node) return !thing.node.isTag;
+/** Where it would go. */
+function showDrop(thing) {
+  for (const each of drawing.querySelectorAll(".drop")) each.classList.remove("drop");
+  if (thing) view.picture.reachable.get(keyOf(thing))?.element.classList.add("drop");
+}
+
+/** Mark words as chosen. */
+export function mark(span) {
+  state.chosen = span;
+  for (const { element, thing } of view.picture.reachable.values()) {
+    if (thing.word !== undefined) element.classList.toggle("chosen", Boolean(span) && thing.word >= span[0] && thing.word < span[1]);
+  }
+}
+
+/** Phrases, and words that others are under (or the arcs that lead to such). */
+export function canFold(thing) {
+  if (thing.node) return !thing.node.isTag && !view.outline;
   return Boolean(view.picture.reachable.get(keyOf(thing))?.foldable);
 }
 
-function fold({ node, word, arc }) {
-  clearTimeout(pending);
+export function fold(thing) {
+  const { node, word, arc } = thing;
   const key = node ? `${node.first}-${node.end}-${node.label}` : `w${word ?? arc}`;
   if (!state.collapsed.delete(key)) state.collapsed.add(key);
-  view.focused = keyOf({ node, word, arc });
+  view.focused = keyOf(thing);
+  armed = null;
+  select(null);
   draw();
-  view.picture.reachable.get(view.focused)?.element.focus();
+  focusOn(view.focused, true);
 }
 
-drawing.addEventListener("focus", () => view.picture?.reachable.get(view.focused)?.element.focus());
-drawing.addEventListener("keydown", (event) => {
-  if (!view.picture || event.ctrlKey || event.metaKey) return;
-  const here = view.picture.reachable.get(view.focused);
-  if (event.key.startsWith("Arrow")) {
-    event.preventDefault();
-    const next = view.picture.move(view.focused, event.key);
-    if (event.shiftKey && here?.word !== undefined && state.parse.kind === "constituency") return extend(event.key);
-    mark(null);
-    if (next !== undefined) focusOn(next);
-  } else if (event.key === "Enter" && here) {
-    event.preventDefault();
-    correctThing(thingOf(here));
-  } else if (event.key === " " && here && canFold(here)) {
-    event.preventDefault();
-    fold(here);
-  } else if (["Delete", "Backspace"].includes(event.key) && here) {
-    event.preventDefault();
-    if (here.node && !here.node.isTag) correct({ kind: "no-span", first: here.node.first, end: here.node.end, label: here.node.label });
-    else if (here.arc !== undefined) correct({ kind: "no-head", word: here.arc, head: state.parse.trees[state.tree].heads[here.arc] });
-  } else if (event.key === "Escape") mark(null);
-});
-
-function keyOf(thing) {
-  if (thing.node) return thing.node.number;
-  if (thing.arc !== undefined) return `a${thing.arc}`;
-  return thing.word === undefined ? undefined : `w${thing.word}`;
+export function keyOf({ node, word, arc }) {
+  if (node) return node.key;
+  if (arc !== undefined) return `a${arc}`;
+  return word === undefined ? undefined : `w${word}`;
 }
 
-function thingOf(here) {
-  if (here.node) return { node: here.node };
-  return here.arc !== undefined ? { arc: here.arc } : { word: here.word };
-}
-
-function focusOn(key) {
+/** Move the focus to a thing; `quietly` without opening the panel. */
+export function focusOn(key, quietly = false) {
+  const next = view.picture?.reachable.get(key);
+  if (!next) return;
   view.picture.reachable.get(view.focused)?.element.setAttribute("tabindex", -1);
   view.focused = key;
-  const { element } = view.picture.reachable.get(key);
-  element.setAttribute("tabindex", 0);
-  element.focus();
-  element.scrollIntoView({ block: "nearest", inline: "nearest" });
-}
-
-function extend(key) {
-  const word = Number(view.focused.slice(1)), next = word + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
-  if (next < 0 || next >= state.parse.words.length || next === word) return;
-  const [low, high] = state.chosen ?? [word, word + 1];
-  const anchor = word === low ? high - 1 : low;
-  focusOn(`w${next}`);
-  mark([Math.min(anchor, next), Math.max(anchor, next) + 1]);
-}
-
-function showTip(element, content, event) {
-  tip.replaceChildren(...content);
-  tip.hidden = false;
-  const box = element.getBoundingClientRect(), own = tip.getBoundingClientRect();
-  const x = event ? event.clientX : box.left + box.width / 2;
-  const below = box.bottom + 10 + own.height < innerHeight;
-  tip.style.left = `${Math.max(8, Math.min(innerWidth - own.width - 8, x - own.width / 2))}px`;
-  tip.style.top = `${below ? box.bottom + 10 : Math.max(8, box.top - own.height - 10)}px`;
-}
-
-function hideTip() {
-  tip.hidden = true;
+  next.element.setAttribute("tabindex", 0);
+  quiet = quietly;
+  next.element.focus({ preventScroll: true });
+  quiet = false;
+  next.element.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 export function hoverChart(element, { span, arc }) {
@@ -157,24 +169,9 @@ export function hoverChart(element, { span, arc }) {
   };
   element.setAttribute("aria-label", span
     ? `“${words.slice(span.first, span.end).join(" ")}”: ${span.parts.map((part) => `${part.label} ${percent(part.probability)}`).join(", ")}`
-    : `${words[arc.first]} on ${arc.head ? words[arc.head - 1] : "the root"}: ${percent(arc.probability)}`);
+    : `${words[arc.first]}, head ${arc.head ? words[arc.head - 1] : "the root"}: ${percent(arc.probability)}`);
   element.addEventListener("pointerenter", enter);
   element.addEventListener("pointerleave", leave);
   element.addEventListener("focus", () => enter());
   element.addEventListener("blur", leave);
 }
-
-document.addEventListener("keydown", (event) => {
-  if (at("editor").open || !(event.ctrlKey || event.metaKey)) return;
-  const key = event.key.toLowerCase(), typing = ["TEXTAREA", "INPUT"].includes(document.activeElement?.tagName);
-  if (key === "enter") {
-    event.preventDefault();
-    accept();
-  } else if (key === "z" && !typing) {
-    event.preventDefault();
-    walk(event.shiftKey ? 1 : -1);
-  } else if (key === "y" && !typing) {
-    event.preventDefault();
-    walk(1);
-  }
-});

@@ -2,17 +2,21 @@
 
 import { ask } from "./api.js";
 import { written } from "./pasted.js";
+import { askName } from "./people.js";
 import { html } from "./svg.js";
+import { annotator, at, client } from "./work.js";
 
 const list = document.getElementById("queue"), line = document.getElementById("queue-line"), more = document.getElementById("queue-more");
-let order = "uncertain", shown = 50, open = () => {}, report = () => {};
+let order = localStorage.getItem("order") ?? "uncertain", shown = 50, open = () => {}, report = () => {};
 
 export function startQueue(onOpen, onProblem) {
   open = onOpen;
   report = onProblem;
   for (const choice of document.querySelectorAll("input[name=order]")) {
+    choice.checked = choice.value === order;
     choice.addEventListener("change", () => {
       order = choice.value;
+      localStorage.setItem("order", order);
       showQueue();
     });
   }
@@ -65,19 +69,42 @@ async function send(lines, tokenised) {
   for (let at = 0; at < lines.length; at += 500) await ask("POST", "/api/queue", { text: lines.slice(at, at + 500).join("\n"), tokenised });
 }
 
+export function queueOrder() {
+  return order;
+}
+
 export async function showQueue() {
-  const answer = await ask("GET", `/api/queue?order=${order}&limit=${Math.min(shown, 200)}`);
+  const query = new URLSearchParams({ order, limit: Math.min(shown, 200), client, annotator: annotator() });
+  const answer = await ask("GET", `/api/queue?${query}`);
   line.textContent = answer.waiting
-    ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees, in nats.`
+    ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
     : "Nothing waits. Add sentences below, or start with --sentences FILE.";
+  showProgress(answer.progress);
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
-    html("span", { class: "n" }, item.entropy === null ? "…" : `${item.entropy.toFixed(2)} nats`), html("span", {}, written(item))))));
+    html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
+    html("button", { class: "small", "aria-label": `Give sentence ${item.number + 1} to somebody`, onclick: () => assign(item) }, "Give to …"))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
   return answer;
 }
 
-/** The sentence to do next, or null. */
-export async function nextItem() {
-  const answer = await ask("GET", `/api/queue?order=${order}&limit=1`);
-  return answer.items[0] ?? null;
+/** Let somebody do a sentence, or with no name anybody. */
+function assign({ words, note }) {
+  askName("Who shall do this sentence?", note.assigned, (assigned) => ask("POST", "/api/note", { words, assigned }).then(showQueue, report));
+}
+
+/** What is noted of a sentence. */
+export function marks({ note, second }) {
+  return [note.flag && "⚑", note.skipped && "skipped", note.taken && "somebody has it", note.assigned && `for ${note.assigned}`, second && "second annotation", note.comment && `✎ ${note.comment}`].filter(Boolean).join(" · ");
+}
+
+/** "312 of 1,000, 41 per hour, about 17 h left". */
+export function progressText({ done, total, per_hour: speed, hours_left: left }) {
+  const parts = [`${done.toLocaleString("en")} of ${total.toLocaleString("en")}`];
+  if (speed) parts.push(`${Math.round(speed)} per hour`, left < 1 ? `about ${Math.max(1, Math.round(60 * left))} min left` : `about ${left.toFixed(left < 10 ? 1 : 0)} h left`);
+  return parts.join(", ");
+}
+
+function showProgress(progress) {
+  at("queue-progress").hidden = !progress.total;
+  at("queue-progress").textContent = progressText(progress);
 }

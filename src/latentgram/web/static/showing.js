@@ -1,15 +1,17 @@
-// The parse on the screen: the drawing and its size, the list of trees, the corrections.
+// The parse on the screen: the drawing and its size, the list of trees, the corrections and what they changed.
 
+import { canAccept } from "./accepting.js";
 import { drawArcs } from "./arcs.js";
-import { refresh } from "./asking.js";
+import { byHand, freeTheRest, leaveTheRest, takeBack } from "./asking.js";
 import { arcChart, spanChart } from "./chart.js";
-import { describe } from "./fixes.js";
+import { select } from "./editor.js";
+import { drawOutline } from "./outline.js";
 import { hoverChart, listen } from "./pointing.js";
 import { html, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
-import { at, keep, say, state, view } from "./work.js";
+import { at, say, state, view } from "./work.js";
 
-const READABLE = 0.72, FIT = "fit";
+const READABLE = 0.72, LARGEST = 1.25, FIT = "fit";
 const drawing = at("drawing");
 
 export function show() {
@@ -27,14 +29,12 @@ export function show() {
   at("by-hand").value = tree.plain;
   at("text-format").textContent = parse.kind === "dependency" ? "CoNLL-U" : "Penn brackets";
   at("annotated").hidden = parse.kind === "dependency";
-  at("accept").disabled = Boolean(state.accepted);
-  at("hint").innerHTML = parse.kind === "dependency"
-    ? "Click an arc or a word to set its head, a tag to change it. Double-click a word to fold what hangs on it. Keys: <kbd>←</kbd> <kbd>→</kbd> words, <kbd>↑</kbd> arc, <kbd>Enter</kbd> correct, <kbd>Space</kbd> fold."
-    : "Click a node to correct it, double-click to fold it; drag over words to make a constituent. Keys: arrows, <kbd>Enter</kbd> correct, <kbd>Shift</kbd>+<kbd>→</kbd> over words, <kbd>Del</kbd> forbid, <kbd>Space</kbd> fold.";
-  if (parse.guessed_tags) at("hint").append(" The tags were guessed.");
+  at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "The tree stays as it is but for your corrections."}`;
+  at("free").hidden = state.fixes.base === null || Boolean(state.reopened);
   draw();
   showFixes();
   showTreeNumber();
+  showNote();
   at("chart").replaceChildren(parse.kind === "dependency" ? arcChart(parse, hoverChart) : spanChart(parse, hoverChart));
 }
 
@@ -44,32 +44,60 @@ function mean(values) {
 }
 
 export function draw() {
-  const { parse, fixes, collapsed, chosen } = state;
-  const options = { fixes, collapsed, chosen, act: listen };
-  view.picture = (parse.kind === "dependency" ? drawArcs : drawTree)(parse, parse.trees[state.tree], options);
-  const old = drawing.scrollLeft;
+  const { parse, fixes, collapsed, chosen, changes } = state;
+  const options = { fixes, collapsed, chosen, changes, act: listen };
+  const hadFocus = drawing.contains(document.activeElement);
+  const paint = view.outline ? drawOutline : parse.kind === "dependency" ? drawArcs : drawTree;
+  view.picture = paint(parse, parse.trees[state.tree], options);
+  const old = [drawing.scrollLeft, drawing.scrollTop];
   drawing.replaceChildren(view.picture.picture);
   resize();
-  drawing.scrollLeft = old;
-  if (view.focused === null || !view.picture.reachable.has(view.focused)) view.focused = view.picture.reachable.keys().next().value;
-  view.picture.reachable.get(view.focused).element.setAttribute("tabindex", 0);
+  drawing.scrollTo(...old);
+  view.focused = nearest(view.focused);
+  const here = view.picture.reachable.get(view.focused);
+  here.element.setAttribute("tabindex", 0);
+  // What was selected is selected still; the panel shows what can be said of it now.
+  if (view.selected) select(view.selected.span ? null : here.thing);
+  if (hadFocus) here.element.focus({ preventScroll: true });
+}
+
+/** The thing of this name, or the smallest one over the same words, or the first. */
+function nearest(key) {
+  const { reachable } = view.picture;
+  if (key !== null && reachable.has(key)) return key;
+  const [first, end] = /^n(\d+)-(\d+)/.exec(key ?? "")?.slice(1).map(Number) ?? [];
+  let best = null;
+  for (const [name, { thing }] of reachable) {
+    if (first === undefined || !thing.node || thing.node.first > first || thing.node.end < end) continue;
+    if (!best || thing.node.end - thing.node.first <= best.size) best = { name, size: thing.node.end - thing.node.first };
+  }
+  return best?.name ?? reachable.keys().next().value;
 }
 
 export function resize() {
-  // As large as fits, but never too small to read: a long sentence is scrolled, or fitted by the button.
-  const scale = state.zoom === FIT ? Math.min(1.25, fitting()) : state.zoom || Math.min(1.25, Math.max(READABLE, fitting()));
+  if (!view.picture?.width) return;
+  // All of it where that can be read; else as wide as can be read, with the words always in sight.
+  const fitting = Math.min((drawing.clientWidth - 4) / view.picture.width, (drawing.clientHeight - 6) / view.picture.height);
+  const high = (drawing.clientHeight - 6) / view.picture.height;
+  const scale = state.zoom === FIT ? Math.min(LARGEST, fitting) : state.zoom || Math.min(LARGEST, fitting >= READABLE ? fitting : Math.max(READABLE, Math.min(1, high)));
   view.picture.scale = scale;
   view.picture.picture.setAttribute("width", view.picture.width * scale);
   view.picture.picture.setAttribute("height", view.picture.height * scale);
+  stick();
 }
 
-function fitting() {
-  return (drawing.clientWidth - 4) / view.picture.width;
+/** The words stay at the lower edge of what is seen of the drawing. */
+function stick() {
+  const words = view.picture?.words;
+  if (!words) return;
+  const beyond = (drawing.scrollTop + drawing.clientHeight) / view.picture.scale - view.picture.height;
+  words.setAttribute("transform", `translate(0 ${Math.min(0, beyond)})`);
 }
+drawing.addEventListener("scroll", stick);
 
 /** By a factor; without one all of it is shown, also when it is folded or the window changes. */
 export function zoom(by) {
-  state.zoom = by ? Math.min(3, Math.max(0.1, view.picture.scale * by)) : FIT;
+  state.zoom = by ? Math.min(3, Math.max(0.1, (view.picture.scale ?? 1) * by)) : FIT;
   resize();
 }
 
@@ -84,19 +112,42 @@ export function flip(step) {
   const next = state.tree + step;
   if (!state.parse || next < 0 || next >= state.parse.trees.length) return;
   state.tree = next;
+  state.changes = null;
   show();
 }
 
+/** The corrections, those not met with their reason; and what else has changed. */
 export function showFixes() {
-  at("undo").disabled = !state.fixes.canUndo;
-  at("redo").disabled = !state.fixes.canRedo;
-  at("no-fixes").hidden = state.fixes.list.length > 0;
-  at("fixes").replaceChildren(...state.fixes.list.map((fix, number) => {
-    const words = describe(fix, state.parse?.words ?? []);
-    return html("li", {}, html("span", {}, words), html("button", { "aria-label": `take back: ${words}`, title: "Take back", onclick: async () => {
-      state.fixes = state.fixes.remove(number);
-      keep();
-      await refresh();
-    } }, "×"));
-  }));
+  const { fixes, unmet, changes } = state;
+  at("accept").disabled = !canAccept();
+  at("accept").title = unmet.length ? `A correction is not met: ${unmet[0].reason}` : "Put this tree into the treebank and learn from it (a, or Ctrl+Enter)";
+  at("undo").disabled = !fixes.canUndo;
+  at("redo").disabled = !fixes.canRedo;
+  at("no-fixes").hidden = fixes.count > 0;
+  const told = fixes.now.told.map((fix) => html("li", { class: "told" }, html("span", {}, fix.said)));
+  at("fixes").replaceChildren(...told, ...fixes.list.map((fix, number) => correction(fix, number, unmet.find((each) => each.number === number))));
+  at("changes").hidden = !changes || !fixes.list.length;
+  at("changed").replaceChildren(...(changes?.texts ?? []).slice(0, 12).map((text) => html("li", {}, text)));
+}
+
+function correction(fix, number, unmet) {
+  const back = html("button", { class: "icon", "aria-label": `take back: ${fix.said}`, title: "Take back", onclick: () => takeBack(number) }, "×");
+  const text = html("span", {}, fix.said, fix.by_hand ? html("small", { class: "soft" }, " by hand") : null);
+  if (!unmet) return html("li", {}, text, back);
+  const add = unmet.by_hand ? html("button", { "data-act": "by-hand", onclick: () => byHand(number) }, /add it\?$/.test(unmet.reason) ? "Add it" : "Make it by hand") : null;
+  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role: "alert" }, unmet.reason), add), back);
+}
+
+/** Flag and comment of the sentence. */
+export function showNote() {
+  const { flag, comment } = state.note;
+  at("flag").setAttribute("aria-pressed", String(Boolean(flag)));
+  at("comment").setAttribute("aria-pressed", String(Boolean(comment)));
+  at("comment-text").value = comment ?? "";
+  at("skip").disabled = state.queue === null && !state.pasted;
+}
+
+export function startShowing() {
+  at("leave").addEventListener("click", leaveTheRest);
+  at("free").addEventListener("click", freeTheRest);
 }

@@ -46,3 +46,11 @@ export function percent(probability) {
 export function strongest(items, count) {
   return [...items].sort((a, b) => b.probability - a.probability).slice(0, count);
 }
+
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/** Whether a sentence runs from right to left: most of its words do. */
+export function isRightToLeft(words) {
+  const letters = words.filter((word) => /\p{L}/u.test(word));
+  return letters.filter((word) => RIGHT_TO_LEFT.test(word)).length * 2 > letters.length;
+}

@@ -1,41 +1,47 @@
 // A constituency tree: words in a line at the bottom, every node over the middle of its children.
 
-import { colour, percent, svg, width } from "./svg.js";
+import { colour, isRightToLeft, percent, svg, width } from "./svg.js";
 
-const SIZE = 14, GAP = 16, LEVEL = 52, MARGIN = 14, WORDS = 30;
+const SIZE = 14, GAP = 16, LEVEL = 46, MARGIN = 14, WORDS = 30;
 
 /** Draw; returns the picture and, for each thing that can be reached by keys, its element. */
-export function drawTree(parse, tree, { fixes, collapsed, chosen, act }) {
+export function drawTree(parse, tree, { fixes, collapsed, chosen, changes, act }) {
   const nodes = shown(tree.nodes, collapsed);
   layOut(nodes, parse.words);
+  const total = 2 * MARGIN + nodes[0].room, mirrored = isRightToLeft(parse.words);
+  if (mirrored) for (const node of nodes) node.x = total - node.x;
   const deepest = Math.max(...nodes.map((node) => node.depth));
   const tagRow = MARGIN + SIZE + deepest * LEVEL;
   for (const node of nodes) node.y = node.isTag || node.roof ? tagRow : MARGIN + SIZE + node.depth * LEVEL;
-  const edges = [], marks = [];
-  const reachable = new Map();
+  const edges = [], marks = [], words = [], reachable = new Map();
   for (const node of nodes) {
     for (const child of node.below) edges.push(edge(node, child));
     if (node.roof) edges.push(roof(node, tagRow));
-    const mark = nodeMark(node, fixes, act);
-    reachable.set(node.number, { element: mark, node });
+    const mark = nodeMark(node, fixes, changes, act);
+    reachable.set(node.key, { element: mark, thing: { node } });
     marks.push(mark);
-    if (node.isTag) {
-      const word = wordMark(node.first, node.word, node.x, tagRow + WORDS, chosen, act);
-      reachable.set(`w${node.first}`, { element: word, word: node.first });
-      marks.push(word);
-    }
+    if (!node.isTag) continue;
+    const isTrace = node.first === node.end;
+    const word = isTrace ? svg("text", { class: "trace", x: node.x, y: tagRow + WORDS, "text-anchor": "middle", "font-size": 13 }, node.word) : wordMark(node.first, node.word, node.x, tagRow + WORDS, chosen, act);
+    if (!isTrace) reachable.set(`w${node.first}`, { element: word, thing: { word: node.first } });
+    words.push(word);
   }
-  const total = 2 * MARGIN + nodes[0].room, height = tagRow + WORDS + SIZE + MARGIN;
-  const picture = svg("svg", { viewBox: `0 0 ${total} ${height}`, role: "group", "aria-label": "constituency tree" }, ...edges, ...marks);
-  return { picture, width: total, height, reachable, move: (from, key) => move(nodes, from, key) };
+  const ghosts = ghostRows(changes?.spans ?? [], nodes, tagRow + WORDS + 10);
+  const height = tagRow + WORDS + SIZE + MARGIN + ghosts.high;
+  const row = svg("g", { class: "words" }, svg("rect", { class: "ground", x: 0, y: tagRow + WORDS - 18, width: total, height: height - tagRow - WORDS + 18 }), ...words, ...ghosts.marks);
+  const picture = svg("svg", { viewBox: `0 0 ${total} ${height}`, role: "group", "aria-label": "constituency tree" }, ...edges, ...marks, row);
+  return { picture, words: row, width: total, height, reachable, move: (from, key) => move(nodes, from, mirrored ? (FLIPPED[key] ?? key) : key) };
 }
 
+export const FLIPPED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+
 /** The nodes to be drawn, with children, depth, and without what is under a collapsed node. */
-function shown(list, collapsed) {
-  const nodes = list.map((node, number) => ({ ...node, number, below: [], isTag: node.word !== null }));
-  const hidden = new Set();
+export function shown(list, collapsed) {
+  const nodes = list.map((node, number) => ({ ...node, number, below: [], isTag: node.word !== null })), hidden = new Set(), seen = new Map();
   for (const node of nodes) {
-    const above = node.parent === null ? null : nodes[node.parent];
+    const above = node.parent === null ? null : nodes[node.parent], name = `n${node.first}-${node.end}-${node.label}`, copy = seen.get(name) ?? 0;
+    seen.set(name, copy + 1);
+    node.key = copy ? `${name}#${copy}` : name;
     node.above = above;
     node.depth = above ? above.depth + 1 : 0;
     if (above && (hidden.has(above) || above.roof)) hidden.add(node);
@@ -69,7 +75,7 @@ function layOut(nodes, words) {
 
 /** Down, along, and down the child's own column, so that no edge crosses another. */
 function edge(node, child) {
-  const from = node.y + 9, to = child.y - (child.isTag ? 11 : 13), level = from + 13, aside = child.x - node.x;
+  const from = node.y + 9, to = child.y - (child.isTag ? 11 : 13), level = from + 11, aside = child.x - node.x;
   const round = Math.min(9, Math.abs(aside) / 2, to - level), turn = Math.sign(aside) * round;
   if (Math.abs(aside) < 10) return svg("path", { class: "edge", d: `M${node.x},${from} C${node.x},${level + 8} ${child.x},${from} ${child.x},${level + 8} V${to}` });
   return svg("path", { class: "edge", d: `M${node.x},${from} V${level - round} q0,${round} ${turn},${round} H${child.x - turn} q${turn},0 ${turn},${round} V${to}` });
@@ -81,18 +87,19 @@ function roof(node, row) {
     svg("text", { x: node.x, y: row + WORDS, "text-anchor": "middle", "font-size": 13 }, node.yield));
 }
 
-function nodeMark(node, fixes, act) {
+function nodeMark(node, fixes, changes, act) {
   const wide = width(node.label, node.isTag ? 12 : SIZE, 600) + 14;
   const fixed = node.isTag ? fixes.hasTag(node.first) : fixes.hasSpan(node.first, node.end, node.label);
-  const doubtful = node.probability !== null && node.probability < 0.95;
+  const doubtful = node.probability !== null && node.probability < 0.95, isNew = changes?.added.has(`${node.first} ${node.end} ${node.label}`);
+  const doubt = doubtful && !node.isTag ? node.probability.toFixed(2).slice(1) : "";
   const group = svg("g", {
-    class: `node${node.isTag ? " tag" : ""}${fixed ? " fixed" : ""}`, tabindex: -1, role: "button", style: `--c:${colour(node.probability)}`,
-    "aria-label": `${node.label} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}`,
+    class: `node${node.isTag ? " tag" : ""}${fixed ? " fixed" : ""}${isNew && !fixed ? " new" : ""}`, tabindex: -1, role: "button", style: `--c:${colour(node.probability)}`,
+    "aria-label": `${node.label} ${doubt} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}${isNew ? ", new" : ""}`,
     "data-label": node.label, "data-first": node.first, "data-end": node.end,
   },
   svg("rect", { x: node.x - wide / 2, y: node.y - 13, width: wide, height: 22, rx: 7 }),
   svg("text", { x: node.x, y: node.y + 3, "text-anchor": "middle", "font-size": node.isTag ? 12 : SIZE }, node.label),
-  doubtful && !node.isTag ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, node.probability.toFixed(2).slice(1)) : null);
+  doubt ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, ` ${doubt}`) : null);
   act(group, { node });
   return group;
 }
@@ -107,20 +114,32 @@ export function wordMark(word, text, x, y, chosen, act) {
   return group;
 }
 
-/** Where an arrow key leads: up and down the tree, left and right among neighbours of a row. */
+/** Constituents that a correction took away: dashed brackets under their words. */
+function ghostRows(spans, nodes, top) {
+  const place = new Map(nodes.filter((node) => node.isTag && node.end > node.first).map((node) => [node.first, node.x]));
+  const drawn = spans.filter(({ first, end }) => place.has(first) && place.has(end - 1)).sort((a, b) => a.end - a.first - b.end + b.first).slice(0, 5);
+  const marks = drawn.map(({ first, end, label }, row) => {
+    const [left, right] = [place.get(first), place.get(end - 1)].sort((a, b) => a - b), y = top + row * 13;
+    return svg("g", { class: "ghost" }, svg("path", { d: `M${left - 8},${y} v5 H${right + 8} v-5` }), svg("text", { x: (left + right) / 2, y: y + 8, "text-anchor": "middle", "font-size": 10 }, label));
+  });
+  return { marks, high: drawn.length * 13 };
+}
+
+/** Where an arrow key leads: up to the mother, down to the first child, aside to the sisters, or to cousins. */
 function move(nodes, from, key) {
-  const byNumber = new Map(nodes.map((node) => [node.number, node]));
-  const tags = nodes.filter((node) => node.isTag);
-  if (typeof from === "string") {
+  const tags = nodes.filter((node) => node.isTag && node.end > node.first);
+  if (String(from).startsWith("w")) {
     const word = Number(from.slice(1));
-    if (key === "ArrowUp") return tags.find((node) => node.first === word)?.number;
+    if (key === "ArrowUp") return tags.find((node) => node.first === word)?.key;
     const next = word + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
     return tags.some((node) => node.first === next) ? `w${next}` : undefined;
   }
-  const node = byNumber.get(from);
-  if (!node) return nodes[0].number;
-  if (key === "ArrowUp") return node.above ? node.above.number : undefined;
-  if (key === "ArrowDown") return node.isTag ? `w${node.first}` : node.below[0]?.number;
+  const node = nodes.find((each) => each.key === from);
+  if (!node) return nodes[0].key;
+  if (key === "ArrowUp") return node.above?.key;
+  if (key === "ArrowDown") return node.isTag ? (node.end > node.first ? `w${node.first}` : undefined) : node.below[0]?.key;
+  const step = key === "ArrowRight" ? 1 : -1, sisters = node.above?.below ?? [], sister = sisters[sisters.indexOf(node) + step];
+  if (sister) return sister.key;
   const row = nodes.filter((other) => (node.isTag ? other.isTag : !other.isTag && other.depth === node.depth));
-  return row[row.indexOf(node) + (key === "ArrowRight" ? 1 : -1)]?.number;
+  return row[row.indexOf(node) + step]?.key;
 }

@@ -5,10 +5,21 @@ import { Fixes } from "./fixes.js";
 export const at = (id) => document.getElementById(id);
 
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
-export const state = { question: null, parse: null, proposed: null, fixes: new Fixes(), tree: 0, collapsed: new Set(), zoom: 0, chosen: null, queue: null, instance: null, pasted: null, accepted: false };
+export const state = {
+  question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], before: null, tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
+  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {},
+};
 
-/** What is on the screen: the drawing, what has its focus, the request under way, and what the server last told. */
-export const view = { picture: null, focused: null, controller: null, status: null };
+/** What is on the screen: the drawing, what is selected, the request under way, and what the server last told. */
+export const view = { picture: null, focused: null, selected: null, controller: null, status: null, waiting: false, outline: false };
+
+/** This tab: what it has taken from the queue nobody else is given. */
+export const client = sessionStorage.getItem("client") ?? (crypto.randomUUID?.() ?? String(Math.random()).slice(2));
+sessionStorage.setItem("client", client);
+
+export function annotator() {
+  return localStorage.getItem("annotator") || view.status?.annotator || "";
+}
 
 export function say(text, good = false) {
   at("message").hidden = !text;
@@ -21,6 +32,6 @@ export function tell(text) {
 }
 
 export function keep() {
-  const { question, fixes, proposed, queue, instance, pasted, accepted } = state;
-  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted }));
+  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note }));
 }

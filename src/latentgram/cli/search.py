@@ -1,0 +1,38 @@
+"""`latentgram search PATTERN FILE…`: trees of a treebank that have a pattern."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def search(
+    pattern: Annotated[str, typer.Argument(help="NP < PP for constituents, V -[obj]-> N for dependencies.")],
+    files: Annotated[list[Path], typer.Argument(help="Treebanks, in brackets or CoNLL-U.")],
+    count: Annotated[bool, typer.Option("--count", help="Only say how many trees have it.")] = False,
+) -> None:
+    """Write the trees that have a pattern, as they are in the treebank.
+
+    Patterns of constituents are a part of tgrep2's, those of dependencies a part of Grew's; see the guide.
+    """
+    from latentgram.data.conllu import to_conllu
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.patterns import pattern_finder
+    from latentgram.data.tree import Tree
+    from latentgram.data.treebank import CONSTITUENCY, Treebank
+    from latentgram.errors import DataError
+
+    bank = Treebank.read(files)
+    if bank.kind not in ("constituency", "dependency"):
+        raise DataError("patterns are found in trees, and these are sentences", path=files[0])
+    find = pattern_finder(pattern, bank.kind == CONSTITUENCY)
+    found = 0
+    for tree in bank:
+        if isinstance(tree, Tree | DependencyTree) and find(tree):
+            found += 1
+            if not count:
+                typer.echo(to_conllu(tree) if isinstance(tree, DependencyTree) else f"{tree}\n", nl=False)
+    if count:
+        typer.echo(f"{found} of {len(bank)}")

@@ -1,0 +1,316 @@
+r"""Patterns of trees: a small part of the languages of tgrep2 (constituents) and of Grew (dependencies).
+
+**Constituents.** `NP < PP`: an NP whose child is a PP. What stands behind the first node are relations of it, all
+of which must hold; a node in brackets has relations of its own: `VP < (NP < PP) !<< SBAR`.
+
+    A < B   B is a child of A          A > B   A is a child of B          A $ B    sisters
+    A << B  B is below A               A >> B  A is below B               A $. B   sisters, A right before B
+    A . B   A ends where B begins      A .. B  A stands before B          A , B    A ,, B   the same, behind
+
+`!` before a relation says that there is no such B. A node is a label or a word, several with `|`, `/…/` a regular
+expression that is looked for in it, `*` any. Function tags are part of a label: `/^NP/` finds `NP-SBJ`.
+
+**Dependencies.** `pattern { V [upos=VERB]; N [lemma=dog|cat]; V -[obj]-> N; N << V } without { N -[det]-> D }`. A
+node is a name with features (form, lemma, upos, xpos or one of FEATS; `!Case` says that there is none); edges have
+relations, several with `|`, `-[^obj]->` any other, `->` any; `A < B` is right before, `A << B` anywhere before.
+`pattern { }` may be left out. Matching is by trial: O(nodes^names) at worst, and little in practice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError
+
+_TOKEN = re.compile(r"\s*(?:(!?(?:<<|>>|<|>|\$\.|\$|\.\.|\.|,,|,))(?=\s|\(|/|\w|\*)|(/[^/]+/)|([()])|([^\s()!]+))")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A node or a word of a tree: its name, mother and words; words are below their tags."""
+
+    number: int
+    label: str
+    mother: int
+    first: int
+    end: int
+
+
+def _places(tree: Tree) -> list[_Place]:
+    found: list[_Place] = []
+    open_: list[list[int]] = []
+    for node, (label, first, end) in zip(tree.nodes(), tree.spans(), strict=True):
+        while open_ and not open_[-1][1]:
+            open_.pop()
+        mother = open_[-1][0] if open_ else -1
+        if open_:
+            open_[-1][1] -= 1
+        found.append(_Place(len(found), label, mother, first, end))
+        if node.word is not None:
+            found.append(_Place(len(found), node.word, len(found) - 1, first, end))
+        open_.append([found[-1].number if node.word is None else -1, len(node.children)])
+    return found
+
+
+def _below(places: list[_Place], low: _Place, high: _Place) -> bool:
+    at = low.mother
+    while at > high.number:
+        at = places[at].mother
+    return at == high.number
+
+
+Relation = Callable[[list[_Place], _Place, _Place], bool]
+_RELATIONS: dict[str, Relation] = {
+    "<": lambda places, a, b: b.mother == a.number,
+    ">": lambda places, a, b: a.mother == b.number,
+    "<<": lambda places, a, b: _below(places, b, a),
+    ">>": lambda places, a, b: _below(places, a, b),
+    "$": lambda places, a, b: a.mother == b.mother >= 0 and a.number != b.number,
+    "$.": lambda places, a, b: a.mother == b.mother >= 0 and a.end == b.first,
+    ".": lambda places, a, b: a.end == b.first,
+    "..": lambda places, a, b: a.end <= b.first,
+    ",": lambda places, a, b: b.end == a.first,
+    ",,": lambda places, a, b: b.end <= a.first,
+}
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node of a pattern, and what must hold of it."""
+
+    name: str
+    relations: tuple[tuple[str, _Node], ...] = ()
+
+    @cached_property
+    def _test(self) -> re.Pattern[str]:
+        if self.name.startswith("/"):
+            try:
+                return re.compile(self.name[1:-1])
+            except re.error as error:
+                raise DataError(f"{self.name} is not a regular expression: {error}") from None
+        names = "|".join(map(re.escape, self.name.split("|"))) if self.name != "*" else ".*"
+        return re.compile(f"^(?:{names})$")
+
+    def matches(self, places: list[_Place], place: _Place) -> bool:
+        """Whether a node of a tree is one of these."""
+        if not self._test.search(place.label):
+            return False
+        for relation, other in self.relations:
+            related = _RELATIONS[relation.lstrip("!")]
+            there = any(related(places, place, each) and other.matches(places, each) for each in places)
+            if there == relation.startswith("!"):
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class PhrasePattern:
+    """A pattern of constituents.
+
+    >>> from latentgram.data.brackets import parse_tree
+    >>> tree = parse_tree("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")
+    >>> [PhrasePattern.parse(text).find(tree) for text in ("NP < DT", "S << barks", "NP . VP", "NP !< DT")]
+    [[(0, 2)], [(0, 3)], [(0, 2)], []]
+    """
+
+    node: _Node
+
+    @classmethod
+    def parse(cls, text: str) -> PhrasePattern:
+        """The pattern of a text."""
+        tokens = _tokens(text)
+        node, rest = _read_node(tokens, 0)
+        if rest != len(tokens):
+            raise DataError(f"“{tokens[rest]}” in the pattern is out of place")
+        return cls(node)
+
+    def find(self, tree: Tree) -> list[tuple[int, int]]:
+        """The words of all nodes that match, first and one past the last."""
+        places = _places(tree)
+        return [(place.first, place.end) for place in places if self.node.matches(places, place)]
+
+
+def _tokens(text: str) -> list[str]:
+    tokens, at = [], 0
+    while text[at:].strip():
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise DataError(f"the pattern cannot be read at “{text[at:].strip()[:20]}”")
+        tokens.append(next(part for part in match.groups() if part))
+        at = match.end()
+    if not tokens:
+        raise DataError("the pattern is empty")
+    return tokens
+
+
+def _read_node(tokens: list[str], at: int) -> tuple[_Node, int]:
+    if at >= len(tokens) or tokens[at] == ")" or tokens[at].lstrip("!") in _RELATIONS:
+        raise DataError(
+            "the pattern lacks a node" + (f" before “{tokens[at]}”" if at < len(tokens) else " at its end")
+        )
+    if tokens[at] == "(":
+        node, at = _read_node(tokens, at + 1)
+        if at >= len(tokens) or tokens[at] != ")":
+            raise DataError("a bracket of the pattern is never closed")
+        return node, at + 1
+    name, at = tokens[at], at + 1
+    relations: list[tuple[str, _Node]] = []
+    while at < len(tokens) and tokens[at].lstrip("!") in _RELATIONS:
+        relation = tokens[at]
+        if tokens[at + 1 : at + 2] == ["("]:
+            other, at = _read_node(tokens, at + 1)
+        else:
+            if at + 1 >= len(tokens) or tokens[at + 1] == ")":
+                raise DataError(f"the pattern lacks a node behind “{relation}”")
+            other, at = _Node(tokens[at + 1]), at + 2
+        relations.append((relation, other))
+    return _Node(name, tuple(relations)), at
+
+
+_CLAUSE = re.compile(
+    r"^(?:(?P<node>\w+)\s*\[(?P<features>.*)\]|(?P<head>\w+)\s*-(?:\[(?P<relation>[^\]]+)\]-)?>\s*(?P<word>\w+)"
+    r"|(?P<left>\w+)\s*(?P<order><<?)\s*(?P<right>\w+))$"
+)
+_FEATURE = re.compile(r'^(?P<no>!)?(?P<name>[\w\[\]]+)\s*(?:(?P<is>=|<>)\s*(?P<value>"[^"]*"|\S+))?$')
+_COLUMNS = {"form": "words", "lemma": "lemmas", "upos": "upos", "xpos": "xpos"}
+
+Test = Callable[[DependencyTree, dict[str, int]], bool]
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """What must hold of some named words."""
+
+    names: tuple[str, ...]
+    test: Test
+
+
+@dataclass(frozen=True)
+class ArcPattern:
+    """A pattern of dependencies.
+
+    >>> tree = DependencyTree(("dogs", "chase", "cats"), (2, 0, 2), ("nsubj", "root", "obj"))
+    >>> ArcPattern.parse("V -[obj]-> N; N [form=cats]").find(tree)
+    [(1, 2), (2, 3)]
+    """
+
+    wanted: tuple[_Clause, ...]
+    without: tuple[tuple[_Clause, ...], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> ArcPattern:
+        """The pattern of a text."""
+        blocks = re.findall(r"(pattern|without)\s*\{([^}]*)\}", text)
+        if not blocks:
+            blocks = [("pattern", text)]
+        wanted = tuple(clause for kind, body in blocks if kind == "pattern" for clause in _clauses(body))
+        if not wanted:
+            raise DataError("the pattern is empty")
+        return cls(wanted, tuple(tuple(_clauses(body)) for kind, body in blocks if kind == "without"))
+
+    def find(self, tree: DependencyTree) -> list[tuple[int, int]]:
+        """The words of the first match, each as first and one past the last; none if nothing matches."""
+        for words in _assignments(tree, self.wanted, {}):
+            if not any(next(_assignments(tree, block, words), None) is not None for block in self.without):
+                return sorted({(word, word + 1) for word in words.values()})
+        return []
+
+
+def _clauses(text: str) -> Iterator[_Clause]:
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        match = _CLAUSE.match(part)
+        if match is None:
+            raise DataError(f"“{part}” is not part of a pattern: V [upos=VERB], V -[obj]-> N or V << N is")
+        if match["node"]:
+            yield _Clause((match["node"],), _features(match["node"], match["features"]))
+        elif match["head"]:
+            yield _Clause((match["head"], match["word"]), _edge(match["head"], match["word"], match["relation"]))
+        else:
+            yield _Clause((match["left"], match["right"]), _order(match["left"], match["right"], match["order"]))
+
+
+def _features(name: str, text: str) -> Test:
+    tests: list[Callable[[DependencyTree, int], bool]] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _FEATURE.match(part)
+        if match is None:
+            raise DataError(f"“{part}” is not a feature: upos=VERB, lemma=dog|cat or !Case is")
+        wanted = (match["value"] or "").strip('"').split("|")
+        tests.append(_feature(match["name"], match["is"], wanted, bool(match["no"])))
+    return lambda tree, words: all(test(tree, words[name]) for test in tests)
+
+
+def _feature(
+    name: str, relation: str | None, wanted: list[str], absent: bool
+) -> Callable[[DependencyTree, int], bool]:
+    def value(tree: DependencyTree, word: int) -> str | None:
+        if name in _COLUMNS:
+            found: str = getattr(tree, _COLUMNS[name])[word]
+            return None if found == "_" else found
+        features = dict(part.partition("=")[::2] for part in tree.feats[word].split("|"))
+        return features.get(name)
+
+    def test(tree: DependencyTree, word: int) -> bool:
+        found = value(tree, word)
+        if relation is None:
+            return (found is None) == absent
+        return (found in wanted) == (relation == "=")
+
+    return test
+
+
+def _edge(head: str, word: str, relation: str | None) -> Test:
+    others = relation is not None and relation.startswith("^")
+    named = set((relation or "").lstrip("^").split("|"))
+
+    def test(tree: DependencyTree, words: dict[str, int]) -> bool:
+        if tree.heads[words[word]] != words[head] + 1:
+            return False
+        return relation is None or (tree.deprels[words[word]] in named) != others
+
+    return test
+
+
+def _order(left: str, right: str, order: str) -> Test:
+    def test(tree: DependencyTree, words: dict[str, int]) -> bool:
+        apart = words[right] - words[left]
+        return apart == 1 if order == "<" else apart > 0
+
+    return test
+
+
+def _assignments(
+    tree: DependencyTree, clauses: tuple[_Clause, ...], known: dict[str, int]
+) -> Iterator[dict[str, int]]:
+    """All ways to name words so that the clauses hold; two names are two words."""
+    free = [
+        name for name in dict.fromkeys(name for clause in clauses for name in clause.names) if name not in known
+    ]
+    ready = [clause for clause in clauses if all(name in known for name in clause.names)]
+    if not all(clause.test(tree, known) for clause in ready):
+        return
+    if not free:
+        yield known
+        return
+    for word in range(len(tree)):
+        if word not in known.values():
+            yield from _assignments(tree, clauses, {**known, free[0]: word})
+
+
+def pattern_finder(text: str, phrases: bool) -> Callable[[Tree | DependencyTree], list[tuple[int, int]]]:
+    """What finds a pattern in trees of one kind: the words that match, or nothing.
+
+    >>> find = pattern_finder("NN|NNS", phrases=True)
+    >>> find(Tree("NP", (Tree("DT", word="the"), Tree("NN", word="cat"))))
+    [(1, 2)]
+    """
+    if phrases:
+        phrase = PhrasePattern.parse(text)
+        return lambda tree: phrase.find(tree) if isinstance(tree, Tree) else []
+    arc = ArcPattern.parse(text)
+    return lambda tree: arc.find(tree) if isinstance(tree, DependencyTree) else []

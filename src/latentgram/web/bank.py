@@ -1,0 +1,151 @@
+"""The trees of the treebank file, as they are now: found, changed, taken away, and put back.
+
+Every change is a row of the history, with what was there before, so that it can be undone; the file stays a plain
+treebank. The file is read again when it has changed, whoever changed it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.patterns import pattern_finder
+from latentgram.data.treebank import CONSTITUENCY
+from latentgram.errors import DataError, LatentgramError
+from latentgram.kinds.protocols import AnyTree
+from latentgram.parser.parser import Parser
+from latentgram.parser.reliability import find_suspects
+from latentgram.web.annotations import Annotations, sentence_key, text_of, words_in
+from latentgram.web.editing.phrases import spans
+from latentgram.web.history import Accepted, Change
+
+_OPERATORS = frozenset("<>$[]{}|/*")
+_WORD_OPERATORS = (" . ", " .. ", " , ", " ,, ", "->")
+
+
+class Entry(NamedTuple):
+    """A tree of the file: its number from 0, its text, and the tree."""
+
+    number: int
+    text: str
+    tree: AnyTree
+    words: tuple[str, ...]
+    key: str
+
+
+@dataclass
+class Bank:
+    """The trees of a treebank file."""
+
+    annotations: Annotations
+    doubts: dict[str, float] = field(default_factory=dict)
+    """log p(tree | sentence) per word, by the text of the tree."""
+    _seen: tuple[int, int] = (-1, -1)
+    _entries: list[Entry] = field(default_factory=list)
+
+    def entries(self) -> list[Entry]:
+        """All trees, in the order of the file."""
+        path = self.annotations.file
+        if not path.exists():
+            return []
+        state = path.stat()
+        if (state.st_mtime_ns, state.st_size) != self._seen:
+            pieces, trees = self.annotations.pieces(), self.annotations.read()
+            if len(pieces) != len(trees):
+                raise DataError("the trees of the file cannot be told apart", path=path)
+            self._entries = [
+                Entry(number, piece.text, tree, words_in(tree), sentence_key(words_in(tree)))
+                for number, (piece, tree) in enumerate(zip(pieces, trees, strict=True))
+            ]
+            self._seen = (state.st_mtime_ns, state.st_size)
+        return self._entries
+
+    def find(self, query: str) -> list[tuple[Entry, list[tuple[int, int]]]]:
+        """The trees with some words one after the other, or with a pattern; and which words match."""
+        query = query.strip()
+        if not query:
+            return [(entry, []) for entry in self.entries()]
+        if not _is_pattern(query):
+            wanted = query.lower().split()
+            return [(entry, hits) for entry in self.entries() if (hits := _occurrences(entry.words, wanted))]
+        finder = pattern_finder(query, self.annotations.kind == CONSTITUENCY)
+        return [(entry, hits) for entry in self.entries() if (hits := finder(entry.tree))]
+
+    def past(self, words: list[str]) -> tuple[Counter[str], int]:
+        """How these words were analysed before: the labels over just them (or relations), and how often not."""
+        wanted = [word.lower() for word in words]
+        labels: Counter[str] = Counter()
+        none = 0
+        for entry in self.entries():
+            for first, end in _occurrences(entry.words, wanted):
+                names = _analysis(entry.tree, first, end)
+                labels.update(names)
+                none += not names
+        return labels, none
+
+    def change(self, id: str, number: int, old: str, new: AnyTree | None, annotator: str) -> bool:
+        """Put another tree in the place of one, or none; whether that was not done before."""
+        text = "" if new is None else text_of(new)
+        action = "delete" if new is None else "replace"
+        entry = self._accepted(old)
+        change = Change(id, time.time(), annotator, action, entry.id if entry else "", number, old, text)
+        return self.annotations.book.change(change)
+
+    def _accepted(self, text: str) -> Accepted | None:
+        same = [each for each in self.annotations.book.accepted() if each.tree.strip() == text.strip()]
+        return same[-1] if same else None
+
+    def undo(self, id: str, annotator: str, change: str | None) -> str:
+        """Undo a change, or the last acceptance; what was done, in words."""
+        if change is not None:
+            row = next((each for each in self.annotations.book.changes(10_000) if each.id == change), None)
+            if row is None:
+                raise DataError("there is no such change in the history")
+            undone = Change(id, time.time(), annotator, "undo", row.of, row.number, row.new, row.old)
+            self.annotations.book.change(undone)
+            return f"Undone: {row.action}."
+        accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
+        mine = [each for each in accepted if each.annotator == annotator] or accepted
+        if not mine:
+            raise DataError("nothing was accepted that could be taken back")
+        last = mine[-1]
+        number = next((e.number for e in self.entries() if e.text.strip() == last.tree.strip()), 0)
+        self.annotations.book.change(
+            Change(id, time.time(), annotator, "take back", last.id, number, last.tree, "")
+        )
+        return "The last acceptance was taken back."
+
+
+def doubts_of(parser: Parser, trees: list[AnyTree]) -> list[float | None]:
+    """How improbable each tree is to the parser, per word: what a worker does."""
+    return [_doubt(parser, tree) for tree in trees]
+
+
+def _doubt(parser: Parser, tree: AnyTree) -> float | None:
+    try:
+        return find_suspects(parser, [tree], 1)[0].per_word
+    except (LatentgramError, ValueError, KeyError):
+        return None
+
+
+def _is_pattern(query: str) -> bool:
+    return bool(_OPERATORS & set(query)) or any(each in query for each in _WORD_OPERATORS)
+
+
+def _occurrences(words: tuple[str, ...], wanted: list[str]) -> list[tuple[int, int]]:
+    size = len(wanted)
+    lower = [word.lower() for word in words]
+    return [(at, at + size) for at in range(len(words) - size + 1) if lower[at : at + size] == wanted]
+
+
+def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:
+    """The labels over some words, or the relation of the one word of them whose head is another."""
+    if isinstance(tree, DependencyTree):
+        inside = range(first + 1, end + 1)
+        outer = [word for word in inside if tree.heads[word - 1] not in inside]
+        return [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
+    found = [label for label, start, stop in spans(tree) if (start, stop) == (first, end)]
+    return found[:-1] if end - first == 1 else found

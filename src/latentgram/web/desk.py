@@ -1,0 +1,78 @@
+"""What annotators say of sentences: skipped, flagged, a comment, who is to do it, and who has it before him now.
+
+It is kept in the history of the treebank, by a digest of the words, so that all servers of one treebank share it.
+A lease ends by itself: who went home blocks nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from latentgram.web.history import History
+
+LEASE = 900.0
+"""Seconds that a sentence is kept for the one who took it."""
+
+
+class Note(NamedTuple):
+    """What is known of a sentence besides its tree."""
+
+    sentence: str
+    skipped: bool = False
+    flag: bool = False
+    comment: str = ""
+    assigned: str = ""
+    lease: str = ""
+    until: float = 0.0
+
+    def leased_to_another(self, client: str) -> bool:
+        """Whether somebody else has it before him."""
+        return self.until > time.time() and self.lease != client
+
+
+_FIELDS = ", ".join(Note._fields)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The notes beside a treebank."""
+
+    book: History
+
+    def read(self) -> dict[str, Note]:
+        """All notes, by the digest of the sentence."""
+        if not self.book.path.exists():
+            return {}
+        with contextlib.closing(sqlite3.connect(self.book.path, timeout=5.0)) as base:
+            try:
+                rows = base.execute(f"SELECT {_FIELDS} FROM notes").fetchall()
+            except sqlite3.OperationalError:  # a history of the first version, which nothing was written to yet
+                return {}
+        return {row[0]: Note(row[0], bool(row[1]), bool(row[2]), *row[3:]) for row in rows}
+
+    def set(self, sentence: str, **fields: bool | str | float) -> Note:
+        """Change some of what is known of a sentence."""
+        with self.book.locked() as base:
+            return self._set(base, sentence, fields)
+
+    def _set(self, base: sqlite3.Connection, sentence: str, fields: dict[str, bool | str | float]) -> Note:
+        base.execute("INSERT OR IGNORE INTO notes (sentence) VALUES (?)", (sentence,))
+        for name, value in fields.items():
+            if name not in Note._fields:
+                raise KeyError(name)
+            base.execute(f"UPDATE notes SET {name} = ? WHERE sentence = ?", (value, sentence))
+        row = base.execute(f"SELECT {_FIELDS} FROM notes WHERE sentence = ?", (sentence,)).fetchone()
+        return Note(row[0], bool(row[1]), bool(row[2]), *row[3:])
+
+    def take(self, sentence: str, client: str) -> bool:
+        """Keep a sentence for a client for a while; whether nobody else has it."""
+        with self.book.locked() as base:
+            row = base.execute(f"SELECT {_FIELDS} FROM notes WHERE sentence = ?", (sentence,)).fetchone()
+            if row is not None and Note(*row).leased_to_another(client):
+                return False
+            self._set(base, sentence, {"lease": client, "until": time.time() + LEASE})
+            return True

@@ -1,0 +1,1 @@
+"""Corrections of trees: what is asked of the parser, and what is done by hand."""

@@ -1,0 +1,120 @@
+"""Dependency trees changed by hand: everything stays as it is but what is named, crossing arcs included.
+
+Words are counted from 0 and heads from 1, 0 being the root. When a word is cut in two or two are joined, heads,
+enhanced dependencies, multiword ranges and empty nodes are numbered anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from latentgram.data.dependencies import COLUMNS, Columns, DependencyTree
+from latentgram.errors import DataError
+
+_NUMBER = re.compile(r"^(\d+)(\.?)")
+
+
+def set_head(tree: DependencyTree, word: int, head: int) -> DependencyTree:
+    """Another head; a word that becomes the root takes the place of the old one, which goes under it.
+
+    >>> set_head(DependencyTree(("a", "b", "c"), (2, 0, 2)), 2, 0).heads
+    (2, 3, 0)
+    """
+    heads = list(tree.heads)
+    above = head
+    while above > 0:
+        if above == word + 1:
+            raise DataError(f"“{tree.words[head - 1]}” is under “{tree.words[word]}”, and cannot be its head")
+        above = heads[above - 1]
+    if heads[word] == 0 and head != 0:
+        raise DataError(f"“{tree.words[word]}” is the root: make another word the root first")
+    if head == 0:
+        heads = [word + 1 if above == 0 else above for above in heads]
+    heads[word] = head
+    return tree.replace(heads=tuple(heads))
+
+
+def set_column(tree: DependencyTree, word: int, column: str, value: str) -> DependencyTree:
+    """Another relation, lemma, tag or feature of a word.
+
+    >>> set_column(DependencyTree(("dogs",), (0,)), 0, "lemmas", "dog").lemmas
+    ('dog',)
+    """
+    if column == "feats" and value != "_":
+        value = "|".join(sorted(value.split("|"), key=str.lower))
+    values = list(getattr(tree, column))
+    values[word] = value or "_"
+    return tree.replace(**cast(Columns, {column: tuple(values)}))
+
+
+def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTree:
+    """Cut a word into several: the first keeps its row, the others are its dependents.
+
+    >>> split(DependencyTree(("cannot", "go"), (2, 0)), 0, ("can", "not")).heads
+    (3, 1, 0)
+    """
+    more = len(parts) - 1
+
+    def place(number: int) -> int:
+        return number + more if number > word + 1 else number
+
+    heads = [place(head) for head in tree.heads]
+    heads[word + 1 : word + 1] = [word + 1] * more
+    words = (*tree.words[:word], *parts, *tree.words[word + 1 :])
+    return _with_rows(tree, words, heads, lambda rows, name: _spread(rows, word, more, name), place)
+
+
+def merge(tree: DependencyTree, word: int) -> DependencyTree:
+    """Make one word of this and the next: the row of the one above the other stays.
+
+    >>> merge(DependencyTree(("can", "not", "go"), (3, 1, 0)), 0).words
+    ('cannot', 'go')
+    """
+    if word + 1 >= len(tree):
+        raise DataError("the last word has none behind it")
+    upper, lower = (word + 1, word) if tree.heads[word] == word + 2 else (word, word + 1)
+
+    def place(number: int) -> int:
+        return number - 1 if number > word + 1 else number
+
+    heads = [place(head) for head in tree.heads]
+    del heads[lower]
+    heads[word] = place(tree.heads[upper])
+    words = (*tree.words[:word], tree.words[word] + tree.words[word + 1], *tree.words[word + 2 :])
+    return _with_rows(tree, words, heads, lambda rows, name: [*rows[:lower], *rows[lower + 1 :]], place)
+
+
+def _spread(rows: Sequence[str], word: int, more: int, name: str) -> list[str]:
+    """A column with rows for the new words: their tags are those of the old one, the rest is not known."""
+    new = rows[word] if name in ("upos", "xpos") else "_"
+    return [*rows[: word + 1], *[new] * more, *rows[word + 1 :]]
+
+
+def _with_rows(
+    tree: DependencyTree,
+    words: tuple[str, ...],
+    heads: Sequence[int],
+    rows: Callable[[Sequence[str], str], list[str]],
+    place: Callable[[int], int],
+) -> DependencyTree:
+    def behind(number: int) -> int:
+        """The last word of what a word has become."""
+        return max(place(number), place(number + 1) - 1)
+
+    def numbered(text: str) -> str:
+        return _NUMBER.sub(lambda match: f"{(behind if match[2] else place)(int(match[1]))}{match[2]}", text)
+
+    def renumbered(row: str) -> str:
+        identity, *rest = row.split("\t")
+        first, dash, last = identity.partition("-")
+        return "\t".join([f"{place(int(first))}-{behind(int(last))}" if dash else numbered(first), *rest])
+
+    columns = {name: tuple(rows(getattr(tree, name), name)) for name in COLUMNS}
+    columns["deps"] = tuple("|".join(map(numbered, value.split("|"))) for value in columns["deps"])
+    extra = tuple((behind(before), renumbered(row)) for before, row in tree.extra_rows)
+    made = tree.replace(**cast(Columns, {**columns, "words": words, "heads": tuple(heads), "extra_rows": extra}))
+    if made.fault is not None:
+        raise DataError(f"not a tree: {made.fault}")
+    return made

@@ -1,0 +1,327 @@
+"""Corrections: what a person says of a tree, in the order in which it was said.
+
+Some are asked of the parser, which finds the best tree that obeys them: spans, tags, heads. Others it cannot be
+asked, and they are made on its tree by hand: relations, lemmas, function tags, traces. Any correction may be made
+`by_hand`, and on a tree that is to stay as it is (`base`) all are. Cutting and joining words changes the sentence;
+what was said before is numbered anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from latentgram.data.cleaning import plain_label
+from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError
+from latentgram.kinds.protocols import AnyTree
+from latentgram.web.editing import arcs
+from latentgram.web.editing.phrases import Draft
+from latentgram.web.schemas import Index, Label, Strict, Word
+
+COLUMNS = {"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats", "misc": "misc"}
+"""The columns of CoNLL-U that can be set, and their names in a `DependencyTree`."""
+
+Part = tuple[Index, Index, Label]
+Value = Annotated[str, Field(max_length=300, pattern=r"^[^\s]*$")]
+"""What may stand in a column; nothing means that it is not known."""
+
+
+class _Said(Strict):
+    by_hand: bool = Field(False, description="Make it on the parser's tree, without asking the parser.")
+
+
+class Span(_Said):
+    """These words are a constituent (of this label; in place of another)."""
+
+    kind: Literal["span"]
+    first: Index
+    end: Index
+    label: Label | None = None
+    instead: Label | None = None
+
+
+class NoSpan(_Said):
+    """These words are no constituent, or none of this label."""
+
+    kind: Literal["no-span"]
+    first: Index
+    end: Index
+    label: Label | None = None
+
+
+class Attach(_Said):
+    """A constituent belongs under another mother.
+
+    `spans` and `forbidden` say the same to the parser: which constituents there are then, and which not.
+    """
+
+    kind: Literal["attach"]
+    node: Part
+    to: Part
+    spans: list[Part] = Field([], max_length=50)
+    forbidden: list[Part] = Field([], max_length=50)
+
+
+class Tag(_Said):
+    """The tag of a word."""
+
+    kind: Literal["tag"]
+    word: Index
+    tag: Label
+
+
+class Head(_Said):
+    """The head of a word: counted from 1, 0 is the root."""
+
+    kind: Literal["head"]
+    word: Index
+    head: Index
+
+
+class NoHead(_Said):
+    """What is not the head of a word."""
+
+    kind: Literal["no-head"]
+    word: Index
+    head: Index
+
+
+class Relation(_Said):
+    """The name of the arc to a word; one that the grammar does not know is taken only `by_hand`."""
+
+    kind: Literal["relation"]
+    word: Index
+    relation: Label
+
+
+class Column(_Said):
+    """The lemma, the tags, the features or the notes of a word."""
+
+    kind: Literal["column"]
+    word: Index
+    column: Literal["lemma", "upos", "xpos", "feats", "misc"]
+    value: Value
+
+
+class Function(_Said):
+    """The function tags and index behind a label: `SBJ`, `SBJ-1`; nothing takes them away."""
+
+    kind: Literal["function"]
+    first: Index
+    end: Index
+    label: Label
+    function: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9=-]*$")]
+
+
+class Trace(_Said):
+    """An empty element before a word, under a constituent."""
+
+    kind: Literal["trace"]
+    at: Index
+    mother: Part
+    label: Label | None = None
+    text: Word = "*"
+
+
+class NoTrace(_Said):
+    """There is no empty element there."""
+
+    kind: Literal["no-trace"]
+    at: Index
+    text: Word
+
+
+class Split(_Said):
+    """A word is several words."""
+
+    kind: Literal["split"]
+    word: Index
+    parts: list[Word] = Field(min_length=2, max_length=20)
+
+
+class Merge(_Said):
+    """A word and the next are one word."""
+
+    kind: Literal["merge"]
+    word: Index
+
+
+Correction = Annotated[
+    Span | NoSpan | Attach | Tag | Head | NoHead | Relation | Column | Function | Trace | NoTrace | Split | Merge,
+    Field(discriminator="kind"),
+]
+Numbered = list[tuple[int, Correction]]
+"""Corrections with their places in the list that was sent."""
+
+
+def asks(correction: Correction) -> bool:
+    """Whether a correction is asked of the parser."""
+    return not correction.by_hand and isinstance(correction, Span | NoSpan | Attach | Tag | Head | NoHead)
+
+
+def constraints_of(corrections: Iterable[Correction]) -> Constraints:
+    """What the parser is asked; contradictions raise."""
+    spans: list[tuple[int, int, str | None]] = []
+    forbidden: list[tuple[int, int, str | None]] = []
+    tags: list[tuple[int, str]] = []
+    heads: list[tuple[int, int]] = []
+    no_heads: list[tuple[int, int]] = []
+    for each in corrections:
+        if isinstance(each, Span):
+            spans.append((each.first, each.end, each.label))
+            if each.instead not in (None, each.label):
+                forbidden.append((each.first, each.end, each.instead))
+        elif isinstance(each, NoSpan):
+            forbidden.append((each.first, each.end, each.label))
+        elif isinstance(each, Attach):
+            spans += each.spans
+            forbidden += each.forbidden
+        elif isinstance(each, Tag):
+            tags.append((each.word, each.tag))
+        elif isinstance(each, Head):
+            heads.append((each.word + 1, each.head))
+        elif isinstance(each, NoHead):
+            no_heads.append((each.word + 1, each.head))
+    return Constraints.of(spans=spans, forbidden_spans=forbidden, tags=tags, heads=heads, forbidden_heads=no_heads)
+
+
+def unknown_names(correction: Correction, labels: Iterable[str], tags: Iterable[str]) -> str | None:
+    """What a correction names that the grammar does not know, as a sentence; None where it knows all."""
+    named: list[tuple[str | None, Iterable[str], str]] = []
+    if isinstance(correction, Span):
+        named = [(correction.label, (*labels, *tags), "label")]
+    elif isinstance(correction, Tag):
+        named = [(correction.tag, tags, "tag")]
+    elif isinstance(correction, Relation):
+        named = [(correction.relation, labels, "relation")]
+    for name, known, what in named:
+        if name is not None and name not in set(known):
+            return f"{name} is not a {what} of this grammar"
+    return None
+
+
+def apply(tree: AnyTree, correction: Correction) -> AnyTree:
+    """A tree with a correction made by hand."""
+    if isinstance(tree, Tree):
+        draft = Draft.of(tree)
+        _apply_to_phrases(draft, correction)
+        return draft.tree()
+    return _apply_to_arcs(tree, correction)
+
+
+def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
+    match correction:
+        case Span(first=first, end=end, label=label, instead=instead):
+            there = any((start, stop, node.label) == (first, end, label) for node, start, stop in draft.spans())
+            if label is None:
+                raise DataError("by hand a constituent needs a label")
+            if instead is not None and instead != label:
+                draft.label_as((first, end, instead), label)
+            elif not there:
+                draft.bracket(first, end, label)
+        case NoSpan(first=first, end=end, label=label):
+            draft.unbracket(first, end, label)
+        case Attach(node=node, to=to):
+            draft.attach(node, to)
+        case Tag(word=word, tag=tag):
+            draft.tag(word, tag)
+        case Function(first=first, end=end, label=label, function=function):
+            plain = plain_label(label)
+            joined = plain if not function else f"{plain}{'' if function[0] in '-=' else '-'}{function}"
+            draft.label_as((first, end, label), joined)
+        case Trace(at=at, mother=mother, label=label, text=text):
+            draft.trace(at, mother, label or "", text)
+        case NoTrace(at=at, text=text):
+            draft.untrace(at, text)
+        case Split(word=word, parts=parts):
+            draft.split(word, parts)
+        case Merge(word=word):
+            draft.merge(word)
+        case _:
+            raise DataError(f"a constituency tree has no {correction.kind}")
+
+
+def _apply_to_arcs(tree: DependencyTree, correction: Correction) -> DependencyTree:
+    word = getattr(correction, "word", 0)
+    if not 0 <= word < len(tree):
+        raise DataError(f"there is no word {word + 1} in this tree")
+    match correction:
+        case Head(head=head):
+            if head > len(tree):
+                raise DataError(f"there is no word {head} to be the head")
+            return arcs.set_head(tree, word, head)
+        case Relation(relation=relation):
+            return arcs.set_column(tree, word, "deprels", relation)
+        case Tag(tag=tag):
+            fine = any(each != "_" for each in tree.xpos)
+            return arcs.set_column(tree, word, "xpos" if fine else "upos", tag)
+        case Column(column=column, value=value):
+            return arcs.set_column(tree, word, COLUMNS[column], value)
+        case Split(parts=parts):
+            return arcs.split(tree, word, parts)
+        case Merge():
+            return arcs.merge(tree, word)
+        case _:
+            raise DataError(f"by hand a dependency tree has no {correction.kind}")
+
+
+def renumbered(correction: Correction, place: Callable[[int], int]) -> Correction:
+    """A correction of words that have got other numbers; `place` gives that of a boundary between words.
+
+    >>> renumbered(Span(kind="span", first=1, end=3, label="NP"), lambda at: at + (at > 1)).end
+    4
+    """
+
+    def span(part: tuple[int, int, str]) -> tuple[int, int, str]:
+        return place(part[0]), place(part[1]), part[2]
+
+    def of_word(word: int) -> int:
+        return min(place(word), place(word + 1) - 1)
+
+    changes: dict[str, object] = {}
+    for name, value in correction:
+        if name in ("first", "end", "at"):
+            changes[name] = place(value)
+        elif name == "word":
+            changes[name] = of_word(value)
+        elif name == "head":
+            changes[name] = value and of_word(value - 1) + 1
+        elif name in ("node", "to", "mother"):
+            changes[name] = span(value)
+        elif name in ("spans", "forbidden"):
+            changes[name] = [span(part) for part in value]
+    return correction.model_copy(update=changes)
+
+
+def retokenised(
+    words: Sequence[str], corrections: Sequence[Correction]
+) -> tuple[tuple[str, ...], Numbered, list[Split | Merge]]:
+    """The words after all cuts and joins, the other corrections in terms of them, and the cuts and joins."""
+    now, others, changes = list(words), list[tuple[int, Correction]](), list[Split | Merge]()
+    for number, each in enumerate(corrections):
+        if not isinstance(each, Split | Merge):
+            others.append((number, each))
+            continue
+        word = each.word
+        if isinstance(each, Split):
+            if word >= len(now) or "".join(each.parts) != now[word]:
+                raise DataError(f"the parts {' '.join(each.parts)} are not those of word {word + 1}")
+            now[word : word + 1] = each.parts
+            more = len(each.parts) - 1
+        else:
+            if word + 1 >= len(now):
+                raise DataError("the last word has none behind it")
+            now[word : word + 2] = [now[word] + now[word + 1]]
+            more = -1
+        changes.append(each)
+
+        def place(at: int, behind: int = word + (1 if more > 0 else 2), more: int = more) -> int:
+            return at + more if at >= behind else at
+
+        others = [(number, renumbered(old, place)) for number, old in others]
+    return tuple(now), others, changes

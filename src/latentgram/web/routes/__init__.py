@@ -1,0 +1,1 @@
+"""Parts of the API, each with the JSON that it takes and gives."""

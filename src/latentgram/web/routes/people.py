@@ -1,0 +1,154 @@
+"""Annotators over the wire: who did how much, how they agree, and which of two trees of a sentence stays."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+
+from fastapi import FastAPI
+from pydantic import BaseModel, Field
+
+from latentgram.errors import DataError
+from latentgram.web.agreement import Agreement, agreement_of
+from latentgram.web.annotations import words_in
+from latentgram.web.history import Accepted, Change
+from latentgram.web.routes.queue import per_hour
+from latentgram.web.routes.treebank import Id
+from latentgram.web.schemas import Person, Problem, Strict
+from latentgram.web.session import Session
+
+
+class PersonItem(BaseModel):
+    """What one annotator did."""
+
+    name: str
+    trees: int
+    words: int
+    fixes: int
+    per_hour: float | None
+    last: float
+
+
+class PairItem(BaseModel):
+    """How two annotators agree; figures in percent, but κ."""
+
+    names: tuple[str, str]
+    sentences: int
+    same: int
+    f1: float | None
+    uas: float | None
+    las: float | None
+    kappa: float | None
+
+
+class Rival(BaseModel):
+    """One of the trees of a sentence."""
+
+    id: str
+    annotator: str
+    time: float
+    tree: str
+    place: str
+
+
+class Dispute(BaseModel):
+    """A sentence with different trees by different people."""
+
+    sentence: str
+    words: tuple[str, ...]
+    trees: list[Rival]
+
+
+class PeopleAnswer(BaseModel):
+    """All annotators, how they agree, and what is to be decided."""
+
+    people: list[PersonItem]
+    pairs: list[PairItem]
+    disputes: list[Dispute]
+
+
+class SettleRequest(Strict):
+    """Which tree of a sentence stays: the one of an acceptance, by its id."""
+
+    id: Id
+    sentence: str = Field(min_length=8, max_length=64)
+    chosen: Id
+    annotator: Person = ""
+
+
+def add_people(app: FastAPI, session: Session) -> None:
+    """Serve what there is to know of annotators."""
+
+    @app.get("/api/people")
+    def people() -> PeopleAnswer:
+        """Who did how much, and how they agree on sentences that two annotated."""
+        accepted = session.annotations.book.accepted()
+        groups = _several(accepted)
+        return PeopleAnswer(
+            people=[_person(name, accepted) for name in sorted({each.annotator for each in accepted})],
+            pairs=_pairs(session, groups),
+            disputes=[_dispute(session, key, group) for key, group in groups.items() if _differ(group)][:200],
+        )
+
+    @app.post("/api/settle")
+    def settle(asked: SettleRequest) -> Problem:
+        """Let one of the trees of a sentence stay; the others stay in the history."""
+        group = _several(session.annotations.book.accepted()).get(asked.sentence, [])
+        chosen = next((each for each in group if each.id == asked.chosen), None)
+        if chosen is None:
+            raise DataError("there is no such tree of this sentence")
+        held = next((each for each in group if each.place == "file"), None)
+        if held is not None and held.id != chosen.id:
+            name = asked.annotator or session.annotator
+            change = Change(asked.id, time.time(), name, "settle", chosen.id, 0, held.tree, chosen.tree)
+            session.annotations.book.change(change)
+        session.annotations.book.settle(asked.sentence, chosen.id)
+        session.bank_changed()
+        return Problem(detail=f"The tree of {chosen.annotator or 'nobody in particular'} stays.")
+
+
+def _several(accepted: list[Accepted]) -> dict[str, list[Accepted]]:
+    """Sentences that more than one person annotated, by their digests."""
+    groups: dict[str, dict[str, Accepted]] = {}
+    for each in accepted:
+        if each.sentence and each.tree and each.place in ("file", "beside"):
+            groups.setdefault(each.sentence, {})[each.annotator] = each
+    return {key: list(group.values()) for key, group in groups.items() if len(group) > 1}
+
+
+def _differ(group: list[Accepted]) -> bool:
+    return len({each.digest for each in group}) > 1
+
+
+def _person(name: str, accepted: list[Accepted]) -> PersonItem:
+    own = [each for each in accepted if each.annotator == name]
+    return PersonItem(
+        name=name,
+        trees=len(own),
+        words=sum(each.words for each in own),
+        fixes=sum(each.fixes for each in own),
+        per_hour=per_hour(own),
+        last=max(each.time for each in own),
+    )
+
+
+def _pairs(session: Session, groups: dict[str, list[Accepted]]) -> list[PairItem]:
+    parse = session.annotations.parse
+    both: dict[tuple[str, str], list[tuple[Accepted, Accepted]]] = {}
+    for group in groups.values():
+        for one, other in combinations(sorted(group, key=lambda each: each.annotator), 2):
+            both.setdefault((one.annotator, other.annotator), []).append((one, other))
+    found = []
+    for names, pairs in sorted(both.items()):
+        agreed: Agreement = agreement_of([(parse(one.tree), parse(other.tree)) for one, other in pairs])
+        figures = {name: getattr(agreed, name) for name in PairItem.model_fields if name != "names"}
+        found.append(PairItem(names=names, **figures))
+    return found
+
+
+def _dispute(session: Session, key: str, group: list[Accepted]) -> Dispute:
+    trees = [
+        Rival(id=each.id, annotator=each.annotator, time=each.time, tree=each.tree, place=each.place)
+        for each in group
+    ]
+    return Dispute(sentence=key, words=words_in(session.annotations.parse(group[0].tree)), trees=trees)

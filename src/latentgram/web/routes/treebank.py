@@ -1,0 +1,240 @@
+"""The treebank over the wire: search, change, undo, the history, earlier decisions, export."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import FastAPI, Query
+from pydantic import BaseModel, Field
+
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.treebank import CONSTITUENCY
+from latentgram.kinds.protocols import AnyTree
+from latentgram.view.latex import latex
+from latentgram.view.trees import draw
+from latentgram.web.bank import Bank, Entry
+from latentgram.web.editing.question import MAX_TREE
+from latentgram.web.history import Accepted
+from latentgram.web.routes.queue import NoteAnswer, noted
+from latentgram.web.schemas import Person, Problem, Strict
+from latentgram.web.session import Session
+from latentgram.web.shown import read_tree
+
+TreeOrder = Literal["file", "recent", "doubtful", "flagged"]
+Id = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_TREE)]
+MOST = 1000
+"""Trees that are exported at a time."""
+
+
+class TreeItem(BaseModel):
+    """A tree of the treebank: its text, the words that a search found, and what is known of it."""
+
+    number: int
+    text: str
+    words: tuple[str, ...]
+    hits: list[tuple[int, int]] = []
+    id: str | None = Field(None, description="The id of its acceptance, if it was accepted on the page.")
+    annotator: str = ""
+    time: float | None = None
+    agreement: float | None = None
+    doubt: float | None = Field(None, description="log p(tree | sentence) per word, where it is known.")
+    note: NoteAnswer = NoteAnswer()
+
+
+class TreesAnswer(BaseModel):
+    """A part of the treebank."""
+
+    total: int
+    found: int
+    scored: int
+    items: list[TreeItem]
+
+
+class ReplaceRequest(Strict):
+    """Another tree in the place of one; the same `id` is carried out once."""
+
+    id: Id
+    number: int = Field(ge=0)
+    old: Text
+    tree: Text
+    annotator: Person = ""
+
+
+class DeleteRequest(Strict):
+    """A tree to be taken away."""
+
+    id: Id
+    number: int = Field(ge=0)
+    old: Text
+    annotator: Person = ""
+
+
+class UndoRequest(Strict):
+    """Undo a change, or without one the last acceptance."""
+
+    id: Id
+    change: Id | None = None
+    annotator: Person = ""
+
+
+class ChangeItem(BaseModel):
+    """A line of the history."""
+
+    id: str
+    time: float
+    annotator: str
+    action: str
+    number: int
+    old: str
+    new: str
+
+
+class PastAnswer(BaseModel):
+    """How the same words were analysed before: how often with each label, and how often as no constituent."""
+
+    labels: dict[str, int]
+    none: int
+
+
+class ExportRequest(Strict):
+    """Trees by their texts, or those that a search finds, in a format."""
+
+    trees: list[Text] = Field([], max_length=MOST)
+    query: str | None = Field(None, max_length=500)
+    format: Literal["text", "json", "latex", "svg"] = "text"
+
+
+class ExportAnswer(BaseModel):
+    """The text of a file, and how its name should end."""
+
+    content: str
+    ending: str
+    trees: int
+
+
+def add_treebank(app: FastAPI, session: Session) -> None:
+    """Serve the treebank."""
+    bank = session.bank
+
+    @app.get("/api/trees")
+    def trees(
+        query: Annotated[str, Query(max_length=500)] = "",
+        order: TreeOrder = "file",
+        offset: Annotated[int, Query(ge=0, le=10**7)] = 0,
+        limit: Annotated[int, Query(ge=1, le=200)] = 30,
+    ) -> TreesAnswer:
+        """Trees of the file, of all or of those with some words or a pattern."""
+        session.doubts_wanted = session.doubts_wanted or order == "doubtful"
+        found = bank.find(query)
+        notes = session.desk.read()
+        accepted = {each.tree.strip(): each for each in session.annotations.book.accepted() if each.tree}
+        if order == "flagged":
+            found = [each for each in found if (note := notes.get(each[0].key)) and (note.flag or note.comment)]
+        found.sort(key=lambda each: _rank(order, bank, each[0], accepted))
+        items = [
+            _item(bank, entry, hits, accepted.get(entry.text.strip()), noted(notes.get(entry.key), ""))
+            for entry, hits in found[offset : offset + limit]
+        ]
+        return TreesAnswer(total=len(bank.entries()), found=len(found), scored=len(bank.doubts), items=items)
+
+    @app.put("/api/trees")
+    def replace(asked: ReplaceRequest) -> Problem:
+        """Put another tree in the place of one; if that is not there any more, it is told."""
+        tree = session.annotations.parse(asked.tree)
+        if bank.change(asked.id, asked.number, asked.old, tree, _name(asked, session)):
+            session.bank_changed()
+        return Problem(detail="It has taken the place of the old tree.")
+
+    @app.post("/api/trees/delete")
+    def delete(asked: DeleteRequest) -> Problem:
+        """Take a tree out of the treebank."""
+        if bank.change(asked.id, asked.number, asked.old, None, _name(asked, session)):
+            session.bank_changed()
+        return Problem(detail="The tree was deleted; the history keeps it.")
+
+    @app.post("/api/undo")
+    def undo(asked: UndoRequest) -> Problem:
+        """Undo a change of the treebank, or the last acceptance."""
+        told = bank.undo(asked.id, _name(asked, session), asked.change)
+        session.bank_changed()
+        return Problem(detail=told)
+
+    @app.get("/api/changes")
+    def changes(limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[ChangeItem]:
+        """What was changed in the treebank, the newest first; acceptances are not listed here."""
+        rows = session.annotations.book.changes(limit)
+        return [ChangeItem(**{name: getattr(row, name) for name in ChangeItem.model_fields}) for row in rows]
+
+    @app.get("/api/past")
+    def past(words: Annotated[list[str], Query(min_length=1, max_length=8)]) -> PastAnswer:
+        """How these words, one after the other, were analysed in the treebank."""
+        labels, none = bank.past(words)
+        return PastAnswer(labels=dict(labels.most_common(8)), none=none)
+
+    @app.post("/api/export")
+    def export(asked: ExportRequest) -> ExportAnswer:
+        """Trees in another format."""
+        phrases = session.kind == CONSTITUENCY
+        texts = list(asked.trees)
+        if asked.query is not None:
+            texts += [entry.text for entry, _ in bank.find(asked.query)[:MOST]]
+        trees = [read_tree(text if phrases else text.strip("\n") + "\n\n", phrases) for text in texts]
+        content, ending = _exported(texts, trees, asked.format, phrases)
+        return ExportAnswer(content=content, ending=ending, trees=len(trees))
+
+
+def _name(asked: ReplaceRequest | DeleteRequest | UndoRequest, session: Session) -> str:
+    return asked.annotator or session.annotator
+
+
+def _rank(order: TreeOrder, bank: Bank, entry: Entry, accepted: dict[str, Accepted]) -> tuple[float, int]:
+    if order == "recent":
+        row = accepted.get(entry.text.strip())
+        return -(row.time if row else 0.0), -entry.number
+    if order == "doubtful":
+        return bank.doubts.get(entry.text, 0.0), entry.number
+    return 0.0, entry.number
+
+
+def _item(
+    bank: Bank, entry: Entry, hits: list[tuple[int, int]], row: Accepted | None, note: NoteAnswer
+) -> TreeItem:
+    return TreeItem(
+        number=entry.number,
+        text=entry.text,
+        words=entry.words,
+        hits=hits[:20],
+        id=row.id if row else None,
+        annotator=row.annotator if row else "",
+        time=row.time if row else None,
+        agreement=row.agreement if row else None,
+        doubt=bank.doubts.get(entry.text),
+        note=note,
+    )
+
+
+def _exported(texts: list[str], trees: list[AnyTree], form: str, phrases: bool) -> tuple[str, str]:
+    if form == "latex":
+        package = "forest" if phrases else "tikz-dependency"
+        return f"% \\usepackage{{{package}}}\n" + "\n\n".join(map(latex, trees)) + "\n", "tex"
+    if form == "svg":
+        pictures = "\n".join(f"<figure>{draw(tree)}</figure>" for tree in trees)
+        return (draw(trees[0]), "svg") if len(trees) == 1 else (f"<!doctype html>\n{pictures}\n", "html")
+    if form == "json":
+        return json.dumps([_as_json(tree) for tree in trees], ensure_ascii=False, indent=1), "json"
+    gap = "\n" if phrases else "\n\n"
+    return "".join(text.strip("\n") + gap for text in texts), "mrg" if phrases else "conllu"
+
+
+def _as_json(tree: AnyTree) -> dict[str, object]:
+    if isinstance(tree, DependencyTree):
+        return {
+            "words": tree.words,
+            "heads": tree.heads,
+            "deprels": tree.deprels,
+            "upos": tree.upos,
+            "xpos": tree.xpos,
+        }
+    return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": list(tree.spans())}

@@ -1,0 +1,96 @@
+// Accepting a tree: sent until the server has answered, once; and what to do when somebody else was first.
+
+import { ask } from "./api.js";
+import { next } from "./ahead.js";
+import { openItem, openPasted, refresh } from "./asking.js";
+import { follow } from "./learning.js";
+import { nextPasted, showPasted } from "./pasted.js";
+import { show } from "./showing.js";
+import { html } from "./svg.js";
+import { choose } from "./tabs.js";
+import { annotator, at, keep, say, state, view } from "./work.js";
+
+export function canAccept() {
+  return Boolean(state.parse) && !state.accepted && !state.unmet.length && !view.waiting;
+}
+
+export async function accept(text, over) {
+  if (text === undefined && !canAccept()) {
+    if (state.unmet.length) say(`A correction is not met: ${state.unmet[0].reason}`);
+    return;
+  }
+  if (!state.parse || state.accepted) return;
+  const tree = text ?? state.parse.trees[state.tree].plain;
+  // The same tree has the same number however often it is sent, so that it is written once.
+  if (state.ticket?.tree !== tree) state.ticket = { tree, id: crypto.randomUUID?.() ?? String(Date.now()) + Math.random().toString(36).slice(2) };
+  state.accepted = state.ticket.id;
+  at("accept").disabled = true;
+  at("conflict").hidden = true;
+  keep();
+  await sendAccepted(tree, over);
+}
+
+/** Send an accepted tree; the same number is sent until the server has answered, and it counts once. */
+export async function sendAccepted(tree, over = state.second ? "beside" : "ask") {
+  // A server that was started anew numbers its queue anew.
+  const queue = view.status?.instance === state.instance ? state.queue : null;
+  const { reopened } = state;
+  const work = { id: String(state.accepted), tree, annotator: annotator() };
+  try {
+    const answer = reopened
+      ? await ask("PUT", "/api/trees", { ...work, number: reopened.number, old: reopened.text })
+      : await ask("POST", "/api/accept", { ...work, proposed: state.proposed, fixes: state.fixes.count, queue, over });
+    follow();
+    await goOn();
+    say(message(answer, reopened), true);
+  } catch (error) {
+    if (error.status !== 0) state.accepted = false;
+    if (error.status === 409) showConflict(tree, error);
+    else say(error.message);
+    show();
+  }
+  keep();
+}
+
+function message(answer, reopened) {
+  if (reopened) return "Accepted: it has taken the place of the old tree.";
+  return `Accepted.${answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`}${answer.absorbed ? " It learns it now." : ""}`;
+}
+
+/** After an acceptance: the next sentence of the queue or of the pasted text, or this one as it is parsed now. */
+async function goOn() {
+  if (state.reopened) return choose("treebank");
+  if (state.pasted) {
+    if (!state.pasted.done.includes(state.pasted.at)) state.pasted.done.push(state.pasted.at);
+    const number = nextPasted();
+    if (number !== null) return openPasted(number);
+    showPasted();
+  }
+  return state.queue === null ? refresh() : goToNext([state.queue]);
+}
+
+/** The next sentence of the queue. */
+export async function goToNext(without) {
+  const found = await next(without);
+  if (found) return openItem(found.item, found.answer);
+  document.body.classList.remove("annotating");
+  state.queue = null;
+  say("Nothing else waits in the queue.", true);
+  return show();
+}
+
+/** Somebody has given this sentence its tree: the two are shown, and one chooses. */
+function showConflict(tree, { message: text, value }) {
+  const bar = at("conflict");
+  const act = (name, over) => html("button", { type: "button", onclick: () => {
+    bar.hidden = true;
+    if (over) accept(tree, over);
+    else goOn();
+  } }, name);
+  bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
+    html("details", {}, html("summary", {}, "Show that tree"), html("pre", {}, value.tree)),
+    html("div", { class: "buttons" }, act("Keep that one", null), act("Put mine in its place", "replace"), act("Keep both", "add"), act("Keep mine beside it, to be compared", "beside")));
+  bar.hidden = false;
+  say(null);
+  bar.querySelector("button").focus();
+}

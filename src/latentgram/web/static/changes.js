@@ -1,0 +1,30 @@
+// What a correction changed besides what was asked for: shown, so that nothing changes silently.
+
+import { headName } from "./alternatives.js";
+import { quote } from "./fixes.js";
+
+const key = ({ first, end, label }) => `${first} ${end} ${label}`;
+
+/** What is in one tree of a sentence and not in the other; null if nothing is. */
+export function compare(before, after, words, fix) {
+  if (!before || before.words.join(" ") !== words.join(" ")) return null;
+  const found = after.heads.length ? comparedArcs(before.tree, after, words, fix) : comparedPhrases(before.tree, after, words, fix);
+  return found.texts.length ? found : null;
+}
+
+function comparedArcs(before, after, words, fix) {
+  const moved = after.heads.map((head, word) => ({ word, head, old: before.heads[word] })).filter(({ word, head, old }) => head !== old && word !== fix?.word);
+  const texts = moved.map(({ word, head, old }) => `${words[word]}: ${headName(words, old)} → ${headName(words, head)}`);
+  const arcs = after.heads.map((head, word) => ({ word, old: before.heads[word], head })).filter(({ head, old }) => head !== old);
+  return { texts, arcs, spans: [], added: new Set() };
+}
+
+function comparedPhrases(before, after, words, fix) {
+  const [old, now] = [before, after].map((tree) => new Map(tree.nodes.map((node) => [key(node), node])));
+  const gone = [...old.values()].filter((node) => !now.has(key(node))), come = [...now.values()].filter((node) => !old.has(key(node)));
+  const asked = (node) => fix && ((fix.first === node.first && fix.end === node.end) || (fix.word === node.first && node.word !== null)
+    || [...(fix.spans ?? []), ...(fix.forbidden ?? [])].some(([first, end, label]) => first === node.first && end === node.end && label === node.label));
+  const name = (node) => `${node.label} ${quote(words, node.first, node.end)}`;
+  const texts = [...gone.filter((node) => !asked(node)).map((node) => `− ${name(node)}`), ...come.filter((node) => !asked(node)).map((node) => `+ ${name(node)}`)];
+  return { texts, arcs: [], spans: gone.filter((node) => node.word === null && node.end > node.first), added: new Set(come.map(key)) };
+}

@@ -1,0 +1,58 @@
+// What is said of a sentence besides its tree: skip it, flag it, comment on it.
+
+import { ask } from "./api.js";
+import { goToNext } from "./accepting.js";
+import { openPasted } from "./asking.js";
+import { nextPasted } from "./pasted.js";
+import { showNote } from "./showing.js";
+import { at, keep, say, state, tell } from "./work.js";
+
+async function note(fields) {
+  try {
+    state.note = await ask("POST", "/api/note", { words: state.question.words, ...fields });
+    showNote();
+    keep();
+    return true;
+  } catch (error) {
+    say(error.message);
+    return false;
+  }
+}
+
+export async function skip() {
+  if (state.pasted) {
+    const number = nextPasted();
+    return number === null ? undefined : openPasted(number);
+  }
+  if (state.queue === null) return;
+  const skipped = state.queue;
+  if (await note({ skipped: true })) await goToNext([skipped]);
+}
+
+export async function flag() {
+  if (state.question && (await note({ flag: !state.note.flag }))) tell(state.note.flag ? "Flagged." : "Not flagged any more.");
+}
+
+export function editComment() {
+  at("comment-box").hidden = false;
+  at("comment-text").focus();
+}
+
+export function startNotes() {
+  at("skip").addEventListener("click", skip);
+  at("flag").addEventListener("click", flag);
+  at("comment").addEventListener("click", () => (at("comment-box").hidden ? editComment() : (at("comment-box").hidden = true)));
+  at("comment-box").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (await note({ comment: at("comment-text").value.trim() })) {
+      at("comment-box").hidden = true;
+      at("drawing").focus();
+    }
+  });
+  at("comment-text").addEventListener("keydown", (event) => {
+    if (event.key === "Escape") at("comment-box").hidden = true;
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    at("comment-box").requestSubmit();
+  });
+}

@@ -1,0 +1,40 @@
+// Switches over the tree: leave the rest as it is, list or drawing; and taking an acceptance back.
+
+import { ask } from "./api.js";
+import { follow } from "./learning.js";
+import { draw } from "./showing.js";
+import { annotator, at, keep, say, state, tell, view } from "./work.js";
+
+/** Corrections change nothing but what they say, or the parser completes the rest. */
+export function pin() {
+  state.pinned = !state.pinned;
+  at("pin").setAttribute("aria-pressed", String(state.pinned));
+  tell(state.pinned ? "The rest stays as it is." : "The parser completes the rest.");
+  keep();
+}
+
+export function toggleOutline() {
+  view.outline = !view.outline;
+  at("outline").setAttribute("aria-pressed", String(view.outline));
+  localStorage.setItem("outline", view.outline ? "yes" : "no");
+  if (state.parse) draw();
+}
+
+/** Take the last acceptance back. */
+export async function undoAccept() {
+  try {
+    const { detail } = await ask("POST", "/api/undo", { id: crypto.randomUUID?.() ?? `undo-${Date.now()}`, annotator: annotator() });
+    say(detail, true);
+    follow();
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+export function startTools() {
+  view.outline = localStorage.getItem("outline") === "yes";
+  at("outline").setAttribute("aria-pressed", String(view.outline));
+  at("pin").setAttribute("aria-pressed", String(state.pinned));
+  at("pin").addEventListener("click", pin);
+  at("outline").addEventListener("click", toggleOutline);
+}

@@ -1,0 +1,100 @@
+// The treebank: its trees, found by words or patterns, opened again, changed, deleted, exported; and the history.
+
+import { ask } from "./api.js";
+import { openTree } from "./asking.js";
+import { offer } from "./download.js";
+import { showPeople } from "./agreement.js";
+import { html } from "./svg.js";
+import { annotator, at, say } from "./work.js";
+
+const PAGE = 30;
+let shown = PAGE, answer = null;
+
+const number = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
+
+export function startTreebank() {
+  at("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    shown = PAGE;
+    showTreebank();
+  });
+  at("tree-order").addEventListener("change", () => showTreebank());
+  at("bank-more").addEventListener("click", () => {
+    shown += PAGE;
+    showTreebank();
+  });
+  for (const button of document.querySelectorAll("[data-export]")) {
+    button.addEventListener("click", () => {
+      at("export").open = false;
+      save(button.dataset.export);
+    });
+  }
+}
+
+/** The trees that are searched for; history and annotators below. */
+export async function showTreebank() {
+  const query = new URLSearchParams({ query: at("pattern").value, order: at("tree-order").value, limit: Math.min(shown, 200) });
+  try {
+    answer = await ask("GET", `/api/trees?${query}`);
+    say(null);
+  } catch (error) {
+    at("bank-line").textContent = error.message;
+    return at("bank").replaceChildren();
+  }
+  const looked = at("tree-order").value === "doubtful" && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them looked at so far` : "";
+  at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.` : "No trees yet: accept some, or start with --treebank FILE.";
+  at("bank").replaceChildren(...answer.items.map(line));
+  at("bank-more").hidden = answer.items.length >= answer.found || shown >= 200;
+  await Promise.all([showHistory(), showPeople(showTreebank)]);
+}
+
+function line(item) {
+  const open = html("button", { "data-number": item.number, onclick: () => openTree(item.words, item.text.trimEnd() + (item.text.startsWith("(") ? "\n" : "\n\n"), { number: item.number, text: item.text }) },
+    html("span", { class: "n" }, item.doubt === null ? `${item.number + 1}` : item.doubt.toFixed(2)), html("span", { dir: "auto" }, ...highlighted(item), " ", html("span", { class: "marks" }, about(item))));
+  return html("li", {}, open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: () => act("POST", "/api/trees/delete", { id: number(), number: item.number, old: item.text, annotator: annotator() }) }, "Delete"));
+}
+
+/** The words, with those marked that a search found. */
+function highlighted({ words, hits }) {
+  const inside = (word) => hits.some(([first, end]) => first <= word && word < end);
+  return words.flatMap((word, place) => [inside(place) && words.length > 1 && hits.every(([first, end]) => end - first < words.length) ? html("mark", {}, word) : word, " "]);
+}
+
+function about({ annotator: who, time, agreement, note }) {
+  const when = time ? new Date(1000 * time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
+  return [note.flag && "⚑", note.comment && `✎ ${note.comment}`, time && `accepted${who ? ` by ${who}` : ""} ${when}`, agreement !== null && agreement !== undefined && `${Math.round(agreement)} % right before`].filter(Boolean).join(" · ");
+}
+
+async function act(method, path, body) {
+  try {
+    const { detail } = await ask(method, path, body);
+    await showTreebank();
+    say(detail, true);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+async function showHistory() {
+  const changes = await ask("GET", "/api/changes?limit=50");
+  const rows = changes.map((change) => html("li", {},
+    html("span", {}, html("b", {}, change.action), ` · ${change.annotator || "nobody in particular"} · ${new Date(1000 * change.time).toLocaleString()} · `, html("span", { class: "soft" }, brief(change.new || change.old))),
+    html("button", { class: "small", onclick: () => act("POST", "/api/undo", { id: number(), change: change.id, annotator: annotator() }) }, "Undo")));
+  const last = html("button", { class: "small", onclick: () => act("POST", "/api/undo", { id: number(), annotator: annotator() }) }, "Take the last acceptance back");
+  at("history").replaceChildren(html("li", {}, last), ...rows);
+}
+
+function brief(text) {
+  const words = text.startsWith("(") ? [...text.matchAll(/ ([^()\s]+)\)/g)].map((match) => match[1]) : [...text.matchAll(/^\d+\t([^\t]+)/gm)].map((match) => match[1]);
+  return words.length > 12 ? `${words.slice(0, 12).join(" ")} …` : words.join(" ");
+}
+
+async function save(format) {
+  try {
+    const made = await ask("POST", "/api/export", { query: at("pattern").value, format });
+    offer(new Blob([made.content], { type: "text/plain" }), `treebank.${made.ending}`);
+    say(`${made.trees} trees exported.`, true);
+  } catch (error) {
+    say(error.message);
+  }
+}

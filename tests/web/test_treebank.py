@@ -1,0 +1,223 @@
+"""The treebank on the page: search, change, delete, undo; annotators; guidelines, earlier decisions, export."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import latentgram as lg
+from latentgram.data.brackets import parse_tree
+from latentgram.data.patterns import ArcPattern, PhrasePattern
+from latentgram.errors import DataError
+from latentgram.parser.reliability import find_suspects
+
+TREE = "(TOP (S (NP (NNP Zyx)) (VP (VBZ sleeps)) (. .)))"
+OTHER = "(TOP (S (NP (NN Zyx)) (VP (VBZ sleeps)) (. .)))"
+
+
+def bank_of(served: Any) -> Path:
+    path: Path = served.session.annotations.path
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hits"),
+    [
+        ("NP", 3),
+        ("NP < PP", 1),
+        ("NP << garden", 2),
+        ("NP > PP", 1),
+        ("PP >> VP", 1),
+        ("VBD $. NP", 1),
+        ("NP . VP", 1),
+        ("NP !< PP", 2),
+        ("/^N/", 6),
+        ("VP < (NP < (PP < IN))", 1),
+        ("* < the", 2),
+        ("DT|NN", 6),
+    ],
+)
+def test_patterns_of_phrases(pattern: str, hits: int) -> None:
+    tree = parse_tree(
+        "(S (NP (DT a) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog) (PP (IN in) (NP (DT the) (NN garden))))))"
+    )
+    assert len(PhrasePattern.parse(pattern).find(tree)) == hits
+
+
+def test_patterns_against_a_check_of_all_nodes() -> None:
+    """What a pattern finds is what one finds by looking at every pair of nodes of every tree."""
+    for tree in lg.demo_treebank(30, seed=3):
+        expected = set()
+        for node, (_, first, end) in zip(tree.nodes(), tree.spans(), strict=True):
+            if node.label == "NP" and any(child.label == "PP" for child in node.children):
+                expected.add((first, end))
+        assert set(PhrasePattern.parse("NP < PP").find(tree)) == expected
+
+
+def test_patterns_of_arcs_and_patterns_that_are_none() -> None:
+    tree = lg.DependencyTree(
+        ("the", "dog", "sees", "cats"),
+        (2, 3, 0, 3),
+        ("det", "nsubj", "root", "obj"),
+        upos=("DET", "NOUN", "VERB", "NOUN"),
+        feats=("_", "Number=Sing", "_", "Number=Plur"),
+    )
+    assert ArcPattern.parse("V [upos=VERB]; V -[obj]-> N").find(tree) == [(2, 3), (3, 4)]
+    assert ArcPattern.parse("N [Number=Plur]").find(tree) == [(3, 4)]
+    assert ArcPattern.parse("V -[^obj]-> N; N [upos=NOUN]").find(tree) == [(1, 2), (2, 3)]
+    assert ArcPattern.parse("pattern { N [upos=NOUN] } without { N -[det]-> D }").find(tree) == [(3, 4)]
+    assert ArcPattern.parse("A [form=dog]; A < B").find(tree) == [(1, 2), (2, 3)]
+    assert ArcPattern.parse("A [form=sees]; A << B; B [form=dog]").find(tree) == []
+    for bad in ("NP <", "(NP < PP", "< NP", "NP < /(/", ""):
+        with pytest.raises(DataError):
+            PhrasePattern.parse(bad).find(parse_tree(TREE))
+    with pytest.raises(DataError, match="not part of a pattern"):
+        ArcPattern.parse("V =>> N")
+
+
+def test_trees_are_found_changed_deleted_and_put_back(serve: Any) -> None:
+    served = serve()
+    before = bank_of(served).read_text()
+    assert served.post("/api/accept", id="accepted-1", tree=TREE, annotator="Ann").status_code == 200
+    answer = served.get("/api/trees", query="zyx sleeps")
+    assert (answer["total"], answer["found"]) == (301, 1)
+    item = answer["items"][0]
+    assert (item["annotator"], item["hits"], item["number"]) == ("Ann", [[0, 2]], 300)
+    assert served.get("/api/trees", query="NP < NNP", order="recent")["items"][0]["number"] == 300
+    bad = served.client.get("/api/trees", params={"query": "NP <"})
+    assert bad.status_code == 422
+    assert "lacks a node" in bad.json()["detail"]
+    change = {"id": "changed-1", "number": 300, "old": item["text"], "tree": OTHER, "annotator": "Bob"}
+    for _ in range(2):
+        assert served.client.put("/api/trees", json=change).status_code == 200
+    assert bank_of(served).read_text() == before + OTHER + "\n"
+    late = served.client.put("/api/trees", json={**change, "id": "changed-2"})
+    assert late.status_code == 422
+    assert "another program" in late.json()["detail"]
+    first = served.get("/api/trees")["items"][0]
+    gone = served.post("/api/trees/delete", id="deleted-1", number=0, old=first["text"])
+    assert gone.status_code == 200
+    assert bank_of(served).read_text() == before.split("\n", 1)[1] + OTHER + "\n"
+    rows = served.get("/api/changes")
+    assert [row["action"] for row in rows] == ["delete", "replace"]
+    served.post("/api/undo", id="undone-01", change="deleted-1")
+    served.post("/api/undo", id="undone-02", change="changed-1")
+    assert bank_of(served).read_text() == before + TREE + "\n"
+    assert served.get("/api/status")["refit"]["pending"] == 1 + 4
+    # And the acceptance itself; the sentence waits again.
+    assert served.post("/api/undo", id="undone-03", annotator="Ann").status_code == 200
+    assert bank_of(served).read_text() == before
+    assert served.get("/api/status")["accepted"] == 0
+    assert lg.Treebank.read(bank_of(served))
+
+
+def test_a_sentence_whose_tree_is_taken_back_waits_again(serve: Any) -> None:
+    served = serve()
+    item = served.post("/api/queue/take", client="tab-1").json()["item"]
+    tree = served.post("/api/parse", words=item["words"]).json()["trees"][0]["plain"]
+    served.post("/api/accept", id="accepted-1", tree=tree, queue=item["number"])
+    assert served.get("/api/queue")["waiting"] == 1
+    served.post("/api/undo", id="undone-01")
+    assert served.get("/api/queue")["waiting"] == 2
+
+
+def test_the_most_doubtful_trees_come_first(serve: Any, tmp_path: Path) -> None:
+    bank = tmp_path / "own.mrg"
+    lg.demo_treebank(9, seed=2).write(bank)
+    served = serve(treebank=bank)
+    for _ in range(200):
+        answer = served.get("/api/trees", order="doubtful")
+        if answer["scored"] == 9:
+            break
+        time.sleep(0.05)
+    suspects = find_suspects(served.session.parser, lg.Treebank.read(bank), 9)
+    assert [item["number"] + 1 for item in answer["items"]] == [each.number for each in suspects]
+
+
+def test_two_annotators_take_different_sentences_and_one_twice(serve: Any) -> None:
+    served = serve(double=1.0)
+
+    def take(name: str, **more: Any) -> Any:
+        return served.post("/api/queue/take", client=f"tab-{name}", annotator=name, **more).json()["item"]
+
+    ann, bob = take("Ann"), take("Bob")
+    assert ann["number"] != bob["number"]
+    assert take("Cat") is None
+    assert take("Ann")["number"] == ann["number"]
+    tree = served.post("/api/parse", words=ann["words"]).json()["trees"][0]["plain"]
+    done = {"tree": tree, "queue": ann["number"]}
+    served.post("/api/accept", id="by-ann-001", annotator="Ann", **done)
+    # She has done it; who comes second annotates it beside.
+    assert [item["number"] for item in served.get("/api/queue", annotator="Ann")["items"]] == [bob["number"]]
+    again = served.get("/api/queue", annotator="Bob")["items"]
+    assert {item["number"]: item["second"] for item in again} == {ann["number"]: True, bob["number"]: False}
+    other = tree.replace("(NN teacher)", "(NNP teacher)").replace("(NP ", "(NX ", 1)
+    served.post("/api/accept", id="by-bob-001", annotator="Bob", over="beside", tree=other, queue=ann["number"])
+    assert served.get("/api/queue", annotator="Cat")["waiting"] == 1
+    people = served.get("/api/people")
+    assert [each["name"] for each in people["people"]] == ["Ann", "Bob"]
+    (pair,) = people["pairs"]
+    assert (pair["names"], pair["sentences"], pair["same"]) == (["Ann", "Bob"], 1, 0)
+    assert 0 < pair["f1"] < 100
+    assert pair["kappa"] < 1
+    (dispute,) = people["disputes"]
+    size = len(lg.Treebank.read(bank_of(served)))
+    settled = served.post("/api/settle", id="settled-1", sentence=dispute["sentence"], chosen="by-bob-001")
+    assert settled.status_code == 200
+    bank = lg.Treebank.read(bank_of(served))
+    assert len(bank) == size
+    assert str(bank[-1]) == other.strip()
+    assert served.get("/api/people")["disputes"] == []
+
+
+def test_skip_flag_comment_and_assign_are_kept(serve: Any) -> None:
+    served = serve()
+    item = served.post("/api/queue/take", client="tab-1").json()["item"]
+    note = served.post("/api/note", words=item["words"], skipped=True, flag=True, comment="what is this?").json()
+    assert (note["skipped"], note["flag"], note["comment"]) == (True, True, "what is this?")
+    following = served.post("/api/queue/take", client="tab-1").json()["item"]
+    assert following["number"] != item["number"]
+    served.post("/api/note", words=following["words"], assigned="Ann")
+    assert served.post("/api/queue/take", client="tab-2", annotator="Bob").json()["item"] is None
+    served.close()
+    again = serve()
+    assert again.get("/api/queue")["items"][-1]["note"]["comment"] == "what is this?"
+    tree = again.post("/api/parse", words=item["words"]).json()["trees"][0]["plain"]
+    again.post("/api/accept", id="accepted-1", tree=tree)
+    flagged = again.get("/api/trees", order="flagged")
+    assert [each["note"]["comment"] for each in flagged["items"]] == ["what is this?"]
+
+
+def test_guidelines_and_earlier_decisions(serve: Any, tmp_path: Path) -> None:
+    (tmp_path / "guide.md").write_text("# NP\nA noun phrase.\n")
+    served = serve(guidelines=tmp_path / "guide.md")
+    assert served.get("/api/status")["guidelines"] == {"NP": "A noun phrase."}
+    for number in range(3):
+        tree = "(S (CONJP (RB as) (RB well) (IN as)) (NN x))" if number else "(S (RB as) (RB well) (IN as) (NN x))"
+        served.post("/api/accept", id=f"as-well-as-{number}", tree=tree.replace("x", f"x{number}"))
+    past = served.get("/api/past", words=["as", "well", "as"])
+    assert past == {"labels": {"CONJP": 2}, "none": 1}
+    (tmp_path / "empty.md").write_text("nothing\n")
+    with pytest.raises(DataError, match="no headings"):
+        serve(guidelines=tmp_path / "empty.md")
+
+
+def test_trees_are_exported_in_each_format(serve: Any) -> None:
+    served = serve()
+    latex = served.post("/api/export", trees=[TREE], format="latex").json()
+    assert latex["ending"] == "tex"
+    assert "[{NNP} [{Zyx}]]" in latex["content"]
+    assert served.post("/api/export", trees=[TREE], format="svg").json()["content"].startswith("<svg")
+    many = served.post("/api/export", query="NP < PP", format="json").json()
+    assert len(json.loads(many["content"])) == many["trees"] == served.get("/api/trees", query="NP < PP")["found"]
+    text = served.post("/api/export", query="", format="text").json()
+    assert text["content"] == bank_of(served).read_text()
+    arcs = serve("arcs")
+    assert arcs.post("/api/export", query="", format="text").json()["content"] == bank_of(arcs).read_text()
+    assert (
+        "\\begin{dependency}" in arcs.post("/api/export", query="V -[obj]-> N", format="latex").json()["content"]
+    )

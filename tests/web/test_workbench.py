@@ -1,0 +1,281 @@
+"""The page as a workbench, in a real browser: nothing is lost, and everything is at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import latentgram as lg
+from web.browser import TEXT, ask, node, says, spans, until, wait
+from web.conftest import needs_chromium
+
+pytestmark = needs_chromium
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+CLOSED = "document.getElementById('accept').disabled"
+FOURTEEN = "The old teacher saw a green necklace in the cellar of the museum today ."
+
+
+def test_a_correction_that_is_not_met_closes_accept_until_it_is_made_by_hand(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    ask(page, TEXT)
+    page.locator(node("NP 3 5")).click()
+    page.fill("#editor input", "NPX")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#fixes .unmet")
+    assert "NPX is not a label of this grammar: add it?" in page.text_content("#fixes .unmet")
+    assert page.evaluate(CLOSED)
+    page.keyboard.press("Control+Enter")
+    says(page, "A correction is not met")
+    assert served.get("/api/status")["accepted"] == 0
+    page.click("#fixes [data-act=by-hand]")
+    until(page, "NPX 3 5")
+    wait(page, f"!{CLOSED}")
+    page.click("#accept")
+    says(page, "Accepted")
+    assert ("NPX", 3, 5) in set(lg.Treebank.read(served.session.annotations.path)[-1].spans())
+
+
+def test_what_else_changes_is_shown_and_the_rest_can_be_left(serve: Any, page: Any) -> None:
+    page.goto(serve("arcs").url)
+    ask(page, "The teacher saw the dog in the garden of the museum .")
+    script = "all => all.map(a => [+a.dataset.modifier, +a.dataset.head])"
+    before = dict(page.eval_on_selector_all(".arc", script))
+    # A word, then its head: two clicks. "dog" under "garden" turns arcs around.
+    page.locator('.word[data-word="4"]').click()
+    page.locator('.word[data-word="7"]').click()
+    wait(page, "document.querySelector('.arc[data-modifier=\"4\"]').dataset.head === '8'")
+    after = dict(page.eval_on_selector_all(".arc", script))
+    others = {word for word in before if before[word] != after[word]} - {4}
+    assert others
+    page.wait_for_selector("#changes:not([hidden])")
+    assert page.locator("#changed li").count() == len(others)
+    assert page.locator(".ghost").count() == len(others) + 1
+    page.click("#leave")
+    wait(page, "document.getElementById('changes').hidden")
+    left = dict(page.eval_on_selector_all(".arc", script))
+    moved = {word for word in before if before[word] != left[word]}
+    assert moved <= {4} or page.locator("#fixes .unmet").count() == 1
+    # Back twice, and a correction that replaces another says so.
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    wait(page, "document.querySelectorAll('#fixes li').length === 0")
+    for head in (3, 8):
+        page.locator('.arc[data-modifier="10"] text').click()
+        page.locator("#editor select").select_option(str(head))
+        wait(page, f"document.querySelector('.arc[data-modifier=\"10\"]').dataset.head === '{head}'")
+    says(page, "This replaces: the head of “museum” is “saw”")
+
+
+def test_two_tabs_race_for_one_sentence(serve: Any, tab: Any) -> None:
+    served = serve()
+    first, second = tab(), tab()
+    for page in (first, second):
+        page.goto(served.url)
+        ask(page, TEXT)
+    first.click("#accept")
+    says(first, "Accepted")
+    size = len(lg.Treebank.read(served.session.annotations.path))
+    second.locator(node("NP 3 5")).click()
+    second.click("[data-act=forbid]")
+    until(second, "NP 3 5", there=False)
+    second.click("#accept")
+    second.wait_for_selector("#conflict:not([hidden])")
+    assert "accepted a tree of this sentence" in second.text_content("#conflict")
+    assert len(lg.Treebank.read(served.session.annotations.path)) == size
+    second.click("#conflict >> text=Put mine in its place")
+    says(second, "Accepted")
+    bank = lg.Treebank.read(served.session.annotations.path)
+    assert len(bank) == size
+    assert ("NP", 3, 5) not in set(bank[-1].spans())
+
+
+def test_a_constituent_is_dragged_to_its_mother_and_a_word_to_its_head(serve: Any, page: Any) -> None:
+    page.goto(serve().url)
+    ask(page, "The teacher saw the dog in the garden .")
+    phrase, verb = "PP 5 8", "VP 2 8"
+    under_noun = "NP 3 8" in spans(page)
+    drag(page, node(phrase), node(verb if under_noun else "NP 3 5"))
+    until(page, "NP 3 8", there=not under_noun)
+    assert page.locator("#fixes li").count() == 1
+    assert page.locator("#fixes .unmet").count() == 0
+    drag(page, node(phrase), node("NP 3 5" if under_noun else verb))
+    until(page, "NP 3 8", there=under_noun)
+    assert page.locator("#fixes li").count() == 1
+    page.goto(serve("arcs").url)
+    ask(page, "The teacher saw the dog in the garden .")
+    drag(page, '.word[data-word="7"]', '.word[data-word="2"]')
+    wait(page, "document.querySelector('.arc[data-modifier=\"7\"]').dataset.head === '3'")
+    assert page.locator("#fixes li").count() == 1
+
+
+def drag(page: Any, source: str, target: str) -> None:
+    page.locator(source).hover()
+    page.mouse.down()
+    box = page.locator(target).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=6)
+    page.mouse.up()
+
+
+def test_an_attachment_takes_two_keys_and_focus_is_never_lost(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    ask(page, TEXT)
+    before = spans(page)
+    page.locator("#accept").focus()
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.dataset.label")
+    page.keyboard.press("1")
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    wait(page, f"!{CLOSED}")
+    assert spans(page) != before
+    assert page.evaluate("document.getElementById('drawing').contains(document.activeElement)")
+    page.keyboard.press("u")
+    wait(page, "document.querySelectorAll('#fixes li').length === 0")
+    # Mother, child, sister; a letter gives a label; the list of keys.
+    page.keyboard.press("t")
+    for _ in range(5):
+        page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.dataset.label") == "TOP"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.label") == "NP"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.label") == "VP"
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.dataset.label") == "S"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+P")
+    wait(page, "document.getElementById('fixes').textContent.includes('is PP, not NP')")
+    assert page.evaluate("document.getElementById('drawing').contains(document.activeElement)")
+    page.keyboard.press("u")
+    wait(page, f"!{CLOSED} && !document.querySelectorAll('#fixes li').length")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    says(page, "Accepted")
+    assert served.get("/api/status")["accepted"] == 1
+
+
+def test_the_next_sentence_is_there_without_waiting_and_notes_are_kept(serve: Any, page: Any) -> None:
+    served = serve(workers=1)
+    served.post("/api/queue", text="The dog sleeps .\nThe teacher sleeps in the garden .", tokenised=True)
+    page.goto(served.url)
+    page.click("#tab-queue")
+    wait(page, "document.querySelectorAll('#queue li').length === 4")
+    assert "0 of 4" in page.text_content("#queue-progress")
+    page.click("#queue li:first-child button")
+    assert page.is_hidden("#ask")
+    wait(page, f"document.getElementById('drawing').textContent && !{CLOSED}")
+    page.keyboard.press("f")
+    wait(page, "document.getElementById('flag').getAttribute('aria-pressed') === 'true'")
+    page.keyboard.press("c")
+    page.keyboard.type("odd word")
+    page.keyboard.press("Enter")
+    wait(page, "document.getElementById('comment').getAttribute('aria-pressed') === 'true'")
+    page.wait_for_timeout(1500)  # what comes next is parsed meanwhile
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+    before = page.input_value("#sentence")
+    page.keyboard.press("a")
+    wait(page, f"document.getElementById('sentence').value !== {before!r}")
+    assert "parse" not in asked[: asked.index("accept") + 1]
+    wait(page, f"!{CLOSED}")
+    skipped = page.input_value("#sentence")
+    page.keyboard.press("s")
+    wait(page, f"document.getElementById('sentence').value !== {skipped!r}")
+    answer = served.get("/api/queue")
+    assert answer["items"][-1]["note"]["skipped"]
+    assert served.get("/api/trees", order="flagged")["items"][0]["note"]["comment"] == "odd word"
+
+
+def test_a_tree_is_opened_again_changed_and_the_change_undone(serve: Any, page: Any) -> None:
+    served = serve()
+    path = served.session.annotations.path
+    before = path.read_text()
+    page.goto(served.url)
+    page.click("#tab-treebank")
+    page.fill("#pattern", "VP < (NP < PP)")
+    page.keyboard.press("Enter")
+    wait(page, "/^1?\\d\\d of 300 trees/.test(document.getElementById('bank-line').textContent)")
+    number = int(page.get_attribute("#bank li:first-child button", "data-number"))
+    page.click("#bank li:first-child button")
+    page.wait_for_selector('.node[data-label="NP"]')
+    page.locator('.node[data-label="NP"]').first.click()
+    page.locator("#editor details summary").first.click()
+    page.fill("#editor [aria-label^='function tags']", "SBJ")
+    page.keyboard.press("Enter")
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    page.keyboard.press("Control+Enter")
+    wait(page, "!document.getElementById('view-treebank').hidden")
+    assert "NP-SBJ" in path.read_text().splitlines()[number]
+    assert len(path.read_text().splitlines()) == 300
+    wait(page, "document.querySelectorAll('#history li').length === 2")
+    page.click("#history li:nth-child(2) button")
+    wait(page, "document.querySelectorAll('#history li').length === 3")
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_a_tree_of_fourteen_words_fits(serve: Any, tab: Any, width: int, height: int) -> None:
+    page = tab(width, height)
+    page.goto(serve().url)
+    ask(page, FOURTEEN)
+    page.keyboard.press("Escape")
+    inside = """name => { const d = document.getElementById(name);
+        return [d.scrollHeight - d.clientHeight, d.scrollWidth - d.clientWidth]; }"""
+    assert max(page.evaluate(inside, "drawing")) <= 1
+    assert page.evaluate("document.documentElement.scrollHeight") <= height
+    # Sixty words: whatever is scrolled to, the words are in sight.
+    ask(page, " ".join(["the old dog saw a teacher in the garden and"] * 6 + ["the dog ."]))
+    page.evaluate("document.getElementById('drawing').scrollTo(0, 0)")
+    page.wait_for_timeout(100)
+    seen = """() => { const d = document.getElementById('drawing').getBoundingClientRect();
+        const w = document.querySelector('.word').getBoundingClientRect();
+        return w.top >= d.top && w.bottom <= d.bottom + 1; }"""
+    assert page.evaluate(seen)
+
+
+def test_scripts_that_run_from_right_to_left_and_a_phone(serve: Any, tab: Any) -> None:
+    served = serve()
+    page = tab(390, 844, has_touch=True)
+    page.goto(served.url)
+    ask(page, "الكلب رأى القط 猫 🐱")
+    left = page.eval_on_selector_all(".word", "all => all.map(w => w.getBoundingClientRect().left)")
+    assert left == sorted(left, reverse=True)
+    assert page.text_content('.word[data-word="4"]') == "🐱"
+    ask(page, "The teacher saw the dog .")
+    page.locator('.node[data-label="VP"]').first.tap()
+    assert page.is_visible("#editor")
+    panel, drawn = (page.locator(name).bounding_box() for name in ("#editor", '.node[data-label="VP"]'))
+    assert drawn["y"] + drawn["height"] <= panel["y"]
+    page.locator("#editor [data-act=forbid]").tap()
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install --prefix tests/web)")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility(serve: Any, tab: Any, scheme: str) -> None:
+    served = serve()
+    page = tab(color_scheme=scheme)
+    page.goto(served.url)
+    ask(page, TEXT)
+    page.keyboard.press("Escape")
+    page.locator("#drawing").focus()
+    page.keyboard.press("n")
+    page.keyboard.press("1")
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    page.evaluate(AXE.read_text("utf-8"))
+    for view in ("parse", "queue", "treebank", "model"):
+        page.click(f"#tab-{view}")
+        page.wait_for_timeout(400)
+        found = page.evaluate("axe.run(document).then(r => r.violations)")
+        serious = [
+            (each["id"], [node["html"][:160] for node in each["nodes"][:3]])
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+        assert not serious, (view, serious)
