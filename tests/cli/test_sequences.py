@@ -161,7 +161,13 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     assert f"{model}, 0." in found.err
     assert run("ngram", "mix", model, arpa, "--weights", "0.5,0.5", "-o", tmp_path / "x.arpa").status == 0
     assert "BackoffNGram" in run("info", mixed).out
+    packed = tmp_path / "packed.lg"
+    assert run("ngram", "build", train, "-o", packed, *more, "--compact", 12).status == 0
+    assert packed.stat().st_size < model.stat().st_size / 3
+    again = [float(line.split("\t")[0]) for line in run("ngram", "query", packed, dev).out.splitlines()]
+    assert again == pytest.approx([row[0] for row in rows], abs=0.1)
     for wrong, message in (
+        (("build", train, "-o", tmp_path / "y.arpa", *more, "--compact", 12), "not for ARPA files"),
         (("mix", model, other, "-o", mixed), "one of --heldout and --weights"),
         (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers with commas"),
         (("build", arpa, "-o", other, "--smoothing", "katz"), "holds probabilities already"),

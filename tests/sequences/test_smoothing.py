@@ -16,6 +16,7 @@ from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tagged import read_tagged
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
+from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.mixing import mix, mixing_weights
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.pruning import divergences, pruned
@@ -252,6 +253,23 @@ def test_weights_by_em_are_the_best_ones() -> None:
 
     grid = max((i / 500 for i in range(1, 500)), key=likelihood)
     assert weights[0] == pytest.approx(grid, abs=0.003)
+
+
+@pytest.mark.parametrize("bits", [3, 8, 16])
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_compact_models_are_nearly_the_same_and_sum_to_one(bits: int, order: int) -> None:
+    model = estimated(drawn(200, words=(*WORDS, *(f"rare{i}" for i in range(50)))), order, "kneser-ney")
+    packed = CompactNGram.of(model, bits)
+    again = packed.expanded()
+    assert (again.arc_word == model.arc_word).all()
+    assert (again.arc_target == model.arc_target).all()
+    words = ["</s>", *model.words.symbols[1:]]
+    for history in ((), ("a",), ("a", "b"), ("<s>", "c", "a"), ("rare3",)):
+        logs, expected = ([*m.query([(*history, word) for word in words])] for m in (again, model))
+        assert np.exp(logs).sum() == pytest.approx(1.0, abs=1e-6)
+        assert np.abs(np.array(logs) - expected).max() < {3: 4.0, 8: 0.6, 16: 1e-4}[bits]
+    with pytest.raises(SettingError, match="2 to 16 bits, got 40"):
+        CompactNGram.of(model, 40)
 
 
 def test_scores_tell_unknown_words_apart() -> None:

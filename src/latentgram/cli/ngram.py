@@ -136,6 +136,9 @@ class Building:
         None, "Smoothed: prune n-grams whose loss lets the perplexity grow by a smaller share, as 1e-7."
     )
     memory: str | None = option(None, "Text: count it by way of files, a piece of so much memory at a time.")
+    compact: int | None = option(
+        None, "Pack the model for a small file, probabilities rounded to so many bits, as 10.", min=2, max=16
+    )
     strict: bool = flag("--strict", "Refuse an ARPA file whose probabilities do not sum to one.")
 
 
@@ -145,7 +148,6 @@ def build(asked: Building) -> None:
     """Make a back-off automaton, or with --smoothing a language model. The ending .arpa writes an ARPA file."""
     import latentgram
     from latentgram.cli.console import say
-    from latentgram.data.files import plain_suffix
     from latentgram.learn.reading import read_automaton
 
     check_output(asked.output, asked.file)
@@ -157,12 +159,23 @@ def build(asked: Building) -> None:
         entropy=asked.entropy,
     )
     model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory)
-    if plain_suffix(asked.output) == ".arpa":
-        model.to_arpa(asked.output)
-    else:
-        latentgram.save(model, asked.output)
+    _write(model, asked.output, asked.compact)
     _tell_repairs(model.repairs)
     say(model.summary())
+
+
+def _write(model: BackoffNGram, output: Path, bits: int | None = None) -> None:
+    """Write a model as its name says: an ARPA file, or one of ours, packed if so many bits are asked for."""
+    import latentgram
+    from latentgram.data.files import plain_suffix
+    from latentgram.sequences.compact import CompactNGram
+
+    if plain_suffix(output) == ".arpa":
+        if bits is not None:
+            raise SettingError("--compact is for files of latentgram (.lg), not for ARPA files")
+        model.to_arpa(output)
+    else:
+        latentgram.save(model if bits is None else CompactNGram.of(model, bits), output)
 
 
 @app.command(no_args_is_help=True)
@@ -175,7 +188,6 @@ def mix(
     """Interpolate language models, with weights by EM on held-out text or given ones."""
     import latentgram
     from latentgram.cli.console import say
-    from latentgram.data.files import plain_suffix
     from latentgram.data.text import Text
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.mixing import mixing_weights
@@ -193,10 +205,7 @@ def mix(
         except ValueError:
             raise SettingError(f"--weights are numbers with commas between them, got {weights!r}") from None
     mixture = latentgram.mix(parts, shares)
-    if plain_suffix(output) == ".arpa":
-        mixture.to_arpa(output)
-    else:
-        latentgram.save(mixture, output)
+    _write(mixture, output)
     say(mixture.summary())
 
 

@@ -25,6 +25,7 @@ from latentgram.kinds.learners import Counting
 from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
+from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.counting import read_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.store import load
@@ -128,6 +129,8 @@ def read_automaton(
     stored = load(first)
     if isinstance(stored, NGramCounts):
         return fit(BackoffNGram, stored, by=learner)
+    if isinstance(stored, CompactNGram):
+        stored = stored.expanded()
     if isinstance(stored, BackoffNGram):
         if learner.reading not in (None, stored.reading):
             raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")

@@ -58,6 +58,7 @@ KINDS = [
         {"Counting": Recipe(f"{_COUNTING}:count_backoff", f"{_SETTINGS}:CountingNGram")},
         use="'latentgram score' and 'latentgram ngram query' give log-probabilities of text",
         scores="sentences",
+        parts=("latentgram.sequences.compact:CompactNGram",),
     ),
     Kind("latentgram.sequences.ngram_tagger:NGramTagger", TEXT, use=_TAGS, tagger=True),
 ]

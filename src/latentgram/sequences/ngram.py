@@ -298,6 +298,10 @@ class BackoffNGram:
 
     def to_arpa(self, path: PathLike) -> None:
         """Write an ARPA file, which has the failure reading and no other; `latentgram.read_arpa` reads it."""
+        write_arpa(self.arpa(), path)
+
+    def arpa(self) -> Arpa:
+        """The n-grams as an ARPA file lists them."""
         if self.reading != "failure":
             raise SettingError(
                 f"ARPA files mean exact failure arcs; this automaton is read as {self.reading}: "
@@ -314,7 +318,7 @@ class BackoffNGram:
                 states = np.flatnonzero(length == order)
                 row = trie.find(self.history[states][:, self.order - 1 - order :])
                 backoff[row] = np.maximum(np.log10(self.failure[states]), -99.0)
-        write_arpa(Arpa(self.words, trie, logprob, backoff), path)
+        return Arpa(self.words, trie, logprob, backoff)
 
     def to_openfst(self, path: PathLike) -> None:
         """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`).

@@ -1,5 +1,6 @@
 """Tables of n-grams: there and back, years, parts of speech, boundaries."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,30 @@ def test_years_are_summed_and_parts_of_speech_dropped(tmp_path: Path) -> None:
     counts = read_table(table(tmp_path / "t.tsv", lines))
     assert dict(counts.items()) == {("</s>",): 3, ("run",): 3, ("<s>", "run"): 3, ("run", "</s>"): 3}
     assert counts.repairs == {"entries with parts of speech dropped": 2}
+
+
+def test_folders_of_web_1t_are_read_as_they_are(tmp_path: Path) -> None:
+    """Its vocabulary is there twice, sorted by word and by count, and indexes lie beside the tables."""
+    for name, lines in (
+        ("1gms/vocab.gz", "</S>\t3\n<S>\t3\n<UNK>\t2\nrun\t4\n"),
+        ("1gms/vocab_cs.gz", "run\t4\n</S>\t3\n<S>\t3\n<UNK>\t2\n"),
+        ("1gms/total", "12\n"),
+        ("2gms/2gm.idx", "2gm-0000.gz\t<S> run\n"),
+        ("2gms/2gm-0000.gz", "<S> run\t3\n<UNK> </S>\t2\n"),
+        ("2gms/2gm-0001.gz", "run </S>\t1\nrun <UNK>\t2\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with gzip.open(tmp_path / name, "wt") if name.endswith(".gz") else open(tmp_path / name, "w") as out:
+            out.write(lines)
+    counts = NGramCounts.read(tmp_path)
+    assert (counts["run"], counts["</s>"], counts["<unk>"], counts["run <unk>"]) == (4, 3, 2, 2)
+    assert counts.repairs == {"files of totals and indexes left out": 3}
+
+
+def test_google_books_of_2020_has_all_years_in_a_line(tmp_path: Path) -> None:
+    lines = "_START_ run\t1990,2,1\t1991,1,1\nrun _END_\t1991,3,2\nrun\t1990,3,1\n_END_\t2001,3,1\n"
+    counts = NGramCounts.read(table(tmp_path / "2-00000-of-00001", lines))
+    assert dict(counts.items()) == {("</s>",): 3, ("run",): 3, ("<s>", "run"): 3, ("run", "</s>"): 3}
 
 
 def test_boundaries_are_found_by_punctuation(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 r"""N-gram counts as tables of text: `w1 w2 w3<TAB>count`, as Web 1T and Google Books have them.
 
-Three kinds of line are told apart by their tabs: one count; or year, count and number of books (Google Books; the
-years of an n-gram are summed). Entries with a part of speech (`run_VERB`, `_NOUN_`) repeat others and are dropped.
-`<S>`, `<s>` and `_START_` are boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end.
+Three kinds of line are told apart by their tabs: one count; or year, count and number of books (Google Books of
+2009 and 2012; the years of an n-gram are summed); or many fields `year,count,books` (Google Books of 2020).
+Entries with a part of speech (`run_VERB`, `_NOUN_`) repeat others and are dropped. `<S>`, `<s>` and `_START_` are
+boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end. Folders are read as they come: indexes and
+totals, and the second copy of the vocabulary that Web 1T has, are left out.
 
 A table without boundaries gets them by a local rule, as footnote 1 of Smith and Eisner (2012) allows: a sentence
 ends after `.`, `!` or `?`. So cnt(… . #) = cnt(… .), cnt(# v …) = Σ_p cnt(p v …) over the three, and n-grams that
@@ -15,12 +17,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
-from latentgram.data.ngrams.counts import MOST_ORDERS, NGramCounts
+from latentgram.data.ngrams.counts import MOST_ORDERS, UNKNOWN, NGramCounts
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.tagged import TAGGED_SUFFIXES
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
@@ -30,8 +33,14 @@ _TAGGED = re.compile(r"(^|.)_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_
 _BEGINS = {"<S>", BEGIN, "_START_"}
 _ENDS = {"</S>", END, "_END_"}
 _FINAL = (".", "!", "?")
-_LINE = re.compile(r"[^\t]*[^\t\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+)$")
+_YEAR = re.compile(r"\d+,(\d+),\d+")
+_LINE = re.compile(r"[^\t]*[^\t\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+|\d+,\d+,\d+(\t\d+,\d+,\d+)*)$")
 """What a line of a table looks like; a negative count is a table with a fault, and no text."""
+_NO_TABLE = re.compile(
+    r"(vocab_cs|total|total_?counts.*|.*[-_.]total_?counts.*|.*\.idx)(\.gz|\.txt|\.csv)*", re.IGNORECASE
+)
+"""Files beside the tables of Web 1T and Google Books that hold no n-grams, or hold them twice."""
+_LEFT_OUT = "files of totals and indexes left out"
 LARGEST = 1 << 53
 """Sums of counts beyond are no longer exact in floating point."""
 
@@ -44,7 +53,7 @@ def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
     Standard input is never looked into. A file that is named as columns are (`.tsv`) is no text either. Tables and
     text at once are refused.
     """
-    files = expand(paths)
+    files, _ = _tables(paths)
     told = [_is_table(file) for file in files]
     if any(told) and not all(told):
         table, text = files[told.index(True)], files[told.index(False)]
@@ -52,6 +61,13 @@ def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
             f"this is a table of n-grams, but {text} is none: count them one after the other", path=table
         )
     return any(told)
+
+
+def _tables(paths: PathLike | Iterable[PathLike]) -> tuple[list[str], int]:
+    """The files that may hold n-grams, and how many others there were."""
+    files = expand(paths)
+    kept = [file for file in files if not _NO_TABLE.fullmatch(Path(file).name)]
+    return (kept, len(files) - len(kept)) if kept else (files, 0)
 
 
 def _is_table(path: str) -> bool:
@@ -63,7 +79,9 @@ def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
     """Counts from tables in any order, of any orders up to 6."""
     counts: Counter[Gram] = Counter()
     repairs: Counter[str] = Counter()
-    files = expand(paths)
+    files, others = _tables(paths)
+    if others:
+        repairs[_LEFT_OUT] = others
     total = 0
     for path in files:
         for number, line in read_lines(path):
@@ -83,14 +101,18 @@ def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
 def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], repairs: Counter[str]) -> int:
     """Add one line to the counts; what it counts."""
     fields = line.split("\t")
-    if len(fields) not in (2, 4):
+    years = [_YEAR.fullmatch(field) for field in fields[1:]]
+    if all(years) and years:
+        count = str(sum(int(year[1]) for year in years if year))
+    elif len(fields) in (2, 4):
+        count = fields[1 if len(fields) == 2 else 2].strip()
+    else:
         raise DataError(
             "expected 'words<TAB>count' or 'words<TAB>year<TAB>count<TAB>books'", path=path, line=number
         )
-    count = fields[1 if len(fields) == 2 else 2].strip()
     if not (count.isascii() and count.isdigit()):
         raise DataError(f"the count {count!r} is not a whole number from 0 on", path=path, line=number)
-    words = fields[0].split()
+    words = [UNKNOWN if word == "<UNK>" else word for word in fields[0].split()]
     if not 1 <= len(words) <= MOST_ORDERS:
         raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
     gram = tuple(BEGIN if word in _BEGINS else END if word in _ENDS else word for word in words)
