@@ -34,6 +34,8 @@ ENTRIES = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 PATHS = sorted(set(PACKAGE.rglob("*.py")) - ENTRIES)
 INSIDE = {("data", "errors"), ("data", "progress")}
 """Imports inside the lowest row."""
+PICTURES = {("data", "view")}
+"""Trees draw themselves in a notebook; what draws them is imported at that moment only."""
 
 
 def imported(path: Path) -> set[str]:
@@ -59,7 +61,7 @@ def test_imports_go_down(path: Path) -> None:
     wrong = {
         other
         for other in imported(path) - {room}
-        if ROW_OF[other] >= ROW_OF[room] and (room, other) not in EDGES.keys() | INSIDE
+        if ROW_OF[other] >= ROW_OF[room] and (room, other) not in EDGES.keys() | INSIDE | PICTURES
     }
     assert not wrong, f"{room} imports {', '.join(sorted(wrong))}"
 

@@ -40,7 +40,7 @@ def _write(parser: object, files: list[Path] | None, count: int, format: str | N
     import latentgram
     from latentgram.cli.console import counted, ensure_input
     from latentgram.data.dependencies import DependencyTree
-    from latentgram.parser.output import as_json, render
+    from latentgram.parser.output import render
 
     assert isinstance(parser, latentgram.Parser)
     ensure_input(files)
@@ -49,7 +49,7 @@ def _write(parser: object, files: list[Path] | None, count: int, format: str | N
     for number, (_, item) in enumerate(counted(given, "sentences"), 1):
         for rank, parse in enumerate(parser.nbest(item.sentence, count), 1):
             if to == "json":
-                line = {"sentence": number, "rank": rank, **as_json(parse)}
+                line = {"sentence": number, "rank": rank, **parse.to_json()}
                 typer.echo(json.dumps(line, ensure_ascii=False))
                 continue
             if isinstance(parse.tree, DependencyTree):

@@ -1,38 +1,58 @@
-"""spaCy: a pipeline component that parses tokenised documents and says how sure it is.
+"""spaCy: a pipeline component that parses documents and says how sure it is.
 
-    latentgram.compat.spacy.register()
-    nlp = spacy.blank("en"); nlp.add_pipe("sentencizer")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
     nlp.add_pipe("latentgram", config={"model": "wsj.lg"})
-    doc = nlp("The old man saw the boat."); list(doc.sents)[0]._.parse.tree, doc[1]._.head_prob
+    doc = nlp("The old man saw the boat.")
+    list(doc.sents)[0]._.parse.tree, doc[1].tag_, doc[1]._.tag_prob
 
-Each sentence gets `._.parse` (a `Parse`), `._.logprob` and `._.confidence` (the F1 or share of right heads that is
-expected); each token `._.tag_prob` and `._.head_prob`. Dependency parsers also set `token.head` and `token.dep_`.
-Sentences come from a component before this one, or the whole document is one.
+spaCy finds the component by its entry point: nothing has to be imported. Each sentence has `._.parse` (a `Parse`),
+`._.constituents` (label and span of each phrase), `._.logprob` and `._.confidence` (the F1 or share of right heads
+that is expected); each token has `tag_`, for UD models `pos_`, and `._.tag_prob`. Dependency parsers also set
+`token.head`, `token.dep_` and `token._.head_prob`. Sentences come from a component before this one; without one
+the whole document is a sentence.
+
+What a document keeps is plain values, so `doc.to_bytes()`, `DocBin` (with `store_user_data=True`) and
+`nlp.pipe(texts, n_process=2)` work; `nlp.to_disk` writes the model beside the rest of the pipeline.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import math
+from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
+from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
-from latentgram.store import load
+from latentgram.store import load, save
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Span
+    from spacy.tokens import Doc, Span, Token
+
+NAME = "latentgram"
+KEPT = "latentgram.parse"
+"""The key under which a document keeps the parses of its sentences, by their first token."""
 
 
 def register() -> None:
-    """Make the component known to spaCy under the name `latentgram`."""
+    """Make the component known to spaCy; it is, by its entry point, wherever the package is installed."""
     language = _spacy("language").Language
-    if not language.has_factory("latentgram"):
-        language.factory("latentgram", default_config={"model": ""}, func=_make)
+    if not language.has_factory(NAME):
+        language.factory(NAME, default_config={"model": ""}, func=make)
+
+
+def make(nlp: Language, name: str, model: str) -> LatentgramComponent:
+    """The component with the parser of a file; without one it waits for `from_disk`."""
+    del nlp, name
+    return LatentgramComponent(load(model, Parser) if model else None)
 
 
 def _spacy(module: str) -> ModuleType:
@@ -44,31 +64,90 @@ def _spacy(module: str) -> ModuleType:
 
 
 class LatentgramComponent:
-    """Parses the sentences of a document."""
+    """Parses the sentences of documents."""
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: Parser | None) -> None:
         self.parser = parser
-        tokens = _spacy("tokens")
-        for name in ("parse", "logprob", "confidence"):
-            tokens.Span.set_extension(name, default=None, force=True)
-        for name in ("tag_prob", "head_prob"):
-            tokens.Token.set_extension(name, default=None, force=True)
+        show_extensions()
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parse a document and keep what was found in extension attributes."""
-        spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-        spans = [span for span in spans if len(span)]
-        for span, parse in zip(spans, self.parser.parse_many(map(_sentence, spans)), strict=True):
-            span._.parse, span._.logprob, span._.confidence = parse, parse.logprob, parse.expected
-            for token, probability in zip(span, parse.tag_confidence.tolist(), strict=True):
-                token._.tag_prob = None if math.isnan(probability) else probability
-            if isinstance(parse.tree, DependencyTree):
-                arcs = zip(span, parse.confidence.tolist(), parse.tree.heads, parse.tree.deprels, strict=True)
-                for token, probability, head, relation in arcs:
-                    token._.head_prob = probability
-                    token.head = span[head - 1] if head else token
-                    token.dep_ = relation
+        """Parse a document, and write what was found into it."""
+        if self.parser is None:
+            raise SettingError("there is no model: nlp.add_pipe('latentgram', config={'model': 'wsj.lg'})")
+        spans = [span for span in (doc.sents if doc.has_annotation("SENT_START") else [doc[:]]) if len(span)]
+        parses = list(self.parser.parse_many(map(_sentence, spans)))
+        doc.user_data[KEPT] = {str(span.start): parse.to_json() for span, parse in zip(spans, parses, strict=True)}
+        for span, parse in zip(spans, parses, strict=True):
+            _write(span, parse)
         return doc
+
+    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
+        """Write the parser into a folder of the pipeline."""
+        del exclude
+        if self.parser is not None:
+            Path(path).mkdir(parents=True, exist_ok=True)
+            save(self.parser, Path(path) / "model.lg")
+
+    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> LatentgramComponent:
+        """Read the parser that `to_disk` has written."""
+        del exclude
+        self.parser = load(Path(path) / "model.lg", Parser)
+        return self
+
+
+def show_extensions() -> None:
+    """Give spans and tokens their attributes, which read what the document keeps."""
+    tokens = _spacy("tokens")
+    spans = {
+        "parse": parse_of,
+        "constituents": _constituents,
+        "logprob": lambda span: None if (parse := parse_of(span)) is None else finite(parse.logprob),
+        "confidence": lambda span: None if (parse := parse_of(span)) is None else finite(parse.expected),
+    }
+    for name, getter in spans.items():
+        tokens.Span.set_extension(name, getter=getter, force=True)
+    for name in ("tag_prob", "head_prob"):
+        tokens.Token.set_extension(name, default=None, force=True)
+
+
+def parse_of(span: Span) -> Parse | None:
+    """The parse of a sentence, if there is one."""
+    plain = span.doc.user_data.get(KEPT, {}).get(str(span.start))
+    return None if plain is None else Parse.from_json(plain)
+
+
+def _constituents(span: Span) -> list[tuple[str, Span]]:
+    """The phrases of a sentence: their labels and words."""
+    parse = parse_of(span)
+    if parse is None or isinstance(parse.tree, DependencyTree):
+        return []
+    return [(label, span[begin:end]) for label, begin, end in parse.tree.spans()]
+
+
+def _write(span: Span, parse: Parse) -> None:
+    """Tags, heads and how sure the parser is of them, onto the tokens of a sentence."""
+    tree = parse.tree
+    dependencies = isinstance(tree, DependencyTree)
+    tags = tree.xpos if isinstance(tree, DependencyTree) else tree.tags
+    for token, tag, probability in zip(span, tags, parse.tag_confidence.tolist(), strict=True):
+        token._.tag_prob = None if math.isnan(probability) else probability
+        if not token.tag_ and tag != "_":
+            token.tag_ = tag
+    if not dependencies:
+        return
+    assert isinstance(tree, DependencyTree)
+    arcs = zip(span, parse.confidence.tolist(), tree.heads, tree.deprels, tree.upos, strict=True)
+    for token, probability, head, relation, upos in arcs:
+        token._.head_prob = probability
+        token.head = span[head - 1] if head else token
+        token.dep_ = relation
+        _set_upos(token, upos)
+
+
+def _set_upos(token: Token, upos: str) -> None:
+    """A universal tag, if it is one."""
+    if not token.pos_ and upos in _spacy("symbols").IDS:
+        token.pos_ = upos
 
 
 def _sentence(span: Span) -> Sentence:
@@ -77,5 +156,5 @@ def _sentence(span: Span) -> Sentence:
     return Sentence(words, xpos if all(xpos) else None, upos if all(upos) else None)
 
 
-def _make(nlp: Language, name: str, model: str) -> LatentgramComponent:
-    return LatentgramComponent(load(model, Parser))
+if importlib.util.find_spec("spacy") is not None:  # so that spaCy's entry point finds the component registered
+    register()

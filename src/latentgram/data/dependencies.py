@@ -109,6 +109,12 @@ class DependencyTree:
         """Whether no two arcs cross, the root arc counted from an artificial word 0."""
         return bool(DependencyArrays.of([self]).projective[0])
 
+    def _repr_svg_(self) -> str:
+        """The arcs as a picture, in a notebook."""
+        from latentgram.view.trees import draw
+
+        return draw(self)
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -104,6 +104,12 @@ class Tree:
     def __len__(self) -> int:
         return sum(1 for _ in self.preterminals())
 
+    def _repr_svg_(self) -> str:
+        """The tree as a picture, in a notebook."""
+        from latentgram.view.trees import draw
+
+        return draw(self)
+
     def __str__(self) -> str:
         parts: list[str] = []
         stack: list[Tree | None] = [self]

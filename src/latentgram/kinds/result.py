@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.brackets import parse_tree
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
+from latentgram.view.trees import draw
 
 HEAD_MARK, TAG_MARK = "HeadProb=", "TagProb="
 """How the posteriors of arcs and tags are written in MISC."""
@@ -79,6 +83,70 @@ class Parse:
         )
         return dataclasses.replace(self, tree=tree)
 
+    def to_json(self) -> dict[str, object]:
+        """Everything as plain values; numbers that are not known are None. `from_json` takes it back.
+
+        >>> import latentgram as lg
+        >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
+        >>> parse = parser.parse("The dog sleeps .")
+        >>> again = lg.Parse.from_json(parse.to_json())
+        >>> again.tree == parse.tree, again.logprob == parse.logprob
+        (True, True)
+        """
+        plain: dict[str, object] = {
+            "words": list(self.sentence.words),
+            "logprob": finite(self.logprob),
+            "tree_logprob": finite(self.tree_logprob),
+            "probability": finite(self.probability),
+            "entropy": finite(self.entropy),
+            "expected": finite(self.expected),
+            "fallback": self.fallback,
+            "confidence": [finite(p) for p in self.confidence],
+            "tag_confidence": [finite(p) for p in self.tag_confidence],
+        }
+        if self.conditional:
+            plain["conditional"] = True
+        if isinstance(self.tree, Tree):
+            plain["tree"] = str(self.tree)
+            plain["tags"] = list(self.tree.tags)
+            plain["spans"] = [list(span) for span in self.tree.spans()]
+        else:
+            plain["heads"] = list(self.tree.heads)
+            plain["deprels"] = list(self.tree.deprels)
+            plain["tags"] = list(self.tree.sentence.tags or ())
+            plain["upos"], plain["xpos"] = list(self.tree.upos), list(self.tree.xpos)
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Parse:
+        """A parse from what `to_json`, or `latentgram parse --to json`, has made of it."""
+        try:
+            words = tuple(plain["words"])
+            tree: Tree | DependencyTree
+            if "tree" in plain:
+                tree = parse_tree(plain["tree"])
+            else:
+                heads, deprels, upos, xpos = (tuple(plain[name]) for name in ("heads", "deprels", "upos", "xpos"))
+                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos)
+            numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
+            posteriors = (np.array([known(p) for p in plain[name]]) for name in ("confidence", "tag_confidence"))
+            confidence, tag_confidence = posteriors
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"this is not a parse in its JSON form: {error!r}") from None
+        return cls(
+            tree.sentence,
+            tree,
+            confidence=confidence,
+            tag_confidence=tag_confidence,
+            fallback=bool(plain.get("fallback", False)),
+            conditional=bool(plain.get("conditional", False)),
+            **numbers,
+        )
+
+    def _repr_svg_(self) -> str:
+        """The tree, coloured by its posteriors, in a notebook."""
+        return draw(self.tree, self.confidence.tolist())
+
     @property
     def probability(self) -> float:
         """The posterior of the whole tree, p(tree | sentence); nan where the model has none for trees."""
@@ -86,6 +154,17 @@ class Parse:
             return 0.0
         given = 0.0 if self.conditional else self.logprob
         return math.exp(min(self.tree_logprob - given, 0.0))
+
+
+def finite(number: float | np.floating) -> float | None:
+    """A number that JSON knows: None in place of nan and the infinities."""
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+def known(number: float | None) -> float:
+    """The number that `finite` had: nan in place of None."""
+    return math.nan if number is None else float(number)
 
 
 def _without_marks(misc: str) -> str:

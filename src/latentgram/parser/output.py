@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import math
 
-import numpy as np
-
 from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
@@ -27,7 +25,7 @@ def render(parse: Parse, form: str | None = None, probabilities: bool = False) -
     constituency = isinstance(parse.tree, Tree)
     form = form or ("brackets" if constituency else "conllu")
     if form == "json":
-        return json.dumps(as_json(parse), ensure_ascii=False) + "\n"
+        return json.dumps(parse.to_json(), ensure_ascii=False) + "\n"
     if form == "outline":
         return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
     if form == "brackets" and isinstance(parse.tree, Tree):
@@ -58,33 +56,3 @@ def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
     notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
     notes += [f"{NOTES[1]}yes"] if parse.fallback else []
     return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
-
-
-def as_json(parse: Parse) -> dict[str, object]:
-    """A parse as plain values: numbers that are not known are null."""
-    result: dict[str, object] = {
-        "words": list(parse.sentence.words),
-        "logprob": finite(parse.logprob),
-        "tree_logprob": finite(parse.tree_logprob),
-        "probability": finite(parse.probability),
-        "entropy": finite(parse.entropy),
-        "expected": finite(parse.expected),
-        "fallback": parse.fallback,
-        "confidence": [finite(p) for p in parse.confidence],
-        "tag_confidence": [finite(p) for p in parse.tag_confidence],
-    }
-    if isinstance(parse.tree, Tree):
-        result["tree"] = str(parse.tree)
-        result["tags"] = list(parse.tree.tags)
-        result["spans"] = [list(span) for span in parse.tree.spans()]
-    else:
-        result["heads"] = list(parse.tree.heads)
-        result["deprels"] = list(parse.tree.deprels)
-        result["tags"] = list(parse.tree.sentence.tags or ())
-    return result
-
-
-def finite(number: float | np.floating) -> float | None:
-    """A number that JSON knows: None in place of nan and the infinities."""
-    value = float(number)
-    return value if math.isfinite(value) else None

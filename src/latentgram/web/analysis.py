@@ -24,8 +24,7 @@ from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.registry import kind_of
-from latentgram.kinds.result import Parse
-from latentgram.parser.output import finite
+from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.editing.corrections import (
     Correction,

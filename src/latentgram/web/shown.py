@@ -17,8 +17,8 @@ from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree
-from latentgram.kinds.result import Parse
-from latentgram.parser.output import finite, render
+from latentgram.kinds.result import Parse, finite
+from latentgram.parser.output import render
 from latentgram.web.editing.phrases import spans
 from latentgram.web.schemas import Marginal, Node, TreeAnswer
 
