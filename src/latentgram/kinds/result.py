@@ -131,6 +131,8 @@ class Parse:
             numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
             posteriors = (np.array([known(p) for p in plain[name]]) for name in ("confidence", "tag_confidence"))
             confidence, tag_confidence = posteriors
+            if plain.get("probability") == 0 and plain["tree_logprob"] is None:
+                numbers["tree_logprob"] = -math.inf
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a parse in its JSON form: {error!r}") from None
         return cls(
