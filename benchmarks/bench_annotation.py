@@ -12,8 +12,9 @@ the next 100) and a new domain (a grammar of the wsj sample, then 100 sentences 
 
     python benchmarks/bench_annotation.py [CASE…]      (wsj, genia)
 
-Conclusion (results/annotation.csv, annotation.svg): see docs/guide/page.md; in a new domain learning at once saves
-the greater part.
+Conclusion (results/annotation.csv, annotation.svg): learning at once saves 7 of 100 corrections where a treebank
+begins and 18 of 100 in a new domain; 1 and 3 sentences, with chains of equal labels, were given up at 60
+corrections.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 import latentgram as lg
+from latentgram.web.analysis import Asked, analyse
 from latentgram.web.api import create_app
 from latentgram.web.session import Session
 from web.browser import CHROMIUM, FLAGS
@@ -31,8 +32,11 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trees, arcs = lg.demo_treebank(300, seed=0), lg.demo_dependencies(200, seed=0)
     trees.write(folder / "bank.mrg")
     arcs.write(folder / "bank.conllu")
-    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())), folder / "phrases.lg")
-    lg.save(lg.Parser(lg.fit(lg.SHAG, arcs, by=lg.Counting())), folder / "arcs.lg")
+    for name, kind, bank in (("phrases", lg.LPCFG, trees), ("arcs", lg.SHAG, arcs)):
+        parser = lg.Parser(lg.fit(kind, bank, by=lg.Counting()))
+        lg.save(parser, folder / f"{name}.lg")
+        # What is compiled here is not compiled while a browser waits.
+        analyse(parser, Asked(bank[0].sentence, count=2))
     return folder
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from latentgram.errors import DataError
 from latentgram.web import history
 from latentgram.web.annotations import Annotations
 from latentgram.web.history import Change, History
+from latentgram.web.session import Session
 
 TREE = "(TOP (S (NP (NNP Zyx)) (VP (VBZ sleeps)) (. .)))"
 OTHER = "(TOP (S (NP (NN Zyx)) (VP (VBZ sleeps)) (. .)))"
@@ -146,3 +149,33 @@ def test_a_tree_that_is_not_there_any_more_is_not_changed(tmp_path: Path) -> Non
         History(bank).change(Change("change-1", 0.0, "", "delete", "", 0, "(S (NN b))", ""))
     assert bank.read_text() == "(S (NN a))\n"
     assert str(parse_tree(bank.read_text())) == "(S (NN a))"
+
+
+def test_nobody_waits_for_learning(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An acceptance is answered while the parser still learns; what came meanwhile is learned together, once."""
+    held, learned = threading.Event(), list[int]()
+    grow = Session._grow
+
+    def slow(self: Session, trees: Any) -> None:
+        assert held.wait(60)
+        learned.append(len(trees))
+        grow(self, trees)
+
+    served = serve(workers=1)
+    served.session.why_not_refit = "not now"
+    before = served.session.parser.model.root_count.sum()
+    monkeypatch.setattr(Session, "_grow", slow)
+    for number in range(4):
+        answer = served.post("/api/accept", id=f"beside-{number:04}", tree=TREE.replace("Zyx", f"Zyx{number}"))
+        assert answer.json()["accepted"] == number + 1
+    assert learned == []
+    assert served.session.parser.model.root_count.sum() == before
+    assert len(lg.Treebank.read(bank_of(served))) == 304
+    held.set()
+    for _ in range(600):
+        if sum(learned) == 4 and served.session.parser.model.root_count.sum() == before + 4:
+            break
+        time.sleep(0.05)
+    assert sum(learned) == 4
+    assert len(learned) <= 2
+    assert served.session.parser.model.root_count.sum() == before + 4

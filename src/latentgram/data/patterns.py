@@ -13,7 +13,10 @@ expression that is looked for in it, `*` any. Function tags are part of a label:
 **Dependencies.** `pattern { V [upos=VERB]; N [lemma=dog|cat]; V -[obj]-> N; N << V } without { N -[det]-> D }`. A
 node is a name with features (form, lemma, upos, xpos or one of FEATS; `!Case` says that there is none); edges have
 relations, several with `|`, `-[^obj]->` any other, `->` any; `A < B` is right before, `A << B` anywhere before.
-`pattern { }` may be left out. Matching is by trial: O(nodes^names) at worst, and little in practice.
+`pattern { }` may be left out.
+
+**Cost.** Constituents: O(nodes of the pattern × nodes²). Dependencies: by trial, name after name; a pattern whose
+words are not connected by arcs may need so many trials that it is refused.
 """
 
 from __future__ import annotations
@@ -22,10 +25,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
+
+TRIALS = 200_000
+"""Trials that a pattern of dependencies may take in a sentence."""
 
 _TOKEN = re.compile(r"\s*(?:(!?(?:<<|>>|<|>|\$\.|\$|\.\.|\.|,,|,))(?=\s|\(|/|\w|\*)|(/[^/]+/)|([()])|([^\s()!]+))")
 
@@ -79,6 +86,10 @@ _RELATIONS: dict[str, Relation] = {
 }
 
 
+Known = dict[tuple[int, int], bool]
+"""Whether a node of a pattern is a node of a tree, where that is known."""
+
+
 @dataclass(frozen=True)
 class _Node:
     """A node of a pattern, and what must hold of it."""
@@ -96,16 +107,19 @@ class _Node:
         names = "|".join(map(re.escape, self.name.split("|"))) if self.name != "*" else ".*"
         return re.compile(f"^(?:{names})$")
 
-    def matches(self, places: list[_Place], place: _Place) -> bool:
-        """Whether a node of a tree is one of these."""
-        if not self._test.search(place.label):
-            return False
-        for relation, other in self.relations:
-            related = _RELATIONS[relation.lstrip("!")]
-            there = any(related(places, place, each) and other.matches(places, each) for each in places)
-            if there == relation.startswith("!"):
-                return False
-        return True
+    def matches(self, places: list[_Place], place: _Place, known: Known) -> bool:
+        """Whether a node of a tree is one of these; what was found out is kept in `known`."""
+        key = id(self), place.number
+        if key not in known:
+            known[key] = bool(self._test.search(place.label)) and all(
+                self._holds(places, place, relation, other, known) for relation, other in self.relations
+            )
+        return known[key]
+
+    def _holds(self, places: list[_Place], place: _Place, relation: str, other: _Node, known: Known) -> bool:
+        related = _RELATIONS[relation.lstrip("!")]
+        there = any(related(places, place, each) and other.matches(places, each, known) for each in places)
+        return there != relation.startswith("!")
 
 
 @dataclass(frozen=True)
@@ -131,8 +145,8 @@ class PhrasePattern:
 
     def find(self, tree: Tree) -> list[tuple[int, int]]:
         """The words of all nodes that match, first and one past the last."""
-        places = _places(tree)
-        return [(place.first, place.end) for place in places if self.node.matches(places, place)]
+        places, known = _places(tree), Known()
+        return [(place.first, place.end) for place in places if self.node.matches(places, place, known)]
 
 
 def _tokens(text: str) -> list[str]:
@@ -215,8 +229,9 @@ class ArcPattern:
 
     def find(self, tree: DependencyTree) -> list[tuple[int, int]]:
         """The words of the first match, each as first and one past the last; none if nothing matches."""
-        for words in _assignments(tree, self.wanted, {}):
-            if not any(next(_assignments(tree, block, words), None) is not None for block in self.without):
+        trials = count()
+        for words in _assignments(tree, self.wanted, {}, trials):
+            if not any(next(_assignments(tree, block, words, trials), None) for block in self.without):
                 return sorted({(word, word + 1) for word in words.values()})
         return []
 
@@ -285,12 +300,13 @@ def _order(left: str, right: str, order: str) -> Test:
 
 
 def _assignments(
-    tree: DependencyTree, clauses: tuple[_Clause, ...], known: dict[str, int]
+    tree: DependencyTree, clauses: tuple[_Clause, ...], known: dict[str, int], trials: Iterator[int]
 ) -> Iterator[dict[str, int]]:
     """All ways to name words so that the clauses hold; two names are two words."""
-    free = [
-        name for name in dict.fromkeys(name for clause in clauses for name in clause.names) if name not in known
-    ]
+    if next(trials) > TRIALS:
+        raise DataError("this pattern takes too many trials: connect its words by arcs")
+    names = dict.fromkeys(name for clause in clauses for name in clause.names)
+    free = [name for name in names if name not in known]
     ready = [clause for clause in clauses if all(name in known for name in clause.names)]
     if not all(clause.test(tree, known) for clause in ready):
         return
@@ -299,7 +315,7 @@ def _assignments(
         return
     for word in range(len(tree)):
         if word not in known.values():
-            yield from _assignments(tree, clauses, {**known, free[0]: word})
+            yield from _assignments(tree, clauses, {**known, free[0]: word}, trials)
 
 
 def pattern_finder(text: str, phrases: bool) -> Callable[[Tree | DependencyTree], list[tuple[int, int]]]:

@@ -30,15 +30,10 @@ class PersonItem(BaseModel):
 
 
 class PairItem(BaseModel):
-    """How two annotators agree; figures in percent, but κ."""
+    """How two annotators agree."""
 
     names: tuple[str, str]
-    sentences: int
-    same: int
-    f1: float | None
-    uas: float | None
-    las: float | None
-    kappa: float | None
+    agreement: Agreement
 
 
 class Rival(BaseModel):
@@ -138,12 +133,12 @@ def _pairs(session: Session, groups: dict[str, list[Accepted]]) -> list[PairItem
     for group in groups.values():
         for one, other in combinations(sorted(group, key=lambda each: each.annotator), 2):
             both.setdefault((one.annotator, other.annotator), []).append((one, other))
-    found = []
-    for names, pairs in sorted(both.items()):
-        agreed: Agreement = agreement_of([(parse(one.tree), parse(other.tree)) for one, other in pairs])
-        figures = {name: getattr(agreed, name) for name in PairItem.model_fields if name != "names"}
-        found.append(PairItem(names=names, **figures))
-    return found
+    return [
+        PairItem(
+            names=names, agreement=agreement_of([(parse(one.tree), parse(other.tree)) for one, other in pairs])
+        )
+        for names, pairs in sorted(both.items())
+    ]
 
 
 def _dispute(session: Session, key: str, group: list[Accepted]) -> Dispute:

@@ -9,7 +9,7 @@ export async function showPeople(again) {
   const parts = [html("h2", {}, "Annotators")];
   if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet."));
   else parts.push(table(["", "trees", "words", "corrections", "per hour"], people.map((each) => [each.name || "without a name", each.trees, each.words, each.fixes, each.per_hour === null ? "–" : Math.round(each.per_hour)])));
-  if (pairs.length) parts.push(html("h2", {}, "Agreement"), table(["", "sentences", "same tree", "F1 or UAS", "LAS", "κ"], pairs.map((each) => [each.names.map((name) => name || "without a name").join(" and "), each.sentences, each.same, figure(each.f1 ?? each.uas), figure(each.las), each.kappa === null ? "–" : each.kappa.toFixed(2)])));
+  if (pairs.length) parts.push(html("h2", {}, "Agreement"), table(["", "sentences", "same tree", "F1 or UAS", "LAS", "κ"], pairs.map((each) => [each.names.map((name) => name || "without a name").join(" and "), each.agreement.sentences, each.agreement.same, figure(each.agreement.f1 ?? each.agreement.uas), figure(each.agreement.las), each.agreement.kappa === null ? "–" : each.agreement.kappa.toFixed(2)])));
   if (disputes.length) parts.push(html("h2", {}, "To be decided"), ...disputes.map((each) => dispute(each, again)));
   at("people").replaceChildren(...parts);
 }

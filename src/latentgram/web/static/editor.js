@@ -35,7 +35,7 @@ export function choose(number) {
 
 /** Go into the panel by keys. */
 export function enterEditor() {
-  panel.querySelector(".choices button, input, button")?.focus();
+  (panel.querySelector(".choices button") ?? panel.querySelector("input") ?? panel.querySelector("button"))?.focus();
 }
 
 function labelOf(tree, thing) {

@@ -39,6 +39,7 @@ export async function follow() {
 async function returned() {
   await sendAgain();
   if (state.accepted && state.ticket) await sendAccepted(state.ticket.tree);
+  else if (view.waiting) await refresh();
 }
 
 function showStatus() {

@@ -20,16 +20,30 @@ function row(depth, label, probability, text, name, thing, { act }, reachable, k
   return element;
 }
 
-/** One line for each constituent, with the words directly under it. */
+/** A line for each constituent, with the words that it begins with; words further on have lines of their own. */
 function phraseRows(parse, tree, options, reachable) {
-  const nodes = shown(tree.nodes, options.collapsed).filter((node) => !node.isTag);
-  return nodes.map((node) => {
-    const own = node.roof ? [{ word: `${parse.words[node.first]} … ${parse.words[node.end - 1]}` }] : node.below.filter((child) => child.isTag);
-    const text = own.map((child) => child.word).join(" "), fixed = options.fixes.hasSpan(node.first, node.end, node.label);
+  const rows = [];
+  const add = (node) => {
+    const later = [...node.below];
+    const text = node.roof ? `${parse.words[node.first]} … ${parse.words[node.end - 1]}` : leading(later);
+    const fixed = options.fixes.hasSpan(node.first, node.end, node.label);
     const made = row(node.depth, node.label, node.probability, text, `${node.label}, ${percent(node.probability)}: ${text}`, { node }, options, reachable, node.key, fixed);
     Object.assign(made.dataset, { label: node.label, first: node.first, end: node.end });
-    return made;
-  });
+    rows.push(made);
+    while (later.length) {
+      if (later[0].isTag) rows.push(html("div", { class: "line rest", style: `--depth:${node.depth + 1}` }, html("span", {}, leading(later))));
+      else add(later.shift());
+    }
+  };
+  add(shown(tree.nodes, options.collapsed)[0]);
+  return rows;
+}
+
+/** The words that some children begin with; they are taken off the list. */
+function leading(children) {
+  const words = [];
+  while (children[0]?.isTag) words.push(children.shift().word);
+  return words.join(" ");
 }
 
 /** One line for each word, under its head. */

@@ -63,7 +63,7 @@ function setHead(thing) {
 let armedIn = null;
 
 document.addEventListener("pointermove", (event) => {
-  if (!drag || (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < FAR)) return;
+  if (!drag || drag.ended || (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < FAR)) return;
   drag.moved = true;
   hideTip();
   const over = thingUnder(event);
@@ -76,7 +76,8 @@ document.addEventListener("pointermove", (event) => {
 
 document.addEventListener("pointerup", () => {
   const done = drag;
-  setTimeout(() => (drag = null));
+  if (done) done.ended = true;
+  setTimeout(() => drag === done && (drag = null));
   showDrop(null);
   if (done?.moved) drop(done);
 });

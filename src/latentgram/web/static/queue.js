@@ -82,7 +82,7 @@ export async function showQueue() {
   showProgress(answer.progress);
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
     html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
-    html("button", { class: "small", "aria-label": `Give sentence ${item.number + 1} to somebody`, onclick: () => assign(item) }, "Give to …"))));
+    html("button", { class: "small", "aria-label": `Give to …: sentence ${item.number + 1}`, onclick: () => assign(item) }, "Give to …"))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
   return answer;
 }

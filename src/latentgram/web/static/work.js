@@ -7,7 +7,7 @@ export const at = (id) => document.getElementById(id);
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
 export const state = {
   question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], before: null, tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
-  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {},
+  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {}, second: false, changes: null,
 };
 
 /** What is on the screen: the drawing, what is selected, the request under way, and what the server last told. */
@@ -32,6 +32,6 @@ export function tell(text) {
 }
 
 export function keep() {
-  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note } = state;
-  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note }));
+  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second }));
 }
