@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import latentgram as lg
+from latentgram.errors import SettingError
 from latentgram.latent_tree.model import LatentTree
-from latentgram.latent_tree.spectral import spectral_operators
-from latentgram.latent_tree.statistics import TreeCounts
+from latentgram.latent_tree.spectral import corrected_operators, spectral_operators, symbol_vectors
+from latentgram.latent_tree.statistics import Tally, TreeCounts
 from oracles.state_trees import arrays, exact_counts, random_model, topologies
 
 RNG = np.random.default_rng(0)
@@ -18,7 +19,7 @@ HEADS = topologies(60, 7, RNG)
 
 def learned(counts: TreeCounts, *, printed: bool = False) -> LatentTree:
     operators = spectral_operators(counts, 3, 0.0, printed=printed)
-    return LatentTree(TRUTH.symbols, *operators, TRUTH.unigram)
+    return LatentTree.of(TRUTH.symbols, operators, TRUTH.unigram)
 
 
 def errors(model: LatentTree, seed: int = 9) -> np.ndarray:
@@ -39,7 +40,7 @@ def test_the_printed_equations_are_exact_for_stationary_trees_only() -> None:
     turn = np.stack([0.7 * np.roll(np.eye(3), shift, 0) + 0.1 for shift in (0, 1)])
     truth = LatentTree(even.symbols, np.full(3, 1 / 3), turn, even.word, even.product, even.unigram)
     operators = spectral_operators(exact_counts(truth, HEADS), 3, 0.0, printed=True)
-    model = LatentTree(truth.symbols, *operators, truth.unigram)
+    model = LatentTree.of(truth.symbols, operators, truth.unigram)
     trees = arrays(HEADS)
     words, _ = truth.sample_nodes(trees, 2)
     assert np.abs(model.scores_of_nodes(trees, words)[0] - truth.scores_of_nodes(trees, words)[0]).max() < 1e-8
@@ -52,6 +53,48 @@ def test_more_triples_mean_less_error() -> None:
         found.append(np.median(errors(learned(TreeCounts.of(trees, TRUTH.sample_nodes(trees, 1)[0], 8)))))
     assert found[0] < 0.5
     assert found[1] < 0.3 * found[0]
+
+
+def drawn_bank(trees: int, seed: int) -> lg.Treebank:
+    """Trees drawn from the truth, its symbols being their tags."""
+    shapes = (HEADS * (trees // len(HEADS) + 1))[:trees]
+    words, _ = TRUTH.sample_nodes(arrays(shapes), seed)
+    tags = np.array(TRUTH.symbols.words.alphabet.symbols)[words].reshape(trees, -1)
+    return lg.Treebank.of(
+        lg.DependencyTree(tuple(row), tuple(heads), xpos=tuple(row))
+        for row, heads in zip(tags.tolist(), shapes, strict=True)
+    )
+
+
+@pytest.mark.parametrize("learner", [lg.Spectral(valency=0), lg.Spectral(valency=0, states=3, smoothing=0)])
+def test_the_default_converges(learner: lg.Spectral) -> None:
+    fresh = drawn_bank(len(HEADS), 9)
+    exact = TRUTH.logprobs(list(fresh))
+    found = []
+    for trees in (600, 6_000, 60_000):
+        model = lg.fit(lg.LatentTree, drawn_bank(trees, 1), by=learner)
+        found.append(np.median(np.abs(model.logprobs(list(fresh)) - exact)))
+    assert found[1] < 0.8 * found[0]
+    assert found[2] < 0.8 * found[1]
+    assert found[2] < 0.1
+
+
+def test_a_ridge_counts_in_units_of_the_noise() -> None:
+    counts = exact_counts(TRUTH, HEADS)
+    left, right, siblings, *lines = (
+        Tally(each.tuples, each.count * 100) for each in (*counts.pairs, counts.siblings, *counts.lines)
+    )
+    many = TreeCounts(counts.symbol * 100, counts.root * 100, (left, right), siblings, tuple(lines))
+    vectors = symbol_vectors(counts, 3)
+    one, ten = corrected_operators(counts, vectors, 1.0), corrected_operators(many, vectors, 10.0)
+    assert ten.child == pytest.approx(one.child)
+    assert ten.product == pytest.approx(one.product)
+    assert np.abs(ten.child - corrected_operators(many, vectors, 1.0).child).max() > 1e-3
+
+
+def test_the_printed_form_has_no_ridge() -> None:
+    with pytest.raises(SettingError, match="no ridge"):
+        lg.fit(lg.LatentTree, lg.demo_dependencies(20, seed=0), by=lg.Spectral(form="printed", ridge=1.0))
 
 
 def test_counts_of_parts_add_up_and_do_not_depend_on_their_number() -> None:

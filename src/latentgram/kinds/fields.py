@@ -54,10 +54,8 @@ BASIS = Field(
     "how many of the most frequent strings are in the basis, histories and futures each; 0 for all", at_least=0
 )
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
-RIDGE = Field(
-    "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
-    at_least=0,
-)
+RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
+CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): by held-out trees", at_least=0, word=AUTO)
 LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_least=0)
 DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))

@@ -69,7 +69,7 @@ class _Basis(_Heads):
     future: int | None = fields.FUTURE(None)
     basis: int | None = fields.BASIS(None)
     power: float | None = fields.POWER(None)
-    ridge: float | None = fields.RIDGE(None)
+    ridge: float | Literal["auto"] | None = fields.CHOSEN_RIDGE(None)
     lexical: float | None = fields.LEXICAL(None)
     distance: float | None = fields.DISTANCE(None)
 

@@ -10,6 +10,11 @@ In a model with real states ∘ is elementwise and word[x][h] = o(x | h). In a s
 a ∘ b = aᵀ D(b) with the tensor `product`; an empty tensor means elementwise. Children come in the order of the
 sentence. Every r is scaled to a largest entry of 1, its logarithm being kept.
 
+Estimated D's do not commute, so the order matters. A model with a vector `start` = c∞ takes that of Algorithm 1 of
+the paper, the children first and then the word,
+
+    r_iᵀ = c∞ᵀ ∏_{children j} D(T_dᵀ r_j) · D(word[x_i]).
+
 Downward, elementwise models only, with a_i the vector of what lies outside the subtree of i:
 
     a_root = root,   e_j = a_i ∘ word[x_i] ∘ ∏_{j' ≠ j} T_d'ᵀ r_j',   a_j = T_d e_j,
@@ -36,6 +41,7 @@ class Operators(NamedTuple):
     child: np.ndarray
     word: np.ndarray
     product: np.ndarray
+    start: np.ndarray = np.zeros(0)
 
 
 class Forest(NamedTuple):
@@ -141,15 +147,18 @@ def upward(model, symbol, forest, n_trees):
     logs = np.zeros(n_trees)
     signs = np.zeros(n_trees)
     message, spare = np.empty(states), np.empty(states)
+    children_first = len(model.start) > 0
     for done in range(nodes - 1, -1, -1):
         i = forest.order[done]
         tree = forest.tree[i]
         here = inside[i]
         for h in range(states):
-            here[h] = model.word[symbol[i], h]
+            here[h] = model.start[h] if children_first else model.word[symbol[i], h]
         # A node may have hundreds of children: it is scaled after each of them.
-        for place in range(forest.begin[i] - 1, forest.begin[i + 1]):
-            if place >= forest.begin[i]:
+        for place in range(forest.begin[i] - 1, forest.begin[i + 1] + (1 if children_first else 0)):
+            if place == forest.begin[i + 1]:
+                _merge(here, model.word[symbol[i]], model.product, spare)
+            elif place >= forest.begin[i]:
                 _message(model.child, i, forest.children[place], inside, message)
                 _merge(here, message, model.product, spare)
             largest = _scale(here)

@@ -32,7 +32,7 @@ class SpectralLatentTree(TreeSettings):
     """Dhillon et al. 2012, section 3, corrected or as printed."""
 
     states: int = fields.STATES(10)
-    ridge: float = fields.RIDGE(0.3)
+    ridge: float | Literal["auto"] = fields.CHOSEN_RIDGE("auto")
     form: Literal["corrected", "printed"] = fields.FORM("corrected")
 
 

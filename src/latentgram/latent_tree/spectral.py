@@ -8,13 +8,20 @@ child on the other side, or the parent: b is independent of a given the state of
     Ω = E[U_a U_bᵀ] = E_d S,    S = E[U_u U_bᵀ],    K(y) = E[U_a U_bᵀ · yᵀU_u] = E_d D(y) S,
 
 and every neighbour b of a node u = x gives E[1{u=x} U_b] = Sᵀ y(x). These are linear equations; each unknown is
-found by least squares over all of them, weighted by their counts, with a ridge relative to the largest singular
-value that pulls towards independence of neighbours. S, Ω and K are means over the *same* triples, so that no
-stationarity is needed, and y(x) is estimated directly, so that O need not lie in the range of U. Since
-yᵀD(z) = zᵀD(y), the product is made symmetric, and the word comes first: c∞ᵀD(y) = yᵀ.
+found by least squares over all of them, weighted by their counts, with a ridge that pulls towards independence of
+neighbours. S, Ω and K are means over the *same* triples, so that no stationarity is needed, and y(x) is estimated
+directly, so that O need not lie in the range of U. Since yᵀD(z) = zᵀD(y), the product is made symmetric, and the
+word comes first: c∞ᵀD(y) = yᵀ.
 
-`printed_operators` is Algorithm 1 to the letter: c₁ = μ, Σ over all arcs, y(x) = (UᵀU)⁻¹U_x; exact only if π is
-stationary under both transitions.
+A mean over N triples has noise of about σ₁/√N, σ₁ being the largest singular value of S. The ridge λ is counted in
+that unit, λ = `ridge` · σ₁/√N, so it vanishes as data grow and the estimates converge. Where no tree model is
+true, as for the trees of a language, it has to be larger than the noise alone would ask for; "auto" takes from
+`RIDGES` the one under which held-out trees are likeliest, among those that give a probability to nearly all of
+them: an estimate that is negative or above one is no probability, and a likelihood beside many such says nothing.
+
+`printed_operators` is Algorithm 1 to the letter: c₁ = μ, Σ over all arcs, y(x) = (UᵀU)⁻¹U_x, the children before
+the word (kernels.py); exact only if π is stationary under both transitions. What the paper leaves open: children
+are taken in the order of the sentence; and `smoothing` is ours (0 for none).
 
 Words are mixed with unigrams as in em.py. O(triples · k³) for the moments, O(k⁶) for the product.
 """
@@ -30,12 +37,14 @@ from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
+from latentgram.kinds.settings import AUTO
 from latentgram.latent_tree.kernels import Operators
 from latentgram.latent_tree.model import LatentTree
 from latentgram.latent_tree.settings import SpectralLatentTree
 from latentgram.latent_tree.statistics import Nodes, TreeCounts
+from latentgram.latent_tree.symbols import TreeSymbols
 from latentgram.latent_tree.word_vectors import canonical_vectors, singular_vectors
 from latentgram.numeric.svd import ridge_inverse
 from latentgram.numeric.threads import one_thread
@@ -46,6 +55,12 @@ Ints = NDArray[np.int64]
 
 CHUNK = 1 << 14
 """Triples whose outer products are in memory at a time."""
+RIDGES = (0.0, *(2.0**power for power in range(8)))
+"""Ridges to choose among, in units of the noise."""
+HELD_OUT = 5
+"""One tree in so many is held out to choose a ridge by."""
+WITHOUT = 0.05
+"""The share of held-out trees that may be without a probability."""
 
 
 def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree, context: Context) -> LatentTree:
@@ -54,30 +69,60 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
     counts = map_reduce(_count, nodes.shards(), context.engine)
     if not any(pairs.total for pairs in counts.pairs):
         raise DataError("no word has a modifier: spectral learning needs words with neighbours in their trees")
-    operators = spectral_operators(counts, settings.states, settings.ridge, printed=settings.form == "printed")
-    epsilon, unigram = settings.smoothing, nodes.unigram
-    # In this basis the constant function of the states is the sum of all words.
-    word = (1 - epsilon) * operators.word + epsilon * np.outer(unigram, operators.word.sum(0))
-    model = LatentTree(nodes.symbols, operators.root, operators.child, word, operators.product, unigram)
+    printed = settings.form == "printed"
+    if printed and settings.ridge != AUTO:
+        raise SettingError("the equations as printed have no ridge: leave ridge out, or take the corrected form")
+    ridge = 0.0 if printed else _chosen_ridge(nodes, settings) if settings.ridge == AUTO else settings.ridge
+    operators = spectral_operators(counts, settings.states, ridge, printed=printed)
+    model = _smoothed(nodes.symbols, operators, nodes.unigram, settings.smoothing)
     _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
     trace = {"triples": counts.siblings.total, "trees": float(len(low)), "at the floor": float(low.sum())}
-    return replace(model, provenance=Provenance(trace=(trace,)))
+    return replace(model, provenance=Provenance(trace=({**trace, "ridge": ridge},)))
 
 
 def _count(nodes: Nodes) -> TreeCounts:
     return TreeCounts.of(nodes.trees, nodes.symbol, len(nodes.symbols))
 
 
-def spectral_operators(counts: TreeCounts, states: int, ridge: float, *, printed: bool = False) -> Operators:
-    """The operators of counted trees; symbols get their vectors from their neighbours in the trees."""
+def _smoothed(symbols: TreeSymbols, operators: Operators, unigram: Floats, epsilon: float) -> LatentTree:
+    """The model with its words mixed with unigrams."""
+    # In this basis the constant function of the states is the sum of all words.
+    word = (1 - epsilon) * operators.word + epsilon * np.outer(unigram, operators.word.sum(0))
+    return LatentTree.of(symbols, operators._replace(word=word), unigram)
+
+
+def _chosen_ridge(nodes: Nodes, settings: SpectralLatentTree) -> float:
+    """The ridge that held-out trees ask for; see the module."""
+    held = np.arange(len(nodes.trees)) % HELD_OUT == HELD_OUT - 1
+    counts = _count(nodes.select(~held))
+    if not held.any() or not any(pairs.total for pairs in counts.pairs):
+        return RIDGES[-1]
+    rest, unigram = nodes.select(held), nodes.unigram
+    vectors = symbol_vectors(counts, settings.states)
+    ratings = []
+    for ridge in RIDGES:
+        model = _smoothed(nodes.symbols, corrected_operators(counts, vectors, ridge), unigram, settings.smoothing)
+        logs, low = model.scores_of_nodes(rest.trees, rest.symbol)
+        ratings.append((-max(float(low.mean()), WITHOUT), float(logs.sum()), ridge))
+    return max(ratings)[-1]
+
+
+def symbol_vectors(counts: TreeCounts, states: int, *, printed: bool = False) -> Floats:
+    """U: symbols get their vectors from their neighbours in the trees."""
     size = len(counts.symbol)
     child, parent = (np.concatenate([pairs.tuples[:, column] for pairs in counts.pairs]) for column in (0, 1))
     count = np.concatenate([pairs.count for pairs in counts.pairs])
     below = scipy.sparse.csr_array((count, (child, parent)), shape=(size, size))
     if printed:
-        return printed_operators(counts, singular_vectors(below, states).vectors)
+        return singular_vectors(below, states).vectors
     around = scipy.sparse.hstack([below, below.T], format="csr")
-    return corrected_operators(counts, canonical_vectors(around, states).vectors, ridge)
+    return canonical_vectors(around, states).vectors
+
+
+def spectral_operators(counts: TreeCounts, states: int, ridge: float, *, printed: bool = False) -> Operators:
+    """The operators of counted trees."""
+    vectors = symbol_vectors(counts, states, printed=printed)
+    return printed_operators(counts, vectors) if printed else corrected_operators(counts, vectors, ridge)
 
 
 @dataclass(frozen=True)
@@ -160,7 +205,7 @@ def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Flo
     for view in views:
         gram += view.total / total * view.centre @ view.centre.T
         right += view.total / total * (view.ends - alone @ view.centre) @ view.centre.T
-    child = alone + np.linalg.solve(_ridged(gram, ridge), right.T).T
+    child = alone + np.linalg.solve(_ridged(gram, ridge, total), right.T).T
     return np.asarray(child - np.outer(mean, one @ child - one))
 
 
@@ -174,7 +219,7 @@ def _product(child: Floats, views: list[tuple[int, Triples]], ridge: float) -> F
         share = view.total / total
         gram += share * np.kron(child[side].T @ child[side], view.centre @ view.centre.T)
         right += share * np.einsum("ai,alb,jb->ijl", child[side], view.all, view.centre, optimize=True)
-    solved = np.linalg.solve(_ridged(gram, ridge), right.reshape(size * size, size))
+    solved = np.linalg.solve(_ridged(gram, ridge, total), right.reshape(size * size, size))
     operator = solved.reshape(size, size, size).transpose(0, 2, 1)
     return np.asarray((operator + operator.transpose(1, 0, 2)) / 2)
 
@@ -200,17 +245,17 @@ def _words(arcs: list[Arcs], ridge: float) -> Floats:
     for arc in arcs:
         gram += arc.total / total * arc.both @ arc.both.T
         right += arc.total / total * arc.by_symbol @ arc.both.T
-    return np.asarray(np.linalg.solve(_ridged(gram, ridge), right.T).T, np.float64)
+    return np.asarray(np.linalg.solve(_ridged(gram, ridge, total), right.T).T, np.float64)
 
 
-def _ridged(gram: Floats, ridge: float) -> Floats:
-    """A Gram matrix with the square of `ridge` times its largest singular value; at least a trace of it."""
+def _ridged(gram: Floats, ridge: float, total: float) -> Floats:
+    """The Gram matrix of S with λ² = `ridge`² · σ₁²/N on its diagonal; at least a trace of it."""
     largest = max(float(np.linalg.norm(gram, 2)), np.finfo(float).tiny)
-    return np.asarray(gram + (ridge**2 + 1e-15) * largest * np.eye(len(gram)))
+    return np.asarray(gram + (ridge**2 / max(total, 1.0) + 1e-15) * largest * np.eye(len(gram)))
 
 
 def printed_operators(counts: TreeCounts, vectors: Floats) -> Operators:
-    """Algorithm 1 of Dhillon et al. 2012 as it is printed."""
+    """The parameters of Algorithm 1 of Dhillon et al. 2012 as they are printed."""
     with one_thread():
         triples = Triples.of(vectors, counts.siblings.tuples, counts.siblings.count)
         sigma = []
@@ -222,5 +267,4 @@ def printed_operators(counts: TreeCounts, vectors: Floats) -> Operators:
         operator = np.einsum("ai,ilb,bj->alj", ridge_inverse(left), triples.all, sigma[1], optimize=True)
         mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
         direct = vectors @ ridge_inverse(vectors.T @ vectors)
-        word = np.einsum("a,alj,xl->xj", mean @ sigma[1], operator, direct, optimize=True)
-    return Operators(mean, np.stack([left, right]), word, operator)
+    return Operators(mean, np.stack([left, right]), direct, operator, mean @ sigma[1])

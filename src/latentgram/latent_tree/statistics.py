@@ -56,6 +56,13 @@ class Nodes:
         smoothed = counts + np.outer(words, cells)
         return np.asarray((smoothed / smoothed.sum()).ravel())
 
+    def select(self, wanted: NDArray[np.bool_]) -> Nodes:
+        """The trees that are wanted."""
+        lengths = np.diff(self.trees.offsets)
+        held = np.repeat(wanted, lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths[wanted])])
+        return Nodes(DependencyArrays(self.trees.heads[held], offsets), self.symbols, self.symbol[held])
+
     def shards(self) -> Iterator[Nodes]:
         """Parts with a fixed number of trees."""
         for first in range(0, len(self.trees), SHARD):
