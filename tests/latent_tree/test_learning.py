@@ -1,15 +1,24 @@
 """Learners of latent trees: exact moments give the exact model, EM climbs, more data means less error."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.errors import SettingError
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.errors import DataError, SettingError
 from latentgram.latent_tree.model import LatentTree
-from latentgram.latent_tree.spectral import corrected_operators, spectral_operators, symbol_vectors
-from latentgram.latent_tree.statistics import Tally, TreeCounts
+from latentgram.latent_tree.spectral import (
+    _leaning,
+    corrected_operators,
+    spectral_operators,
+    symbol_vectors,
+    vectors_of_symbols,
+)
+from latentgram.latent_tree.statistics import Nodes, Tally, TreeCounts
 from oracles.state_trees import arrays, exact_counts, random_model, topologies
 
 RNG = np.random.default_rng(0)
@@ -95,6 +104,69 @@ def test_a_ridge_counts_in_units_of_the_noise() -> None:
 def test_the_printed_form_has_no_ridge() -> None:
     with pytest.raises(SettingError, match="no ridge"):
         lg.fit(lg.LatentTree, lg.demo_dependencies(20, seed=0), by=lg.Spectral(form="printed", ridge=1.0))
+
+
+def test_any_vectors_of_full_rank_serve_as_u() -> None:
+    vectors = np.random.default_rng(4).standard_normal((8, 3))
+    operators = corrected_operators(exact_counts(TRUTH, HEADS), vectors, 0.0)
+    assert errors(LatentTree.of(TRUTH.symbols, operators, TRUTH.unigram)).max() < 1e-6
+
+
+def test_words_that_the_treebank_lacks_lean_on_their_vectors() -> None:
+    """With U_x = p(h | x), y(x) / p(x) is linear in U_x: the words that are seen say all of those that are not."""
+    counts = exact_counts(TRUTH, HEADS)
+    prior = np.linalg.lstsq(TRUTH.word, counts.symbol / counts.symbol.sum(), rcond=None)[0]
+    vectors = TRUTH.word * prior / (TRUTH.word @ prior)[:, None]
+    whole = corrected_operators(counts, vectors, 0.0).word
+    unseen = 5
+    expected = _leaning(
+        np.where(np.arange(8)[:, None] == unseen, 0.0, whole), masked(counts.symbol, unseen), vectors
+    )
+    assert expected[unseen] / np.linalg.norm(expected[unseen]) == pytest.approx(
+        whole[unseen] / np.linalg.norm(whole[unseen]), abs=1e-6
+    )
+
+
+def masked(counts: np.ndarray, symbol: int) -> np.ndarray:
+    return np.where(np.arange(len(counts)) == symbol, 0.0, counts)
+
+
+def test_vectors_from_raw_text_tell_of_words_that_the_treebank_lacks() -> None:
+    """Chains of words w<kind><i> whose kinds follow one another; the treebank has half of the words."""
+    rng = np.random.default_rng(5)
+
+    def chain(letters: str, length: int = 6) -> list[str]:
+        kind = rng.integers(3)
+        return [f"w{(kind + place) % 3}{letters[rng.integers(len(letters))]}" for place in range(length)]
+
+    text = lg.Text.of([" ".join(chain("abcd")) for _ in range(2000)])
+    vectors = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=4, least=0))
+    bank = lg.Treebank.of(tree_of(chain("ab")) for _ in range(400))
+    by = lg.Spectral(states=4, symbols="forms", valency=0, vectors=vectors)
+    model = lg.fit(lg.LatentTree, bank, by=by)
+    right, wrong = tree_of(["w0c", "w1d", "w2c"]), tree_of(["w0c", "w0d", "w2c"])
+    assert "w0c" not in {word for tree in bank for word in tree.words}
+    assert model.logprob(right) > model.logprob(wrong) + 1
+    literal = lg.fit(lg.LatentTree, bank, by=dataclasses.replace(by, form="printed"))
+    assert literal.word.shape == model.word.shape
+    assert len(literal.start) == literal.states
+
+
+def tree_of(words: list[str]) -> lg.DependencyTree:
+    """Each word hangs on the one before it."""
+    return lg.DependencyTree(tuple(words), tuple(range(len(words))), xpos=("X",) * len(words))
+
+
+def test_symbols_without_vectors_take_those_of_their_tag() -> None:
+    vectors = lg.WordVectors(Alphabet(("a", "b")), np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2), "context")
+    bank = lg.Treebank.of([lg.DependencyTree(("a", "b", "z"), (0, 1, 2), xpos=("X", "Y", "X"))])
+    nodes = Nodes.of(bank, WordSymbols.rule("forms", vectors.words), 0)
+    names = list(nodes.symbols.words.alphabet)
+    assert names == ["X", "a^", "b^"]
+    found = vectors_of_symbols(bank.sentences(), nodes, vectors, 2)
+    assert found.tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    with pytest.raises(DataError, match="none of the words"):
+        vectors_of_symbols([lg.Sentence(("y",), xpos=("X",))], nodes, vectors, 2)
 
 
 def test_counts_of_parts_add_up_and_do_not_depend_on_their_number() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
-_READ_FROM_FILES = {"TagDictionary": str}
+_READ_FROM_FILES = {"TagDictionary": str, "WordSpace": str}
 """Types of fields that stand for files on the command line."""
 
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)

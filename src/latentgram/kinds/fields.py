@@ -39,6 +39,15 @@ SYMBOLS = Field(
     "what a word is to the grammar: joined (UPOS|XPOS), upos, xpos, or words (with frequent words)",
     choices=("joined", "upos", "xpos", "words"),
 )
+FORMS = Field(
+    f"{SYMBOLS.help}; for latent trees also forms (words alone, rare ones by their tags)",
+    choices=("joined", "upos", "xpos", "words", "forms"),
+)
+VECTORS = Field(
+    "vectors of words from raw text, a file of 'latentgram train vectors'",
+    reader="latentgram.learn.reading:read_vectors",
+)
+CLUSTERS = Field("clusters of words that symbols tell apart, where there are vectors", at_least=1)
 VALENCY = Field("children on a side that a symbol tells apart, at most", at_least=0)
 MEMORY = Field(
     "what a head remembers of its modifiers: none, first (was there one), kind (and what was the last)",
@@ -60,8 +69,8 @@ LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_
 DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))
 VIEW = Field(
-    "what words are seen with: the words around them, the next word, or neighbours in trees",
-    choices=("context", "singular", "tree"),
+    "what words are seen with: the words around them, the next word, all of the sentence, or neighbours in trees",
+    choices=("context", "singular", "lr-mvl", "tree"),
 )
 
 # Sequences.

@@ -41,8 +41,8 @@ class Nodes:
     symbol: Ints
 
     @classmethod
-    def of(cls, trees: Iterable[DependencyTree], kind: str, valency: int) -> Nodes:
-        """Number the nodes of trees; `kind` says what words become."""
+    def of(cls, trees: Iterable[DependencyTree], kind: str | WordSymbols, valency: int) -> Nodes:
+        """Number the nodes of trees; `kind`, or a rule, says what words become."""
         bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
         sentences = bank.sentences()
         symbols = TreeSymbols(WordSymbols.of(sentences, kind), valency)
