@@ -141,6 +141,11 @@ BITS = Field("features are hashed into 2 to this power buckets", at_least=10, at
 FOLDS = Field("parts for jackknifing; 1 for none", at_least=1)
 FLOOR = Field("second order: least posterior of a head, relative to the likeliest", above=0, at_most=1)
 COUNT = Field("length of the lists", at_least=2)
+BEST = Field("rivals of a sentence that a step mends together (k-best MIRA), at most", at_least=1, at_most=100)
+RULE = Field(
+    "reranker: margin, the step that mends a mistake with its loss; perceptron, a whole step for each mistake",
+    choices=("margin", "perceptron"),
+)
 RATERS = Field("what rates trees besides the base parser, with commas")
 CLOSED = Field("words seen so often only get tags they were seen with", at_least=1)
 FREQUENT = Field(

@@ -210,6 +210,8 @@ class MIRA(Settings):
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.STEP(None)
     bits: int | None = fields.BITS(None)
+    best: int | None = fields.BEST(None)
+    rule: Literal["margin", "perceptron"] | None = fields.RULE(None)
     rare: Rare | None = fields.RARE_UNKNOWN(None)
     folds: int | None = fields.FOLDS(None)
     floor: float | None = fields.FLOOR(None)

@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from latentgram.data.text import BOUNDARY
 from latentgram.numeric.compiling import REORDER
 from latentgram.numeric.sampling import draw_place
 
@@ -266,3 +267,18 @@ def draw(model, emission, symbol, forest, inside, uniforms):
         state[i] = draw_place(weights, uniforms[i, 0])
         drawn[i] = draw_place(emission[symbol[i], :, state[i]], uniforms[i, 1])
     return state, drawn
+
+
+@njit(cache=True)
+def smooth_views(tokens, vectors, rates, reverse, views):
+    """Fill the views [n, J·k] of tokens of text from the left, or from the right (multi_view.py)."""
+    count, size = len(tokens), vectors.shape[1]
+    for done in range(1, count):
+        here = count - 1 - done if reverse else done
+        beside = here + 1 if reverse else here - 1
+        word = vectors[tokens[beside]]
+        for j in range(len(rates)):
+            # Behind a boundary nothing is seen but the boundary.
+            rate = 1.0 if tokens[beside] == BOUNDARY else rates[j]
+            for i in range(size):
+                views[here, j * size + i] = (1.0 - rate) * views[beside, j * size + i] + rate * word[i]

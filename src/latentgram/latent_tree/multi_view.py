@@ -17,11 +17,11 @@ observations more for every word, which tame rare ones. O(N (Jk)²) a round for 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from latentgram.data.text import BOUNDARY, Text
+from latentgram.data.text import Text
+from latentgram.latent_tree.kernels import smooth_views
 from latentgram.numeric.svd import truncated_svd
 from latentgram.numeric.threads import one_thread
 
@@ -33,21 +33,6 @@ CHUNK = 1 << 15
 """Tokens whose views are in memory at a time, but for the rest of a sentence."""
 RIDGE = 1e-9
 """Of the largest eigenvalue of a covariance, so that it can be inverted."""
-
-
-@njit(cache=True)
-def _smooth(tokens, vectors, rates, reverse, views):
-    """Fill the views [n, J·k] of tokens from the left, or from the right."""
-    count, size = len(tokens), vectors.shape[1]
-    for done in range(1, count):
-        here = count - 1 - done if reverse else done
-        beside = here + 1 if reverse else here - 1
-        word = vectors[tokens[beside]]
-        for j in range(len(rates)):
-            # Behind a boundary nothing is seen but the boundary.
-            rate = 1.0 if tokens[beside] == BOUNDARY else rates[j]
-            for i in range(size):
-                views[here, j * size + i] = (1.0 - rate) * views[beside, j * size + i] + rate * word[i]
 
 
 def multi_view_vectors(text: Text, rank: int, smoothing: float) -> tuple[Floats, Floats]:
@@ -86,7 +71,7 @@ def _covariances(
         views = []
         for reverse in (False, True):
             views.append(np.zeros((len(piece), width)))
-            _smooth(piece, vectors, RATES, reverse, views[-1])
+            smooth_views(piece, vectors, RATES, reverse, views[-1])
         # The boundary before the piece was the last token of the piece before it.
         left, right = (view[1:] for view in views)
         square[0] += left.T @ left
