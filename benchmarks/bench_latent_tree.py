@@ -56,7 +56,7 @@ def main() -> None:
                 counts = TreeCounts.of(trees, symbol, SYMBOLS)
                 operators = spectral_operators(counts, STATES, 0.0, printed=form == "printed")
                 spent = time.process_time() - started
-                model = LatentTree(truth.symbols, *operators, truth.unigram)
+                model = LatentTree.of(truth.symbols, operators, truth.unigram)
                 found, _ = model.scores_of_nodes(fresh, drawn)
                 error = float(np.median(np.abs(found - exact)))
                 worst[form, size] = max(worst.get((form, size), 0.0), error)

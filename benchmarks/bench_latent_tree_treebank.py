@@ -23,8 +23,8 @@ RESULTS = Path(__file__).parent / "results" / "latent_tree_treebank.csv"
 LEARNERS = {
     "spectral, printed": {"form": "printed"},
     "spectral, no ridge": {"ridge": 0.0},
-    "spectral, ridge 0.1": {"ridge": 0.1},
-    "spectral, ridge 0.3": {},
+    "spectral, ridge of 4 units of noise": {"ridge": 4.0},
+    "spectral, ridge by held-out trees": {},
     "EM, 1 state": {"states": 1, "iterations": 2},
     "EM, 5 states": {"states": 5},
     "EM, 20 states": {},

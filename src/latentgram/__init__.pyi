@@ -24,6 +24,7 @@ from .data.tokenise import Tokeniser as Tokeniser
 from .data.tree import Tree as Tree
 from .data.treebank import Treebank as Treebank
 from .data.treebank import TreebankStream as TreebankStream
+from .data.word_clusters import WordClusters as WordClusters
 from .errors import ClusterError as ClusterError
 from .errors import DataError as DataError
 from .errors import LatentgramError as LatentgramError

@@ -8,7 +8,7 @@ import pytest
 import latentgram as lg
 from latentgram.arcs.kernels.reranking import template_codes
 from latentgram.arcs.model import HashedWeights
-from latentgram.arcs.nbest import WORST, nbest_lists
+from latentgram.arcs.nbest import WORST, NBestList, nbest_lists
 from latentgram.arcs.reranking import RatedLists, learn_weights, train_reranker
 from latentgram.arcs.settings import MIRAReranker
 from latentgram.errors import DataError, SettingError
@@ -154,3 +154,33 @@ def test_weights_that_do_not_fit_are_refused(base, bank, learner):
         dataclasses.replace(reranker, weights=np.ones(3))
     with pytest.raises(SettingError, match="has 1 features"):
         dataclasses.replace(reranker, scorers=())
+
+
+def test_the_perceptron_takes_whole_steps_as_worked_by_hand(base, bank):
+    """Two trees per list, the second right; features (base, good) of (0, 0) and (−1, 2), weights from (1, 0) on.
+
+    The first list is a mistake (0 against −1), so w becomes (1, 0) + (−1, 2) and ranks the other two lists right:
+    the average over three sentences is w − (1/3) · (−1, 2). All of it in units of the spread of the features.
+    """
+    sentence = bank[0].sentence
+    wrong = tuple(0 if word == 0 else 1 for word in range(len(sentence)))
+    right = tuple(0 if word == 1 else 2 for word in range(len(sentence)))
+    lists = [NBestList(sentence, np.array([wrong, right]), np.array([1.0, 0.0]), right)] * 3
+    ratings = {"base": [np.array([0.0, -1.0])] * 3, "good": [np.array([0.0, 2.0])] * 3}
+    learner = MIRAReranker(count=2, passes=1, rule="perceptron")
+    found, _ = learn_weights(RatedLists(lists, ratings), base, ("base", "good"), learner, templates=False)
+    spread = np.sqrt([1 / 2, 4 / 2])
+    start, step = np.array([1.0, 0.0]), np.array([-1.0, 2.0]) / spread
+    assert found == pytest.approx((start + step - step / 3) / spread)
+
+
+def test_the_perceptron_finds_what_decides(base, bank):
+    lists = nbest_lists(base, bank[60:], 8)
+    gold = {tree.words: tree.heads for tree in bank}
+    oracle = {"oracle": lambda tree: float(sum(a == b for a, b in zip(tree.heads, gold[tree.words], strict=True)))}
+    learner = MIRAReranker(count=8, rule="perceptron")
+    reranker = train_reranker(RatedLists.of(lists, oracle), base, oracle, learner, templates=False)
+    chosen = sum(int(candidates.right[np.argmax(reranker.scores(candidates))]) for candidates in lists)
+    first, best = (sum(int(pick(candidates.right)) for candidates in lists) for pick in (lambda r: r[0], np.max))
+    assert best > first
+    assert chosen >= first + 0.9 * (best - first)

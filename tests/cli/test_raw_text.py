@@ -67,3 +67,32 @@ def test_word_vectors_of_text_are_those_of_its_bigrams(run: Callable, tmp_path: 
     )
     assert list(stored.words) == list(direct.words)
     np.testing.assert_allclose(stored.vectors, direct.vectors)
+
+
+def test_vectors_of_raw_text_go_into_the_parsers(run: Callable, treebank: Path, tmp_path: Path) -> None:
+    text, phrases, vectors = tmp_path / "text.txt", tmp_path / "train.mrg", tmp_path / "v.lg"
+    text.write_text("".join(" ".join(tree.words) + "\n" for tree in lg.demo_dependencies(300, seed=1)), "utf-8")
+    lg.demo_treebank(60, seed=0).write(phrases)
+    assert run("train", "vectors", text, "--view", "lr-mvl", "--states", 8, "-o", vectors).status == 0
+    shown = run("show", vectors, "--word-clusters", 6, "--top", 2)
+    rows = [line.split() for line in shown.out.strip().split("\n")]
+    assert len(rows) == 6
+    assert all(set(bits) <= {"0", "1"} and 1 <= len(words) <= 2 for bits, *words in rows)
+
+    trees = tmp_path / "tree.lg"
+    flags = ("--by", "spectral", "--symbols", "forms", "--valency", 0)
+    assert run("train", "latent-tree", treebank, "--vectors", vectors, *flags, "-o", trees).status == 0
+    assert run("score", trees, treebank).status == 0
+    heads = tmp_path / "shag.lg"
+    assert run("train", "shag", treebank, "--vectors", vectors, "--clusters", 4, "-o", heads).status == 0
+    symbols = lg.load(heads).model.symbols
+    assert any(name[0] in "01" and "^" in name for name in symbols.alphabet)
+    assert run("parse", heads, given="The unheardof sleeps .\n").status == 0
+    grammar = tmp_path / "lpcfg.lg"
+    train = ("train", "lpcfg", phrases, "--by", "spectral", "--states", 4)
+    assert run(*train, "--vectors", vectors, "-o", grammar).status == 0
+    assert run("parse", grammar, given="The dog sleeps .\n").status == 0
+    refused = run("train", "shag", treebank, "--vectors", grammar, "-o", tmp_path / "no.lg")
+    assert refused.status == 1
+    assert "WordVectors" in refused.err
+    assert not (tmp_path / "no.lg").exists()

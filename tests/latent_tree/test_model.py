@@ -1,10 +1,13 @@
 """Hidden Markov trees against enumeration of the states; scores that are always finite; draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
+from latentgram.latent_tree.kernels import Operators
 from latentgram.latent_tree.model import FLOOR, LatentTree, expectations
 from latentgram.latent_tree.statistics import above_of
 from oracles.equality import same
@@ -21,7 +24,7 @@ def test_probabilities_and_expected_counts_equal_enumeration() -> None:
         weights = enumerate_states(model, above, symbol.tolist())
         total = sum(weights.values())
         trees = arrays([[head + 1 for head in above]])
-        (root, child, word, _), logs, posterior = expectations(model, trees, symbol)
+        (root, child, word, *_), logs, posterior = expectations(model, trees, symbol)
         assert logs[0] == pytest.approx(np.log(total), abs=1e-12)
         expected = np.zeros((4, 3))
         steps = np.zeros((2, 3, 3))
@@ -55,7 +58,7 @@ def test_a_node_with_hundreds_of_children_does_not_underflow() -> None:
     model = random_model(2, 50, rng)
     heads = [[0] + [1] * 400]
     symbol = rng.integers(0, 50, 401)
-    (_, _, word, _), logs, posterior = expectations(model, arrays(heads), symbol)
+    (_, _, word, *_), logs, posterior = expectations(model, arrays(heads), symbol)
     messages = model.word[symbol[1:]] @ model.child[1]
     weights = np.log(model.root * model.word[symbol[0]]) + np.log(messages).sum(0)
     assert logs[0] == pytest.approx(np.logaddexp(*weights))
@@ -115,3 +118,26 @@ def test_lists_of_trees_of_a_sentence_are_scored_like_trees(tmp_path) -> None:
     assert model.logprobs_of_heads(tree.sentence, heads) == pytest.approx([model.logprob(tree)] * 2)
     lg.save(model, tmp_path / "tree.lg")
     assert same(lg.load(tmp_path / "tree.lg"), model)
+
+
+def test_children_come_before_the_word_in_algorithm_1() -> None:
+    """A tree worked by hand: a ← b → c with c∞ = (1, 0), E_L = 1, E_R the exchange of both coordinates.
+
+    D(e₁) = [1 1; 0 1] and D(e₂) = [1 0; 1 1] do not commute. Words a and b have y = e₁, c has e₂:
+    r_a = c∞ᵀD(e₁) = (1, 1),  r_c = c∞ᵀD(e₂) = (1, 0),  D(E_Lᵀr_a) = [2 1; 1 2],  D(E_Rᵀr_c) = D(e₂),
+    r_b = (1, 0)·[2 1; 1 2]·[1 0; 1 1]·[1 1; 0 1] = (2, 1)·[1 0; 1 1]·[1 1; 0 1] = (3, 1)·[1 1; 0 1] = (3, 4).
+    """
+    symbols = random_model(2, 2, np.random.default_rng(0)).symbols
+    product = np.array([[[1, 1], [1, 0]], [[0, 1], [1, 1]]], float)
+    operators = Operators(
+        np.array([1.0, 2.0]) / 32,
+        np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], float),
+        np.eye(2),
+        product,
+        np.array([1.0, 0.0]),
+    )
+    model = LatentTree.of(symbols, operators, np.full(2, 0.5))
+    tree = arrays([[2, 0, 2]])
+    assert np.exp(model.scores_of_nodes(tree, np.array([0, 0, 1]))[0]) == pytest.approx([(3 + 2 * 4) / 32])
+    word_first = replace(model, start=np.zeros(0))
+    assert np.exp(word_first.scores_of_nodes(tree, np.array([0, 0, 1]))[0]) != pytest.approx([11 / 32])

@@ -23,7 +23,7 @@ def text(seed: int, sentences: int = 1500) -> lg.Text:
     return lg.Text.of(lines)
 
 
-@pytest.mark.parametrize("view", ["context", "singular"])
+@pytest.mark.parametrize("view", ["context", "singular", "lr-mvl"])
 def test_words_of_a_kind_are_neighbours(view: str) -> None:
     found = lg.fit(lg.WordVectors, text(0), by=lg.Spectral(states=KINDS, least=0, view=view))
     for word in found.words:
@@ -58,3 +58,55 @@ def test_vectors_of_trees(tmp_path) -> None:
         found["nosuchword"]
     with pytest.raises(SettingError, match="treebank"):
         lg.fit(lg.WordVectors, text(4, 10), by=lg.Spectral(view="tree"))
+
+
+def test_clusters_are_the_kinds_and_their_bits_a_tree() -> None:
+    found = lg.fit(lg.WordVectors, text(5), by=lg.Spectral(states=KINDS, least=0))
+    clusters = found.clusters(KINDS + 1)  # one for the boundary of sentences
+    for word in found.words:
+        if word[0] == "w":
+            assert clusters[word] == clusters[f"{word[:2]}a"]
+    bits = [bits for bits, _ in clusters.members()]
+    assert len(bits) == len(clusters) == KINDS + 1
+    assert sum(2.0 ** -len(each) for each in bits) == 1.0  # the leaves of a full binary tree
+    assert bits == sorted(bits)
+    assert sorted(word for _, words in clusters.members() for word in words) == sorted(found.words)
+
+
+def test_alike_clusters_have_a_common_beginning() -> None:
+    """Two pairs of kinds that follow the same kinds: the first bit tells the pairs apart, the rest the kinds."""
+    rng = np.random.default_rng(6)
+    lines = []
+    for _ in range(3000):
+        pair, kind = rng.integers(2, size=2)
+        middle = f"m{pair}{kind}{'xyz'[rng.integers(3)]}"
+        lines.append(f"b{pair} {middle} e{pair if rng.random() < 0.8 else 2 + 2 * pair + kind}")
+    clusters = lg.fit(lg.WordVectors, lg.Text.of(lines), by=lg.Spectral(states=6, least=0)).clusters(20)
+
+    def common(one: str, other: str) -> int:
+        pairs = zip(clusters[one], clusters[other], strict=False)
+        return next((place for place, (a, b) in enumerate(pairs) if a != b), 99)
+
+    assert common("m00x", "m01x") > common("m00x", "m10x")
+
+
+def test_lr_mvl_sees_further_than_bigrams() -> None:
+    """Which of two kinds a word is of shows two words away only."""
+    rng = np.random.default_rng(7)
+    lines = []
+    for _ in range(4000):
+        kind = rng.integers(2)
+        lines.append(f"s{kind} and w{kind}{'abc'[rng.integers(3)]} or t{kind}")
+    nearest = {}
+    for view in ("context", "lr-mvl"):
+        found = lg.fit(lg.WordVectors, lg.Text.of(lines), by=lg.Spectral(states=8, least=0, view=view))
+        words = [f"w{kind}{each}" for kind in "01" for each in "abc"]
+        cosines = np.corrcoef([found[word] / np.linalg.norm(found[word]) for word in words])
+        nearest[view] = cosines[:3, :3].min() - cosines[:3, 3:].max()
+    assert nearest["lr-mvl"] > 0.5
+    assert nearest["context"] < 0.3
+
+
+def test_lr_mvl_needs_text() -> None:
+    with pytest.raises(SettingError, match="need text"):
+        lg.fit(lg.WordVectors, NGramCounts.of(text(0, 10), order=3), by=lg.Spectral(view="lr-mvl"))

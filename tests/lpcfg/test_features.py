@@ -5,13 +5,24 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation, strip_root
 from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
 from latentgram.data.kernels.numbering import number_values
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
-from latentgram.lpcfg.features import FEATURE_SETS, INSIDE, OUTSIDE, WIDTHS, Nodes, view
+from latentgram.lpcfg.features import (
+    FEATURE_SETS,
+    INSIDE,
+    OUTSIDE,
+    WIDTHS,
+    Nodes,
+    cluster_features,
+    view,
+    word_groups,
+)
 from latentgram.lpcfg.statistics import Derivations, head_leaves
 from latentgram.parallel import InProcess
 
@@ -214,3 +225,18 @@ def test_values_are_numbered_by_their_groups() -> None:
         first_seen = list(dict.fromkeys(value[group == g].tolist()))
         assert number[group == g].tolist() == [first_seen.index(v) for v in value[group == g]]
         assert width[g] == len(first_seen)
+
+
+def test_clusters_that_are_the_tags_make_the_features_of_tags(trees: tuple[Forest, Nodes]) -> None:
+    _, nodes = trees
+    inside, outside = cluster_features(nodes.symbol[nodes.derivations.leaf])
+    known = {**INSIDE, **OUTSIDE, "head-tag": INSIDE["head"], "head-above-tag": OUTSIDE["head-above"]}
+    for name, feature in {**inside, **outside}.items():
+        assert np.array_equal(feature(nodes), known[name.replace("cluster", "tag")](nodes)), name
+
+
+def test_groups_of_words_are_the_beginnings_of_their_bits() -> None:
+    bits = ("000000", "000001", "00001", "1")
+    clusters = WordClusters(Alphabet(("a", "b", "c", "d")), np.array([0, 1, 2, 3]), bits)
+    words, word = Alphabet(("B", "a", "c", "d", "z")), np.array([2, 4, 1, 0, 3])
+    assert word_groups(clusters, words, word).tolist() == [1, -1, 0, 0, 2]

@@ -6,6 +6,9 @@ The sentences are divided into folds. Models learned from the other folds
   the sentences it was learned from;
 - fit the scale of the normalised reading, argmax_s Σ log p_s(right head of a word | sentence), on such sentences.
 
+With `best` = k > 1 it is k-best MIRA (kernels/k_best_mira.py), by which McDonald (2006) learns the base parser of
+Dhillon et al. 2012.
+
 The relations of arcs are learned apart, from the right trees. Cost: with folds about twice that of one training.
 """
 
@@ -18,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from latentgram.arcs.kernels.k_best_mira import k_best_pass
 from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
 from latentgram.arcs.kernels.relations import relation_pass
@@ -60,10 +64,14 @@ class _Training:
         weights = np.zeros(1 << self.learner.bits, np.float32)
         summed = np.zeros(len(weights))
         random, clock, trace = np.random.default_rng(self.learner.seed), 0.0, []
-        best, best_rating = weights, -np.inf
+        kept, best_rating = weights, -np.inf
         for done in range(1, self.passes + 1):
             order = random.permutation(data.size)
-            wrong, clock = mira_pass(order, data, self.learner.step, clock, weights, summed)
+            if self.learner.best == 1:
+                wrong, clock = mira_pass(order, data, self.learner.step, clock, weights, summed)
+            else:
+                best, step = self.learner.best, self.learner.step
+                wrong, clock = k_best_pass(order, data, best, step, clock, weights, summed)
             record = {"round": float(done), "wrong": wrong / len(data.heads)}
             if rate is not None or done == self.passes:
                 averaged = (weights - summed / clock).astype(np.float32)
@@ -71,10 +79,10 @@ class _Training:
                 if rate is not None:
                     record["score"] = rating
                 if rating > best_rating:
-                    best, best_rating = averaged, rating
+                    kept, best_rating = averaged, rating
             trace.append(record)
             progress.step(stage, done, self.passes, **{name: record[name] for name in record if name != "round"})
-        return best, tuple(trace)
+        return kept, tuple(trace)
 
 
 def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Context) -> ArcFactored:

@@ -154,11 +154,10 @@ def learn_weights(
         len(tags.alphabet) + 2,
     )
     random, clock = np.random.default_rng(learner.seed), 0.0
+    limit = learner.step if learner.rule == "margin" else 0.0
     for _ in range(learner.passes):
         order = random.permutation(len(lists))
-        _, clock = margin_pass(
-            order, flat, learner.step, clock, weights, summed, template_weights, template_summed
-        )
+        _, clock = margin_pass(order, flat, limit, clock, weights, summed, template_weights, template_summed)
     averaged = (weights - summed / clock) / spread
     return averaged, HashedWeights.of(template_weights - template_summed / clock)
 

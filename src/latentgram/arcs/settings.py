@@ -17,6 +17,7 @@ class MIRAArcs(Settings):
     passes: int = fields.PASSES(10)
     step: float = fields.STEP(0.01)
     bits: int = fields.BITS(22)
+    best: int = fields.BEST(1)
     rare: int = fields.RARE_UNKNOWN(0)
     folds: int = fields.FOLDS(2)
     floor: float = fields.FLOOR(1e-3)
@@ -29,6 +30,7 @@ class MIRAReranker(Settings):
 
     passes: int = fields.PASSES(10)
     step: float = fields.STEP(0.003)
+    rule: Literal["margin", "perceptron"] = fields.RULE("margin")
     seed: int = fields.SEED(0)
     order: int = fields.ARC_ORDER(2)
     count: int = fields.COUNT(50)

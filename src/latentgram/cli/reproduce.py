@@ -60,6 +60,22 @@ def luque2012(
 
 
 @app.command(no_args_is_help=True)
+def cohen2012(
+    output: Output,
+    trees: Annotated[
+        str, typer.Option(help="Numbers of trees to learn from, with commas.")
+    ] = "1000,4000,16000,64000",
+    states: Annotated[str, typer.Option(help="Numbers of hidden states, with commas.")] = "2,3,4",
+    draws: Annotated[int, typer.Option(min=1, help="Random grammars for each setting.")] = 3,
+) -> None:
+    """Cohen et al. 2012: theorem 3 on grammars of known truth: error against trees, singular values and states."""
+    from latentgram.reproduce.cohen2012 import reproduce
+
+    sizes, counts = _numbers("--trees", trees), _numbers("--states", states)
+    _run(output, lambda shown: reproduce(sizes, counts, draws, shown))
+
+
+@app.command(no_args_is_help=True)
 def cohen2013(
     data: Data,
     output: Output,

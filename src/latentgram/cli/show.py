@@ -33,6 +33,9 @@ def show(
     word: Annotated[
         str | None, typer.Option(help="Show the words used most like this one, by word vectors.")
     ] = None,
+    word_clusters: Annotated[
+        int | None, typer.Option(min=1, help="Show so many clusters of words with bit strings, by word vectors.")
+    ] = None,
     symbol: Annotated[
         str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
     ] = None,
@@ -48,6 +51,7 @@ def show(
         stored,
         {
             "--word": word is not None,
+            "--word-clusters": word_clusters is not None,
             "--symbol": symbol is not None,
             "--automaton": automaton is not None,
             "--spectrum": spectrum,
@@ -67,6 +71,8 @@ def show(
     request = None
     if word is not None:
         request = Request("word", word, top=top)
+    elif word_clusters is not None:
+        request = Request("word clusters", "", clusters=word_clusters, top=top)
     elif symbol is not None:
         request = Request("symbol", symbol, spectrum=spectrum, top=top, svg=svg is not None)
     elif automaton is not None:
@@ -76,8 +82,9 @@ def show(
     _show_model(file, request, svg)
 
 
-_USED = {
+_USED: dict[str, tuple[str, ...]] = {
     "--word": (),
+    "--word-clusters": (),
     "--symbol": ("--spectrum", "--svg"),
     "--automaton": ("--spectrum", "--svg", "--direction", "--sequences"),
 }
@@ -97,7 +104,8 @@ def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
     if not unused:
         return
     if stored and subject is None:
-        raise SettingError(f"{unused[0]}: name what to show of the model by --automaton, --symbol or --word")
+        *most, last = sorted(_USED)
+        raise SettingError(f"{unused[0]}: name what to show of the model by {', '.join(most)} or {last}")
     what = f"{subject}" if stored else "a treebank"
     raise SettingError(f"{unused[0]} has no meaning for {what}")
 

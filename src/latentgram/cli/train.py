@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
-_READ_FROM_FILES = {"TagDictionary": str}
+_READ_FROM_FILES = {"TagDictionary": str, "WordSpace": str}
 """Types of fields that stand for files on the command line."""
 
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
@@ -58,7 +58,8 @@ def _flags_of(kind: Kind) -> dict[str, inspect.Parameter]:
             option = typer.Option(help=f"{field.help} {note}", show_default=False)
             annotation: object = str | None
             if field.word:
-                option.parser, option.metavar = _number_or(field.word), f"INTEGER|{field.word}"
+                number = float if float in typing.get_args(hints[name]) else int
+                option.parser, option.metavar = _number_or(field.word, number), f"NUMBER|{field.word}"
             elif not field.reader:
                 annotation = _flag_type(hints[name], field.choices)
             flags[name] = inspect.Parameter(
@@ -74,14 +75,15 @@ def _flag_type(hint: object, choices: tuple[str, ...] | None) -> object:
     return hint if isinstance(hint, types.UnionType) else typing.Union[hint, None]  # noqa: UP007
 
 
-def _number_or(word: str) -> Callable[[str], int | str]:
+def _number_or(word: str, number: type[int] | type[float]) -> Callable[[str], float | str]:
     """Reads a number, or the one word that may stand in its place."""
 
-    def read(value: str) -> int | str:
+    def read(value: str) -> float | str:
         try:
-            return value if value == word else int(value)
+            return value if value == word else number(value)
         except ValueError:
-            raise typer.BadParameter(f"{value!r} is neither a whole number nor {word!r}.") from None
+            wanted = "a whole number" if number is int else "a number"
+            raise typer.BadParameter(f"{value!r} is neither {wanted} nor {word!r}.") from None
 
     return read
 

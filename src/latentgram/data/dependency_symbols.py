@@ -6,6 +6,10 @@
 | `upos`   | UPOS                                                                                             |
 | `xpos`   | XPOS                                                                                             |
 | `words`  | like `joined`, with the word in front for words seen at least `threshold` times, `of^ADP|IN`     |
+| `forms`  | the word alone, `of^`, if it is among `frequent`, as it is or in lower case; else like `joined`   |
+
+With clusters of words (word_clusters.py) the bits of its cluster stand in front of the tags of a word that has no
+word there, `0110^NOUN|NN`.
 
 A symbol that training never saw becomes the most frequent known one with the same UPOS, else with the same XPOS,
 else the most frequent one of all: a parser never fails on a new tag.
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -24,10 +28,15 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.sentence import Sentence
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError
 
-KINDS = ("joined", "upos", "xpos", "words")
+KINDS = ("joined", "upos", "xpos", "words", "forms")
 MISSING = "_"
+FORM = "^"
+"""What stands behind a word in a symbol; a symbol that ends in it is a word alone."""
+THRESHOLDS = {"words": 100, "forms": 2}
+"""How often words must be seen, where nothing else is said."""
 NEAREST = 5
 """Symbols named when one is asked for that is not there."""
 
@@ -50,36 +59,49 @@ class WordSymbols:
     alphabet: Alphabet
     counts: NDArray[np.int64]
     frequent: Alphabet
-    """The words that stand in front of their tags (kind `words` only)."""
+    """The words that stand in front of their tags (`words`), or for themselves (`forms`)."""
+    clusters: WordClusters | None = None
 
     @classmethod
-    def of(cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100) -> WordSymbols:
-        """The symbols of sentences."""
+    def of(
+        cls, sentences: Iterable[Sentence], kind: str | WordSymbols = "joined", threshold: int | None = None
+    ) -> WordSymbols:
+        """The symbols of sentences, of a kind or by a known rule."""
         return cls.observe(sentences, kind, threshold)[0]
 
     @classmethod
     def observe(
-        cls, sentences: Iterable[Sentence], kind: str = "joined", threshold: int = 100
+        cls, sentences: Iterable[Sentence], kind: str | WordSymbols = "joined", threshold: int | None = None
     ) -> tuple[WordSymbols, NDArray[np.int32]]:
         """The symbols of sentences, and the number of every word's symbol, end to end."""
         sentences = list(sentences)
-        rule = cls.rule(kind, sentences, threshold)
+        rule = cls.rule(kind).seeing(sentences, threshold)
         names = [name for sentence in sentences for name in rule.names(sentence)]
-        alphabet = Alphabet.of(names)
+        # Words that are symbols by themselves are so whether or not these sentences have them.
+        alphabet = Alphabet.of((*names, *(word + FORM for word in rule.frequent if rule.kind == "forms")))
         numbers = alphabet.encode(names)
         counts = np.bincount(numbers, minlength=len(alphabet)).astype(np.int64)
-        return cls(kind, alphabet, counts, rule.frequent), numbers
+        return replace(rule, alphabet=alphabet, counts=counts), numbers
 
     @classmethod
-    def rule(cls, kind: str, sentences: Iterable[Sentence], threshold: int = 100) -> WordSymbols:
-        """The rule without its symbols; the sentences are looked at for the kind `words` only."""
+    def rule(
+        cls, kind: str | WordSymbols, frequent: Alphabet | None = None, clusters: WordClusters | None = None
+    ) -> WordSymbols:
+        """A rule without its symbols."""
+        if isinstance(kind, WordSymbols):
+            return kind
         if kind not in KINDS:
             raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
-        seen: Counter[str] = Counter()
-        if kind == "words":
-            seen = Counter(word.lower() for sentence in sentences for word in sentence.words)
-        frequent = Alphabet.of(word for word, count in seen.items() if count >= threshold)
-        return cls(kind, Alphabet(()), np.zeros(0, np.int64), frequent)
+        none = np.zeros(0, np.int64)
+        return cls(kind, Alphabet(()), none, frequent or Alphabet(()), clusters)
+
+    def seeing(self, sentences: Iterable[Sentence], threshold: int | None = None) -> WordSymbols:
+        """The rule with the frequent words of sentences, which are looked at only if it needs them."""
+        if self.kind not in THRESHOLDS or len(self.frequent) or len(self.alphabet):
+            return self
+        least = THRESHOLDS[self.kind] if threshold is None else threshold
+        seen = Counter(word.lower() for sentence in sentences for word in sentence.words)
+        return replace(self, frequent=Alphabet.of(word for word, count in seen.items() if count >= least))
 
     def __add__(self, other: WordSymbols) -> WordSymbols:
         """The symbols of both with their counts; both must have the same rule."""
@@ -87,7 +109,7 @@ class WordSymbols:
         counts = np.zeros(len(alphabet), np.int64)
         for part in (self, other):
             counts[alphabet.encode(part.alphabet)] += part.counts
-        return WordSymbols(self.kind, alphabet, counts, self.frequent)
+        return replace(self, alphabet=alphabet, counts=counts)
 
     @property
     def frequency(self) -> NDArray[np.float64]:
@@ -102,7 +124,7 @@ class WordSymbols:
         elif self.kind == "xpos":
             upos = None
         if upos is None and xpos is None:
-            wanted = "UPOS or XPOS" if self.kind in ("joined", "words") else self.kind.upper()
+            wanted = self.kind.upper() if self.kind in ("upos", "xpos") else "UPOS or XPOS"
             raise DataError(f"the grammar works on tags: the sentence needs {wanted} tags")
         if upos is None or xpos is None:
             tags = list(upos or xpos or ())
@@ -110,10 +132,18 @@ class WordSymbols:
             tags = [
                 x if u == MISSING else u if x == MISSING else f"{u}|{x}" for u, x in zip(upos, xpos, strict=True)
             ]
-        if self.kind != "words":
-            return tags
-        words = (word.lower() for word in sentence.words)
-        return [f"{word}^{tag}" if word in self.frequent else tag for word, tag in zip(words, tags, strict=True)]
+        described = tags
+        if self.clusters is not None:
+            groups = (self.clusters[word] for word in sentence.words)
+            described = [f"{bits}{FORM}{tag}" if bits else tag for bits, tag in zip(groups, tags, strict=True)]
+        if not len(self.frequent):
+            return described
+        names = []
+        for word, tag, otherwise in zip(sentence.words, tags, described, strict=True):
+            known = word if word in self.frequent else word.lower()
+            behind = "" if self.kind == "forms" else tag
+            names.append(f"{known}{FORM}{behind}" if known in self.frequent else otherwise)
+        return names
 
     def encode(self, sentence: Sentence) -> NDArray[np.int32]:
         """The numbers of the symbols of a sentence, the nearest known one for those never seen."""

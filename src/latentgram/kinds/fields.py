@@ -39,6 +39,15 @@ SYMBOLS = Field(
     "what a word is to the grammar: joined (UPOS|XPOS), upos, xpos, or words (with frequent words)",
     choices=("joined", "upos", "xpos", "words"),
 )
+FORMS = Field(
+    f"{SYMBOLS.help}; for latent trees also forms (words alone, rare ones by their tags)",
+    choices=("joined", "upos", "xpos", "words", "forms"),
+)
+VECTORS = Field(
+    "vectors of words from raw text, a file of 'latentgram train vectors'",
+    reader="latentgram.learn.reading:read_vectors",
+)
+CLUSTERS = Field("clusters of words that symbols tell apart, where there are vectors", at_least=1)
 VALENCY = Field("children on a side that a symbol tells apart, at most", at_least=0)
 MEMORY = Field(
     "what a head remembers of its modifiers: none, first (was there one), kind (and what was the last)",
@@ -54,16 +63,14 @@ BASIS = Field(
     "how many of the most frequent strings are in the basis, histories and futures each; 0 for all", at_least=0
 )
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
-RIDGE = Field(
-    "ridge of the inverse: in units of the noise of a count, for latent trees of the largest singular value",
-    at_least=0,
-)
+RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
+CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): by held-out trees", at_least=0, word=AUTO)
 LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_least=0)
 DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))
 VIEW = Field(
-    "what words are seen with: the words around them, the next word, or neighbours in trees",
-    choices=("context", "singular", "tree"),
+    "what words are seen with: the words around them, the next word, all of the sentence, or neighbours in trees",
+    choices=("context", "singular", "lr-mvl", "tree"),
 )
 
 # Sequences.
@@ -134,6 +141,11 @@ BITS = Field("features are hashed into 2 to this power buckets", at_least=10, at
 FOLDS = Field("parts for jackknifing; 1 for none", at_least=1)
 FLOOR = Field("second order: least posterior of a head, relative to the likeliest", above=0, at_most=1)
 COUNT = Field("length of the lists", at_least=2)
+BEST = Field("rivals of a sentence that a step mends together (k-best MIRA), at most", at_least=1, at_most=100)
+RULE = Field(
+    "reranker: margin, the step that mends a mistake with its loss; perceptron, a whole step for each mistake",
+    choices=("margin", "perceptron"),
+)
 RATERS = Field("what rates trees besides the base parser, with commas")
 CLOSED = Field("words seen so often only get tags they were seen with", at_least=1)
 FREQUENT = Field(

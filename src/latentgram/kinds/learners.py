@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from latentgram.data.tag_dictionary import TagDictionary
     from latentgram.kinds.settings import Made
+    from latentgram.kinds.word_space import WordSpace
 
 Direction = Literal["left", "right", "head"]
-Symbols = Literal["joined", "upos", "xpos", "words"]
+Symbols = Literal["joined", "upos", "xpos", "words", "forms"]
 Smoothing = Literal["none", "kneser-ney", "absolute", "katz", "witten-bell"]
 Rare = int | Literal["auto"]
 
@@ -39,6 +40,7 @@ class _Grammar(Settings):
 class _LatentGrammar(_Grammar):
     """Smoothing, and the features of spectral views."""
 
+    vectors: WordSpace | None = fields.VECTORS(None)
     backoff: float | None = fields.BACKOFF(None)
     pull: float | None = fields.PULL(None)
     features: str | None = fields.FEATURES(None)
@@ -56,7 +58,9 @@ class _CountedStates(_LatentGrammar):
 class _Heads(Settings):
     """What the words of a dependency treebank become."""
 
-    symbols: Symbols | None = fields.SYMBOLS(None)
+    symbols: Symbols | None = fields.FORMS(None)
+    vectors: WordSpace | None = fields.VECTORS(None)
+    clusters: int | None = fields.CLUSTERS(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +73,7 @@ class _Basis(_Heads):
     future: int | None = fields.FUTURE(None)
     basis: int | None = fields.BASIS(None)
     power: float | None = fields.POWER(None)
-    ridge: float | None = fields.RIDGE(None)
+    ridge: float | Literal["auto"] | None = fields.CHOSEN_RIDGE(None)
     lexical: float | None = fields.LEXICAL(None)
     distance: float | None = fields.DISTANCE(None)
 
@@ -131,7 +135,7 @@ class Spectral(_CountedStates, _Basis):
     cutoff: float | None = fields.CUTOFF(None)
     growth: float | None = fields.GROWTH(None)
     search: int | None = fields.SEARCH(None)
-    view: Literal["context", "singular", "tree"] | None = fields.VIEW(None)
+    view: Literal["context", "singular", "lr-mvl", "tree"] | None = fields.VIEW(None)
     form: Literal["corrected", "printed"] | None = fields.FORM(None)
 
 
@@ -206,6 +210,8 @@ class MIRA(Settings):
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.STEP(None)
     bits: int | None = fields.BITS(None)
+    best: int | None = fields.BEST(None)
+    rule: Literal["margin", "perceptron"] | None = fields.RULE(None)
     rare: Rare | None = fields.RARE_UNKNOWN(None)
     folds: int | None = fields.FOLDS(None)
     floor: float | None = fields.FLOOR(None)

@@ -81,9 +81,9 @@ class Look:
 
 @dataclass(frozen=True)
 class Request:
-    """What `latentgram show` is asked for: states of a symbol, an automaton, or neighbours of a word."""
+    """What `latentgram show` is asked for: states of a symbol, an automaton, neighbours of a word, clusters."""
 
-    subject: Literal["symbol", "automaton", "word"]
+    subject: Literal["symbol", "automaton", "word", "word clusters"]
     name: str
     direction: Literal["left", "right"] = "left"
     clusters: int = 10
@@ -106,6 +106,7 @@ _SUBJECTS = {
     "symbol": "symbols with hidden states to show",
     "automaton": "head automata to show",
     "word": "word vectors",
+    "word clusters": "word vectors",
 }
 
 

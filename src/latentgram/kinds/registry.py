@@ -152,21 +152,28 @@ def learner_of(model: str, made_by: Provenance) -> Settings:
     >>> import latentgram as lg
     >>> model = lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0), by=lg.Counting())
     >>> learner_of("SHAG", model.provenance)
-    Counting(symbols='joined', memory='first')
+    Counting(symbols='joined', clusters=8, memory='first')
     """
+    learner = _learner_class_of(model, made_by)
+    known = fields_of(learner)
+    said = {name: value for name, value in made_by.fields.items() if name in known and value is not None}
+    if described := [name for name in said if known[name].reader]:
+        raise SettingError(f"the model was learned with {described[0]}, which its file does not keep: use fit")
+    return learner(**said)
+
+
+def _learner_class_of(model: str, made_by: Provenance) -> type[Settings]:
     if not made_by.learner:
         raise SettingError("the model file does not tell how the model was learned")
-    name = kind_of(model).renamed.get(made_by.learner, made_by.learner)
-    learner = learner_class(model, name)
-    return learner(**{name: value for name, value in made_by.fields.items() if name in fields_of(learner)})
+    return learner_class(model, kind_of(model).renamed.get(made_by.learner, made_by.learner))
 
 
 def settings_of(model: str, made_by: Provenance) -> Settings:
-    """The settings that the provenance of a model tells of."""
-    learner = learner_of(model, made_by)
-    recipe = recipe_of(model, type(learner).__name__)
-    known = fields_of(recipe.settings_class())
-    return recipe.settings_class()(**{name: value for name, value in learner.said.items() if name in known})
+    """The settings that the provenance of a model tells of, without what was read from other files."""
+    recipe = recipe_of(model, _learner_class_of(model, made_by).__name__)
+    known = {name for name, field in fields_of(recipe.settings_class()).items() if not field.reader}
+    said = {name: value for name, value in made_by.fields.items() if name in known and value is not None}
+    return recipe.settings_class()(**said)
 
 
 def updates(model: Model) -> bool:

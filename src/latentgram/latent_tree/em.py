@@ -50,7 +50,7 @@ def learn_em(trees: Iterable[DependencyTree], settings: EMLatentTree, context: C
     def maximise(counts: Operators) -> LatentTree:
         word = (1 - epsilon) * _normalised(counts.word, 0) + epsilon * unigram[:, None]
         root, child = _normalised(counts.root, 0), _normalised(counts.child, 1)
-        return LatentTree(nodes.symbols, root, child, word, counts.product, unigram)
+        return LatentTree.of(nodes.symbols, counts._replace(root=root, child=child, word=word), unigram)
 
     rng = np.random.default_rng(settings.seed)
     start = Operators(

@@ -1,6 +1,10 @@
-"""What there is to see in word vectors: the neighbours of a word."""
+"""What there is to see in word vectors: the neighbours of a word, and clusters."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
 
 from latentgram.kinds.looks import Look, Request, Shown, SymbolFacts, refuse
 from latentgram.latent_tree.word_vectors import WordVectors
@@ -22,8 +26,16 @@ class VectorInspection:
         refuse(self.model, "symbol")
 
     def show(self, request: Request) -> Shown:
-        """The words used most like one, with their cosines."""
+        """The words used most like one, with their cosines; or the bits and the commonest words of clusters."""
+        if request.subject == "word clusters":
+            return Shown("\n".join(self._clusters(request.clusters, request.top)))
         if request.subject != "word":
             refuse(self.model, request.subject)
         near = self.model.neighbours(request.name, request.top)
         return Shown("\n".join(f"{cosine:.3f}  {word}" for word, cosine in near))
+
+    def _clusters(self, count: int, top: int) -> Iterator[str]:
+        seen = self.model.count if len(self.model.count) else np.zeros(len(self.model.words))
+        for bits, words in self.model.clusters(count).members():
+            order = np.argsort(-seen[self.model.words.encode(words)], kind="stable")[:top]
+            yield f"{bits}  {' '.join(words[place] for place in order)}"

@@ -10,6 +10,11 @@ In a model with real states ∘ is elementwise and word[x][h] = o(x | h). In a s
 a ∘ b = aᵀ D(b) with the tensor `product`; an empty tensor means elementwise. Children come in the order of the
 sentence. Every r is scaled to a largest entry of 1, its logarithm being kept.
 
+Estimated D's do not commute, so the order matters. A model with a vector `start` = c∞ takes that of Algorithm 1 of
+the paper, the children first and then the word,
+
+    r_iᵀ = c∞ᵀ ∏_{children j} D(T_dᵀ r_j) · D(word[x_i]).
+
 Downward, elementwise models only, with a_i the vector of what lies outside the subtree of i:
 
     a_root = root,   e_j = a_i ∘ word[x_i] ∘ ∏_{j' ≠ j} T_d'ᵀ r_j',   a_j = T_d e_j,
@@ -25,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from latentgram.data.text import BOUNDARY
 from latentgram.numeric.compiling import REORDER
 from latentgram.numeric.sampling import draw_place
 
@@ -36,6 +42,7 @@ class Operators(NamedTuple):
     child: np.ndarray
     word: np.ndarray
     product: np.ndarray
+    start: np.ndarray = np.zeros(0)
 
 
 class Forest(NamedTuple):
@@ -141,15 +148,18 @@ def upward(model, symbol, forest, n_trees):
     logs = np.zeros(n_trees)
     signs = np.zeros(n_trees)
     message, spare = np.empty(states), np.empty(states)
+    children_first = len(model.start) > 0
     for done in range(nodes - 1, -1, -1):
         i = forest.order[done]
         tree = forest.tree[i]
         here = inside[i]
         for h in range(states):
-            here[h] = model.word[symbol[i], h]
+            here[h] = model.start[h] if children_first else model.word[symbol[i], h]
         # A node may have hundreds of children: it is scaled after each of them.
-        for place in range(forest.begin[i] - 1, forest.begin[i + 1]):
-            if place >= forest.begin[i]:
+        for place in range(forest.begin[i] - 1, forest.begin[i + 1] + (1 if children_first else 0)):
+            if place == forest.begin[i + 1]:
+                _merge(here, model.word[symbol[i]], model.product, spare)
+            elif place >= forest.begin[i]:
                 _message(model.child, i, forest.children[place], inside, message)
                 _merge(here, message, model.product, spare)
             largest = _scale(here)
@@ -257,3 +267,18 @@ def draw(model, emission, symbol, forest, inside, uniforms):
         state[i] = draw_place(weights, uniforms[i, 0])
         drawn[i] = draw_place(emission[symbol[i], :, state[i]], uniforms[i, 1])
     return state, drawn
+
+
+@njit(cache=True)
+def smooth_views(tokens, vectors, rates, reverse, views):
+    """Fill the views [n, J·k] of tokens of text from the left, or from the right (multi_view.py)."""
+    count, size = len(tokens), vectors.shape[1]
+    for done in range(1, count):
+        here = count - 1 - done if reverse else done
+        beside = here + 1 if reverse else here - 1
+        word = vectors[tokens[beside]]
+        for j in range(len(rates)):
+            # Behind a boundary nothing is seen but the boundary.
+            rate = 1.0 if tokens[beside] == BOUNDARY else rates[j]
+            for i in range(size):
+                views[here, j * size + i] = (1.0 - rate) * views[beside, j * size + i] + rate * word[i]

@@ -70,6 +70,14 @@ class LatentTree(Summarised):
     unigram: Floats
     """[symbols] relative frequencies, none of them 0."""
     provenance: Provenance = field(default_factory=Provenance)
+    start: Floats = field(default_factory=lambda: np.zeros(0))
+    """[k] c∞, where the children of a word come before the word itself; empty where the word comes first."""
+
+    @classmethod
+    def of(cls, symbols: TreeSymbols, operators: Operators, unigram: Floats) -> LatentTree:
+        """The model of learned numbers."""
+        root, child, word, product, start = operators
+        return cls(symbols, root, child, word, product, unigram, start=start)
 
     @property
     def states(self) -> int:
@@ -124,7 +132,7 @@ class LatentTree(Summarised):
     @property
     def operators(self) -> Operators:
         """The numbers as the kernels take them."""
-        return Operators(self.root, self.child, self.word, self.product)
+        return Operators(self.root, self.child, self.word, self.product, self.start)
 
     def posterior(self, tree: DependencyTree) -> Floats:
         """[words, k] the posterior of the hidden state of every word."""

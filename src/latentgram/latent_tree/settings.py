@@ -7,13 +7,14 @@ from typing import Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
+from latentgram.kinds.word_space import WordSpace
 
 
 @dataclass(frozen=True, repr=False)
 class TreeSettings(Settings):
     """What the words of a treebank become, and what is kept for those never seen."""
 
-    symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
+    symbols: Literal["joined", "upos", "xpos", "words", "forms"] = fields.FORMS("joined")
     valency: int = fields.VALENCY(3)
     smoothing: float = fields.SMOOTHING(0.01)
 
@@ -32,7 +33,8 @@ class SpectralLatentTree(TreeSettings):
     """Dhillon et al. 2012, section 3, corrected or as printed."""
 
     states: int = fields.STATES(10)
-    ridge: float = fields.RIDGE(0.3)
+    vectors: WordSpace | None = fields.VECTORS(None)
+    ridge: float | Literal["auto"] = fields.CHOSEN_RIDGE("auto")
     form: Literal["corrected", "printed"] = fields.FORM("corrected")
 
 
@@ -43,4 +45,4 @@ class SpectralVectors(Settings):
     states: int = fields.STATES(50)
     least: float = fields.LEAST_VALUE(1.0)
     scaling: float = fields.SCALING(5.0)
-    view: Literal["context", "singular", "tree"] = fields.VIEW("context")
+    view: Literal["context", "singular", "lr-mvl", "tree"] = fields.VIEW("context")

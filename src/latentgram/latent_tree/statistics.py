@@ -41,8 +41,8 @@ class Nodes:
     symbol: Ints
 
     @classmethod
-    def of(cls, trees: Iterable[DependencyTree], kind: str, valency: int) -> Nodes:
-        """Number the nodes of trees; `kind` says what words become."""
+    def of(cls, trees: Iterable[DependencyTree], kind: str | WordSymbols, valency: int) -> Nodes:
+        """Number the nodes of trees; `kind`, or a rule, says what words become."""
         bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
         sentences = bank.sentences()
         symbols = TreeSymbols(WordSymbols.of(sentences, kind), valency)
@@ -55,6 +55,13 @@ class Nodes:
         words, cells = ((counts.sum(axis) + 1.0) / (counts.sum() + counts.shape[1 - axis]) for axis in (1, 0))
         smoothed = counts + np.outer(words, cells)
         return np.asarray((smoothed / smoothed.sum()).ravel())
+
+    def select(self, wanted: NDArray[np.bool_]) -> Nodes:
+        """The trees that are wanted."""
+        lengths = np.diff(self.trees.offsets)
+        held = np.repeat(wanted, lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths[wanted])])
+        return Nodes(DependencyArrays(self.trees.heads[held], offsets), self.symbols, self.symbol[held])
 
     def shards(self) -> Iterator[Nodes]:
         """Parts with a fixed number of trees."""

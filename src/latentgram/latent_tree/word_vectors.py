@@ -6,6 +6,7 @@ They are the matrix U of Dhillon et al. 2012 (§2.2, §4.2): what a word is seen
 |------------|------------------------------------------------|--------------------------------------|
 | `singular` | the word after it                              | singular vectors (Hsu et al. 2008)   |
 | `context`  | the word before it, and the word after it      | canonical correlation (two views)    |
+| `lr-mvl`   | all that is to its left, and to its right      | canonical correlation (multi_view.py) |
 | `tree`     | its parent, and its left and right children    | canonical correlation                |
 
 Let C[x, z] count how often symbol x was seen with neighbour z. The singular vectors of C see the frequent symbols
@@ -18,6 +19,10 @@ The number of dimensions is the number of canonical correlations above `least` t
 The noise is the largest correlation that is left when neighbours are exchanged at random (parallel analysis); the
 first one, which only says how frequent a word is, is left out of it. One truncated decomposition of a sparse
 matrix; memory grows with the distinct bigrams, not with the text: n-gram counts of text of any size will do.
+
+Clusters: k-means of the directions of the frequent words, each dimension weighed by its correlation and each word
+by how often it was seen; the other words join the nearest centre. The centres are then merged pair by pair, those
+first whose merging costs the least squared error (Ward 1963), which makes the clusters leaves of a binary tree.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array, diags_array, hstack
 
 from latentgram.data.alphabet import ABSENT, Alphabet
@@ -38,10 +44,13 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
+from latentgram.latent_tree.multi_view import multi_view_vectors
 from latentgram.latent_tree.settings import SpectralVectors
 from latentgram.latent_tree.statistics import TreeCounts
+from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
 
 Floats = NDArray[np.float64]
@@ -51,6 +60,8 @@ Contexts = Text | NGramCounts | Treebank[Sentence] | Treebank[Tree] | Treebank[D
 
 SHUFFLED = 2_000_000
 """Pairs that are exchanged at random to measure the noise, at most."""
+FREQUENT = 10_000
+"""The most frequent words, which clusters are made of."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,8 +81,10 @@ class WordVectors(Summarised):
     values: Floats
     """[k] the singular values, or canonical correlations."""
     view: str
-    """What words were seen with: singular, context or tree."""
+    """What words were seen with: singular, context, lr-mvl or tree."""
     provenance: Provenance = field(default_factory=Provenance)
+    count: Floats = field(default_factory=lambda: np.zeros(0))
+    """[words] how often each was seen; empty in files of older versions."""
 
     def __getitem__(self, word: str) -> Floats:
         """The vector of a word."""
@@ -99,6 +112,27 @@ class WordVectors(Summarised):
         best = np.argsort(-cosine, kind="stable")[: min(count, len(self.words) - 1)]
         return [(self.words[number], float(cosine[number])) for number in best]
 
+    def clusters(self, count: int = 256) -> WordClusters:
+        """The words in at most so many clusters with bit strings.
+
+        >>> import latentgram as lg
+        >>> text = lg.Text.of(["the cat sleeps", "the dog sleeps", "a cat runs", "a dog runs"] * 20)
+        >>> clusters = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=4, least=0)).clusters(4)
+        >>> clusters["cat"] == clusters["dog"], clusters["cat"] == clusters["runs"]
+        (True, False)
+        """
+        seen = self.count if len(self.count) else np.ones(len(self.words))
+        space = self.vectors * self.values
+        length = np.linalg.norm(space, axis=1, keepdims=True)
+        space /= np.maximum(length, 1e-9 * max(float(length.max()), np.finfo(float).tiny))
+        frequent = np.argsort(-seen, kind="stable")[:FREQUENT]
+        weights = np.maximum(seen[frequent], np.finfo(float).tiny)
+        label = kmeans(space[frequent], weights, count, np.random.default_rng(0))
+        sums = csr_array((weights, (label, np.arange(len(label))))) @ space[frequent]
+        centres = sums / np.bincount(label, weights)[:, None]
+        nearest = np.argmin((centres**2).sum(1) - 2.0 * space @ centres.T, axis=1)
+        return WordClusters(self.words, nearest.astype(np.int64), bit_strings(centres))
+
     def summary(self) -> str:
         """One line."""
         return f"vectors of {len(self.words):,} words in {self.vectors.shape[1]} dimensions by their {self.view}"
@@ -108,16 +142,53 @@ def learn_vectors(data: Contexts, settings: SpectralVectors, context: Context) -
     """The recipe: vectors of the words of data."""
     del context
     view, rank = settings.view, settings.states
+    if view == "lr-mvl":
+        text = _text(data)
+        if len(text.words) < 2:
+            raise DataError("there are no neighbouring words to learn vectors from")
+        vectors, values = multi_view_vectors(text, rank, settings.scaling)
+        count = np.bincount(text.tokens, minlength=len(text.words)).astype(np.float64)
+        return WordVectors(text.words, np.ascontiguousarray(vectors), values, view, count=count)
     words, seen = _seen(data, view)
+    count = np.asarray(seen.sum(1), np.float64).ravel()
     if not seen.nnz:
         raise DataError("there are no neighbouring words to learn vectors from")
     if view == "singular":
         vectors, values = singular_vectors(seen, rank)
-        return WordVectors(words, np.ascontiguousarray(vectors), values, view)
+        return WordVectors(words, np.ascontiguousarray(vectors), values, view, count=count)
     vectors, values = canonical_vectors(seen, rank, settings.scaling)
     least = settings.least * _noise(seen, settings.scaling) if settings.least else 0.0
     kept = max(int((values > least).sum()), 1)
-    return WordVectors(words, np.ascontiguousarray(vectors[:, :kept]), values[:kept], view)
+    return WordVectors(words, np.ascontiguousarray(vectors[:, :kept]), values[:kept], view, count=count)
+
+
+def bit_strings(centres: Floats) -> tuple[str, ...]:
+    """The paths to the leaves of the binary tree that Ward's method makes of points.
+
+    >>> bit_strings(np.array([[0.0], [5.0], [0.1]]))
+    ('00', '1', '01')
+    """
+    size = len(centres)
+    if size == 1:
+        return ("0",)
+    merges = linkage(centres, "ward")[:, :2].astype(np.int64)
+    bits = [""] * (2 * size - 1)
+    first = np.concatenate([np.arange(size), np.zeros(size - 1, np.int64)])
+    for node, (one, other) in enumerate(merges, size):
+        first[node] = min(first[one], first[other])
+    for node in range(2 * size - 2, size - 1, -1):
+        # The side with the first cluster is 0, so that equal trees are written alike.
+        for bit, child in enumerate(sorted(merges[node - size], key=first.__getitem__)):
+            bits[child] = f"{bits[node]}{bit}"
+    return tuple(bits[:size])
+
+
+def _text(data: Contexts) -> Text:
+    if isinstance(data, Text):
+        return data
+    if isinstance(data, NGramCounts):
+        raise SettingError("vectors by lr-mvl need text: n-gram counts do not say what stands further away")
+    return Text.of(item.sentence for item in data)
 
 
 def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
@@ -132,8 +203,7 @@ def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
         sides = [_matrix(pairs.tuples, pairs.count, len(words)) for pairs in counts.pairs]
         return words, hstack([*sides, *(side.T for side in sides)], format="csr")
     if not isinstance(data, NGramCounts):
-        text = data if isinstance(data, Text) else Text.of(item.sentence for item in data)
-        data = NGramCounts.of(text, order=2)
+        data = NGramCounts.of(_text(data), order=2)
     if data.order < 2:
         raise SettingError("word vectors need counts of bigrams at least")
     rows = slice(data.trie.level[1], data.trie.level[2])

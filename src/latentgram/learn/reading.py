@@ -24,6 +24,7 @@ from latentgram.errors import DataError, ModelFileError, SettingError
 from latentgram.kinds.learners import Counting
 from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
+from latentgram.latent_tree.word_vectors import WordVectors
 from latentgram.learn.fit import fit
 from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.counting import read_arpa
@@ -92,7 +93,14 @@ def read_contexts(files: Sequence[Path], learner: Settings) -> Sized:
         return load(files[0], NGramCounts)
     if learner.said.get("view") == "tree" or format_of(files[0]) != TEXT:
         return read_treebank(files, learner)
+    if learner.said.get("view") == "lr-mvl":
+        return Text.read(files)
     return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
+
+
+def read_vectors(path: str) -> WordVectors:
+    """The word vectors of a model file."""
+    return load(path, WordVectors)
 
 
 def read_automaton(

@@ -36,7 +36,8 @@ NODES_PER_STATE = 8
 def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    views = project(data, ViewSettings(learner.dimensions, learner.features, learner.scaling), context)
+    wanted = ViewSettings(learner.dimensions, learner.features, learner.scaling, vectors=learner.vectors)
+    views = project(data, wanted, context)
     states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
     learned = climb(data, states, counts, learner, context)
     return dataclasses.replace(learned, spectra=spectra_by_name(data, views))

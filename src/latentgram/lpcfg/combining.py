@@ -56,7 +56,7 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
     views: dict[str, NodeViews] = {}
     for name in sorted({member.features for member in chosen}):
         most = max(member.dimensions for member in chosen if member.features == name)
-        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling)
+        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling, vectors=learner.vectors)
         views[name] = project(data, wanted, context)
     grammars = []
     for number, member in enumerate(chosen):

@@ -42,7 +42,8 @@ def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LP
         states = states_by_count(data, learner.states)
         counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
     else:
-        views = project(data, ViewSettings(learner.states, learner.features, learner.scaling), context)
+        wanted = ViewSettings(learner.states, learner.features, learner.scaling, vectors=learner.vectors)
+        views = project(data, wanted, context)
         if learner.start == "spectral":
             states, counts = views.states, shared_counts(data.derivations, views.states, shares(data, views))
         else:

@@ -5,6 +5,10 @@ one symbol a feature with K distinct numbers is K indicators, so a node's view o
 with F ones. A number below zero says that the feature does not apply; that too is an indicator, so that every
 node has as many. Cost: one pass over the nodes per feature, 4·F bytes per node.
 
+Words as such are too many for features. Where there are vectors of them from raw text, their clusters are few
+(`cluster_features`): those of the words beside a span, of its head and of the next head above, by the beginnings
+of their bits. They serve in learning only; a grammar does not keep them.
+
 To add one's own, put a function into `INSIDE` or `OUTSIDE` under a new name, name a set in `FEATURE_SETS` that has
 it, and ask for that set (`Spectral(features="mine")`):
 
@@ -22,8 +26,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import ABSENT
+from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.kernels.numbering import number_values
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
 from latentgram.lpcfg.statistics import Derivations
 from latentgram.parallel.local import Engine
@@ -81,11 +86,14 @@ class Nodes:
             above = self.at(parent, above)
         return above
 
-    def tag(self, place: NDArray[np.integer] | int, inside: NDArray[np.bool_]) -> Values:
-        """The symbol of the leaf so many places behind each node's first, -1 where `inside` is false."""
-        leaf = self.derivations.leaf
-        number = np.clip(self.derivations.leaf_number + place, 0, len(leaf) - 1)
-        return np.where(inside, self.symbol[leaf[number]], ABSENT)
+    def beside(self, values: Values, place: NDArray[np.integer] | int, wanted: NDArray[np.bool_]) -> Values:
+        """Of `values` [leaves] that of the leaf so many places behind each node's first, -1 if not wanted."""
+        number = np.clip(self.derivations.leaf_number + place, 0, len(values) - 1)
+        return np.where(wanted, values[number], ABSENT)
+
+    def tag(self, place: NDArray[np.integer] | int, wanted: NDArray[np.bool_]) -> Values:
+        """The symbol of that leaf."""
+        return self.beside(self.symbol[self.derivations.leaf], place, wanted)
 
 
 WIDTHS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40])
@@ -123,15 +131,15 @@ def _rules_above(nodes: Nodes, levels: int) -> Values:
     return fragment
 
 
-def _head_above(nodes: Nodes) -> Values:
-    """The tag of the first head on the way up that is not the node's own head."""
+def _above_head(nodes: Nodes) -> Values:
+    """The first node on the way up whose head is not the node's own, or -1."""
     parent, head = nodes.derivations.parent, nodes.head
     above = parent.astype(np.int64)
     climbing = np.flatnonzero(above >= 0)
     while len(climbing := climbing[head[above[climbing]] == head[climbing]]):
         above[climbing] = parent[above[climbing]]
         climbing = climbing[above[climbing] >= 0]
-    return nodes.at(nodes.symbol[head], above)
+    return above
 
 
 INSIDE: dict[str, Feature] = {
@@ -153,7 +161,7 @@ OUTSIDE: dict[str, Feature] = {
     "three-rules-above": lambda n: _rules_above(n, 3),
     "parent": lambda n: n.at(n.symbol, n.up(1)),
     "grandparent": lambda n: pair(n.at(n.symbol, n.up(1)), n.at(n.symbol, n.up(2)) + 1),
-    "head-above": _head_above,
+    "head-above": lambda n: n.at(n.symbol[n.head], _above_head(n)),
     "left-width": lambda n: np.searchsorted(WIDTHS, n.derivations.first).astype(np.int64),
     "right-width": lambda n: np.searchsorted(WIDTHS, n.after).astype(np.int64),
     "previous-tag": lambda n: n.tag(-1, n.derivations.first > 0),
@@ -173,6 +181,33 @@ FEATURE_SETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """Named sets: Cohen et al. 2013's simple one (§4.3) and full one (§3.1), and that with the tags at the edges of
 the span."""
+
+
+BITS = 5
+"""How many bits of its cluster are told of a word: more make features too rare to learn from."""
+CLUSTERS = 256
+"""Clusters of words, at most."""
+
+
+def cluster_features(groups: Values) -> tuple[dict[str, Feature], dict[str, Feature]]:
+    """Features of inside and of outside trees by the groups [leaves] of words; a word of no group is -1."""
+
+    def of_head(nodes: Nodes) -> Values:
+        return np.asarray(groups[nodes.derivations.leaf_number[nodes.head]])
+
+    outside: dict[str, Feature] = {
+        "head-above-cluster": lambda n: n.at(of_head(n), _above_head(n)),
+        "previous-cluster": lambda n: n.beside(groups, -1, n.derivations.first > 0),
+        "next-cluster": lambda n: n.beside(groups, n.derivations.width, n.after > 0),
+    }
+    return {"head-cluster": of_head}, outside
+
+
+def word_groups(clusters: WordClusters, words: Alphabet, word: Values) -> Values:
+    """[leaves] the group of each word: clusters whose first bits agree are one, -1 for unknown words."""
+    prefixes = [clusters[name][:BITS] for name in words]
+    number = {prefix: place for place, prefix in enumerate(sorted(set(prefixes) - {""}))}
+    return np.array([number.get(prefix, ABSENT) for prefix in prefixes], np.int64)[word]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
+from latentgram.kinds.word_space import WordSpace
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,6 +31,7 @@ class Latent(Trees):
 
     horizontal: int = fields.HORIZONTAL(1)
     states: int = fields.STATES(16)
+    vectors: WordSpace | None = fields.VECTORS(None)
     backoff: float = fields.BACKOFF(10.0)
     pull: float = fields.PULL(5.0)
     scaling: float = fields.SCALING(5.0)

@@ -34,7 +34,18 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
-from latentgram.lpcfg.features import FEATURE_SETS, INSIDE, OUTSIDE, Nodes, view
+from latentgram.kinds.word_space import WordSpace, checked
+from latentgram.lpcfg.features import (
+    CLUSTERS,
+    FEATURE_SETS,
+    INSIDE,
+    OUTSIDE,
+    Feature,
+    Nodes,
+    cluster_features,
+    view,
+    word_groups,
+)
 from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.lexicon import LexiconPlan, assemble
 from latentgram.lpcfg.model import LPCFG, rule_layout, truncated
@@ -72,11 +83,19 @@ class ViewSettings:
     scaling: float = 5.0
     growth: float = 1.0
     cutoff: float = 0.0
+    vectors: WordSpace | None = None
 
     @classmethod
     def of(cls, settings: SpectralLPCFG) -> ViewSettings:
         """Those of a spectral learner."""
-        return cls(settings.states, settings.features, settings.scaling, settings.growth, settings.cutoff)
+        return cls(
+            settings.states,
+            settings.features,
+            settings.scaling,
+            settings.growth,
+            settings.cutoff,
+            settings.vectors,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +145,13 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
     if settings.features not in FEATURE_SETS:
         raise SettingError(f"there is no feature set {settings.features!r}; there are {', '.join(FEATURE_SETS)}")
     nodes, threads = Nodes(d, data.head), within(context.engine)
+    space = checked(settings.vectors)
+    added: tuple[dict[str, Feature], dict[str, Feature]] = ({}, {})
+    if space is not None:
+        added = cluster_features(word_groups(space.clusters(CLUSTERS), data.vocabulary, data.word))
     inside, outside = (
-        view(nodes, names, table, threads)
-        for names, table in zip(FEATURE_SETS[settings.features], (INSIDE, OUTSIDE), strict=True)
+        view(nodes, (*names, *more), {**table, **more}, threads)
+        for names, table, more in zip(FEATURE_SETS[settings.features], (INSIDE, OUTSIDE), added, strict=True)
     )
     order, begin = d.by_symbol
 

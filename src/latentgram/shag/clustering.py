@@ -25,7 +25,7 @@ from latentgram.shag.statistics import HeadCounts, Trees
 
 def learn_clusters(trees: Trees, learner: ClusteringSHAG, context: Context) -> SHAG:
     """The recipe."""
-    statistics = HeadCounts.of(trees, learner.symbols)
+    statistics = HeadCounts.of(trees, learner.rule)
     automata = clustered_automata(statistics.counts, learner, context.engine)
     return grammar_of(statistics, smoothed(statistics.counts, automata, learner.smoothing), nonnegative=True)
 

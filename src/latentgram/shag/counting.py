@@ -35,7 +35,7 @@ def count_shag(trees: Trees, learner: CountingSHAG, context: Context) -> SHAG:
     """The recipe of DET (memory none) and DET+F (memory first): relative frequencies."""
     if learner.memory not in ("none", "first"):
         raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
-    statistics = HeadCounts.of(trees, learner.symbols)
+    statistics = HeadCounts.of(trees, learner.rule)
     automata = counted_automata(statistics.counts, learner)
     return grammar_of(statistics, automata, nonnegative=True, deterministic=True)
 
@@ -123,7 +123,7 @@ class Events:
 
 def count_lexical(trees: Trees, learner: CountingLexical, context: Context) -> LexicalSHAG:
     """The recipe of LEX: events by the word and by the tag of their head; rare words are unknown."""
-    data = HeadData.of(trees, learner.symbols)
+    data = HeadData.of(trees, learner.rule)
     vocabulary, words = _vocabulary(data, learner.rare)
     fine, coarse = lexical_events(data, learner.memory, words, len(vocabulary))
     return LexicalSHAG(
@@ -195,7 +195,7 @@ def tag_base(events: Events, memory: str, n_tags: int) -> Floats:
 
 def count_distances(trees: Trees, learner: CountingDistance, context: Context) -> ArcDistance:
     """The recipe of `ArcDistance`: all pairs of words of all sentences, and the arcs among them."""
-    return counted_distances(HeadData.of(trees, learner.symbols), learner.between)
+    return counted_distances(HeadData.of(trees, learner.rule), learner.between)
 
 
 def counted_distances(data: HeadData, between: bool) -> ArcDistance:

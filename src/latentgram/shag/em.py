@@ -35,7 +35,7 @@ PREFIXES = 4096
 
 def learn_em(trees: Trees, learner: EMSHAG, context: Context) -> SHAG:
     """The recipe."""
-    statistics = HeadCounts.of(trees, learner.symbols)
+    statistics = HeadCounts.of(trees, learner.rule)
     counts = statistics.counts
     begin = random_automata(counts, learner.states, np.random.default_rng(learner.seed))
     if learner.start == "clusters":

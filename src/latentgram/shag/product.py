@@ -194,8 +194,9 @@ def learn_product(
 
     A `dev_score` chooses among hidden-state grammars by the products they make.
     """
-    lexical = count_lexical(trees, CountingLexical(symbols=learner.symbols), context)
-    distance = count_distances(trees, CountingDistance(symbols=learner.symbols), context)
+    symbols, vectors, clusters = learner.symbols, learner.vectors, learner.clusters
+    lexical = count_lexical(trees, CountingLexical(symbols, vectors, clusters), context)
+    distance = count_distances(trees, CountingDistance(symbols, vectors, clusters), context)
     powers = ((lexical, learner.lexical), (distance, learner.distance))
 
     def product(hidden: SHAG) -> ProductSHAG:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
+from latentgram.kinds.word_space import WordSpace, symbols_with_clusters
 
 
 @dataclass(frozen=True, repr=False)
@@ -14,6 +16,13 @@ class Heads(Settings):
     """What the words of a treebank become."""
 
     symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
+    vectors: WordSpace | None = fields.VECTORS(None)
+    clusters: int = fields.CLUSTERS(8)
+
+    @property
+    def rule(self) -> str | WordSymbols:
+        """What the symbols are, with clusters of words where there are vectors."""
+        return symbols_with_clusters(self.symbols, self.vectors, self.clusters)
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,7 +28,7 @@ def learn_spectral(trees: Trees, learner: SpectralSHAG, context: Context) -> SHA
     With a `dev_score` the number of states is chosen among powers of two up to `states` and `states` itself: a
     grammar of fewer states is a part of one of more, so this costs no further decomposition.
     """
-    statistics = HeadCounts.of(trees, learner.symbols)
+    statistics = HeadCounts.of(trees, learner.rule)
     automata, values = spectral_automata(statistics.counts, learner, context.engine)
 
     def of_states(states: int) -> SHAG:

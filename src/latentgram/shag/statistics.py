@@ -98,9 +98,8 @@ class HeadData:
     def of(cls, trees: Trees, kind: str | WordSymbols) -> HeadData:
         """Observe trees with symbols of a kind, or by a known rule."""
         bank = trees if isinstance(trees, Treebank | TreebankStream) else Treebank.of(trees)
-        rule = kind
-        if isinstance(rule, str):
-            rule = WordSymbols.rule(rule, (sentence for part in bank.shards() for sentence in part.sentences()))
+        sentences = (sentence for part in bank.shards() for sentence in part.sentences())
+        rule = WordSymbols.rule(kind).seeing(sentences)
         heads, lengths, lifted = [], [], 0
         names, labels = _Numbering(), _Numbering()
         for part in bank.shards():
@@ -115,7 +114,7 @@ class HeadData:
         arrays = DependencyArrays(np.concatenate(heads), np.concatenate(([0], np.cumsum(np.concatenate(lengths)))))
         alphabet, symbol = names.sorted()
         counts = np.bincount(symbol, minlength=len(alphabet)).astype(np.int64)
-        symbols = WordSymbols(rule.kind, alphabet, counts, rule.frequent)
+        symbols = replace(rule, alphabet=alphabet, counts=counts)
         relations = _relations(*labels.sorted(), arrays, symbol, len(alphabet))
         return cls(bank, arrays, Modifiers.of(arrays), symbols, symbol, relations, lifted)
 

@@ -47,6 +47,7 @@ PARTS = (
     "latentgram.data.text:Text",
     "latentgram.data.tokenise:Tokeniser",
     "latentgram.data.tag_dictionary:WordClasses",
+    "latentgram.data.word_clusters:WordClusters",
     "latentgram.data.dependency_symbols:WordSymbols",
     "latentgram.kinds.decoders:MBR",
     "latentgram.kinds.decoders:Viterbi",

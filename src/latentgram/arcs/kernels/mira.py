@@ -62,10 +62,13 @@ def move(weights, summed, touched, steps, rate, clock):
 
 
 @njit(cache=True)
-def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed, change):
-    """The step that makes the gold heads (by places, 0 the root) win over the guessed ones."""
+def difference(symbols, gold, guess, second, size, change):
+    """Add features(gold) − features(guess) to the change of `size` weights; the buckets that are touched.
+
+    Heads are places, 0 the root.
+    """
     n_words = symbols.shape[1] - 2
-    shift = np.uint64(64 - bits_of(len(weights)))
+    shift = np.uint64(64 - bits_of(size))
     codes, last = role_codes(symbols), last_alike(symbols)
     buckets = np.empty(ARC_FEATURES, np.int64)
     touched = np.empty(4 * n_words * (ARC_FEATURES + 32), np.int64)
@@ -86,17 +89,32 @@ def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed,
                     count = sibling_buckets(codes, head, before, word, shift, buckets)
                     variant = distance_variant(before, word)
                     used = _collect(buckets, count, direction, variant, sign, change, touched, used)
-    steps, norm = taken_out(change, touched[:used])
+    return touched[:used]
+
+
+@njit(cache=True)
+def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed, change):
+    """The step that makes the gold heads win over the guessed ones."""
+    touched = difference(symbols, gold, guess, second, len(weights), change)
+    steps, norm = taken_out(change, touched)
     if norm > 0.0:
-        move(weights, summed, touched[:used], steps, min(limit, margin / norm), clock)
+        move(weights, summed, touched, steps, min(limit, margin / norm), clock)
+
+
+@njit(cache=True)
+def first_order_scores(symbols, weights):
+    """The scores of all arcs [N, N] and of all words as roots [N]."""
+    n_words = symbols.shape[1] - 2
+    arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
+    score_arcs(symbols, weights, arc, root)
+    return arc, root
 
 
 @njit(cache=True)
 def _first_order_rival(symbols, gold, weights):
     """The heads [N] of the tree with the best score and loss by arcs alone, and how far it beats the right one."""
     n_words = symbols.shape[1] - 2
-    arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)
-    score_arcs(symbols, weights, arc, root)
+    arc, root = first_order_scores(symbols, weights)
     right = 0.0
     for word in range(n_words):
         right += root[word] if gold[word + 1] == 0 else arc[gold[word + 1] - 1, word]
@@ -110,8 +128,8 @@ def _first_order_rival(symbols, gold, weights):
 
 
 @njit(cache=True)
-def _second_order_rival(symbols, gold, start, listed, weights):
-    """The same with adjacent siblings, among the heads listed for each word, the right one included."""
+def listed_scores(symbols, start, listed, weights):
+    """The scores of the arcs listed for each word, with adjacent siblings."""
     n_words = symbols.shape[1] - 2
     kept, rooted = np.zeros((n_words, n_words), np.bool_), np.zeros(n_words, np.bool_)
     for word in range(n_words):
@@ -122,6 +140,17 @@ def _second_order_rival(symbols, gold, start, listed, weights):
                 kept[head - 1, word] = True
     scores = second_order(kept)
     score_listed(symbols, weights, scores)
+    for word in range(n_words):
+        if not rooted[word]:
+            scores.root[word] = -np.inf
+    return scores
+
+
+@njit(cache=True)
+def _second_order_rival(symbols, gold, start, listed, weights):
+    """The same with adjacent siblings, among the heads listed for each word, the right one included."""
+    n_words = symbols.shape[1] - 2
+    scores = listed_scores(symbols, start, listed, weights)
     arc, root, offset, modifier, sibling_begin, sibling = scores
     right = 0.0
     for word in range(n_words):
@@ -129,8 +158,6 @@ def _second_order_rival(symbols, gold, start, listed, weights):
             right += root[word]
         else:
             root[word] += 1.0
-        if not rooted[word]:
-            root[word] = -np.inf
     for source in range(2 * n_words):
         head = source % n_words + 1
         for a in range(offset[source], offset[source + 1]):

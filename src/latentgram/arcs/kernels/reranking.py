@@ -13,6 +13,9 @@ The learner moves towards the candidate y with the fewest wrong heads, away from
 loss, by the step that mends the margin (`margin_pass`), as MIRA does over all trees (mira.py):
 
     Δ = features(y) − features(y'),   τ = min(limit, (loss + score(y') − score(y)) / ‖Δ‖²),   w ← w + τ Δ.
+
+The averaged perceptron (Collins 2002), which the paper has, takes for y' the candidate with the best score, and
+τ = 1 wherever y' has more wrong heads than y (a `limit` of 0 asks for it).
 """
 
 from typing import NamedTuple
@@ -110,16 +113,16 @@ def margin_pass(order, lists, limit, clock, weights, summed, template_weights, t
         dense, right = lists.dense[begin:end], lists.right[begin:end]
         scores = score_candidates(tags, heads, dense, weights, lists.n_tags, template_weights)
         loss = right.max() - right
-        gold, guess = -1, 0
+        lost += loss[np.argmax(scores)]
+        gold, guess = -1, 0 if limit > 0.0 else np.argmax(scores)
         for c in range(end - begin):
             if loss[c] == 0 and (gold < 0 or scores[c] > scores[gold]):
                 gold = c
-            if scores[c] + loss[c] > scores[guess] + loss[guess]:
+            if limit > 0.0 and scores[c] + loss[c] > scores[guess] + loss[guess]:
                 guess = c
         clock += 1.0
-        lost += loss[np.argmax(scores)]
         margin = scores[guess] + loss[guess] - scores[gold]
-        if guess == gold or margin <= 0.0:
+        if loss[guess] == 0 or margin <= 0.0:
             continue
         difference = dense[gold] - dense[guess]
         if len(template_weights) > 0:
@@ -130,7 +133,7 @@ def margin_pass(order, lists, limit, clock, weights, summed, template_weights, t
         norm += np.sum(difference * difference)
         if norm == 0.0:
             continue
-        rate = min(limit, margin / norm)
+        rate = min(limit, margin / norm) if limit > 0.0 else 1.0
         weights += rate * difference
         summed += clock * rate * difference
         move(template_weights, template_summed, touched, steps, rate, clock)

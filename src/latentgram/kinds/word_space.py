@@ -1,0 +1,47 @@
+"""`WordSpace`: word vectors as learners of grammars take them, the one way from raw text into the parsers.
+
+Dhillon et al. 2012 (§4.2) learn a vector for each word from a large text and use it in place of the word. Here
+they serve three families: as the matrix U of latent trees, as clusters in the symbols of head automata, and as
+features of the nodes of phrase trees. `latentgram.WordVectors` is such a space.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.alphabet import Alphabet
+from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.word_clusters import WordClusters
+from latentgram.errors import SettingError
+
+
+@runtime_checkable
+class WordSpace(Protocol):
+    """Words with their vectors, and clusters of them."""
+
+    @property
+    def words(self) -> Alphabet:
+        """The words."""
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """[words, k]"""
+
+    def clusters(self, count: int) -> WordClusters:
+        """At most so many clusters of the words."""
+
+
+def checked(vectors: WordSpace | None) -> WordSpace | None:
+    """The vectors, if they are some."""
+    if vectors is None or isinstance(vectors, WordSpace):
+        return vectors
+    raise SettingError(f"vectors must be WordVectors, got {vectors!r}; a file is read by latentgram.load")
+
+
+def symbols_with_clusters(kind: str, vectors: WordSpace | None, count: int) -> str | WordSymbols:
+    """The kind of symbols of a dependency grammar; with vectors the rule that adds clusters to them."""
+    space = checked(vectors)
+    return kind if space is None else WordSymbols.rule(kind, clusters=space.clusters(count))
