@@ -215,7 +215,7 @@ class MIRA(Settings):
 
 
 @dataclass(frozen=True, repr=False)
-class Gradient(_LatentGrammar, _Heads):
+class Gradient(_CountedStates, _Heads):
     """Stochastic gradient of a conditional likelihood, with steps that shrink (AdaGrad).
 
     >>> Gradient(passes=3).passes
