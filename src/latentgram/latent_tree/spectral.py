@@ -91,9 +91,8 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
     printed = settings.form == "printed"
     if printed and settings.ridge != AUTO:
         raise SettingError("the equations as printed have no ridge: leave ridge out, or take the corrected form")
-    ridge = 0.0 if printed else settings.ridge
-    if ridge == AUTO:
-        ridge = _chosen_ridge(nodes, settings, given)
+    asked = 0.0 if printed else settings.ridge
+    ridge = _chosen_ridge(nodes, settings, given) if isinstance(asked, str) else asked
     operators = spectral_operators(counts, settings.states, ridge, printed=printed, vectors=given)
     model = _smoothed(nodes.symbols, operators, nodes.unigram, settings.smoothing)
     _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
@@ -117,7 +116,7 @@ def _chosen_ridge(nodes: Nodes, settings: SpectralLatentTree, given: Floats | No
     held = np.arange(len(nodes.trees)) % HELD_OUT == HELD_OUT - 1
     counts = _count(nodes.select(~held))
     if not held.any() or not any(pairs.total for pairs in counts.pairs):
-        return RIDGES[-1]
+        return float(RIDGES[-1])
     rest, unigram = nodes.select(held), nodes.unigram
     vectors = symbol_vectors(counts, settings.states) if given is None else given
     ratings = []
@@ -126,7 +125,7 @@ def _chosen_ridge(nodes: Nodes, settings: SpectralLatentTree, given: Floats | No
         model = _smoothed(nodes.symbols, operators, unigram, settings.smoothing)
         logs, low = model.scores_of_nodes(rest.trees, rest.symbol)
         ratings.append((-max(float(low.mean()), WITHOUT), float(logs.sum()), ridge))
-    return max(ratings)[-1]
+    return float(max(ratings)[-1])
 
 
 def symbol_vectors(counts: TreeCounts, states: int, *, printed: bool = False) -> Floats:
