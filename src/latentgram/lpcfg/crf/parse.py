@@ -35,7 +35,7 @@ class LayerPhrases(Phrases):
 
     @property
     def searchable(self) -> bool:
-        """Its trees are weighed by features of the whole sentence, not by a grammar."""
+        """The trees are not those of a plain PCFG, even where the grammar below the layer is one."""
         return False
 
     def tree_logprob(self, symbol: Ints, size: Ints) -> float:
