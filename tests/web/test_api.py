@@ -453,3 +453,20 @@ def test_an_address_that_others_reach_gets_a_token(monkeypatch: pytest.MonkeyPat
     assert "token" not in said[1]
     with pytest.raises(lg.LatentgramError, match="8 characters"):
         server.serve(session, host="0.0.0.0", port=0, token="short", browser=False)
+
+
+def test_a_chart_crf_goes_on_learning(serve: Any, models: Path, tmp_path: Path) -> None:
+    """An accepted tree moves the weights of the layer and is counted by its grammar."""
+    trees = lg.demo_treebank(60, seed=0)
+    trees.write(tmp_path / "own.mrg")
+    crf = lg.fit(lg.ChartCRF, trees, by=lg.Gradient(states=2, passes=1, bits=14))
+    lg.save(lg.Parser(crf), models / "layer.lg")
+    served = serve("layer", treebank=tmp_path / "own.mrg")
+    before = served.session.parser
+    tree = served.post("/api/parse", text=TEXT).json()["trees"][0]["plain"]
+    served.post("/api/accept", id="abc-12345", tree=tree, proposed=tree)
+    after = served.session.parser
+    assert after.model.grammars[0].root_count.sum() == before.model.grammars[0].root_count.sum() + 1
+    given = lg.parse_tree(tree)
+    assert after.score(given).probability > before.score(given).probability
+    assert (after.model.weights != before.model.weights).any()

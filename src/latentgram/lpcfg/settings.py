@@ -84,7 +84,7 @@ class GradientChartCRF(Latent):
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(1)
     folds: int = fields.FOLDS(5)
-    passes: int = fields.PASSES(4)
+    passes: int = fields.PASSES(6)
     step: float = fields.FIRST_STEP(0.015)
     margin: float = fields.MARGIN(0.3)
     bits: int = fields.BITS(20)

@@ -106,6 +106,26 @@ def test_p_of_the_sentence_is_the_grammars_and_p_of_the_tree_the_layers() -> Non
     assert parser.score(bank()[3]).tree_logprob <= plain.parse(bank()[3].sentence).logprob
 
 
+def test_viterbi_finds_the_most_probable_trees() -> None:
+    parser, sentence = lg.Parser(crf(), decoder=lg.Viterbi()), bank()[3].sentence.without_tags()
+    listed = parser.nbest(sentence, 50)
+    probabilities = [parse.probability for parse in listed]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert listed[0].tree == parser.parse(sentence).tree
+    drawn = lg.Parser(crf()).sample(sentence, 100, seed=3)
+    assert max(parse.probability for parse in drawn) <= probabilities[0] * (1 + 1e-9)
+
+
+def test_a_tree_outside_of_the_chart_has_the_probability_of_the_grammar() -> None:
+    """One with a span that was pruned is not in the chart."""
+    plain, layered = lg.Parser(crf().grammar), lg.Parser(crf())
+    scored = ((tree, plain.score(tree)) for tree in lg.demo_treebank(100, seed=31))
+    outside = [pair for pair in scored if pair[1].confidence.min() == 0 and np.isfinite(pair[1].tree_logprob)]
+    assert outside
+    for tree, by_grammar in outside:
+        assert layered.score(tree).tree_logprob == by_grammar.tree_logprob
+
+
 def test_learning_raises_what_is_right() -> None:
     """On sentences from the same source the layer does not lose to its grammar, and its loss falls."""
     trace = crf().provenance.trace
@@ -160,3 +180,5 @@ def test_any_script() -> None:
 def test_one_tree_is_not_enough() -> None:
     with pytest.raises(lg.LatentgramError, match="two trees"):
         lg.fit(lg.ChartCRF, bank()[:1], by=BY)
+    with pytest.raises(lg.LatentgramError, match="folds must be at least 2"):
+        lg.fit(lg.ChartCRF, bank(), by=lg.Gradient(folds=1))

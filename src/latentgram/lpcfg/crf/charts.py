@@ -23,7 +23,7 @@ from latentgram.data.heads import HeadRules
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.crf.kernels.features import view_of
 from latentgram.lpcfg.crf.kernels.learning import Lesson
@@ -81,9 +81,13 @@ def jackknifed(
     treebank: Treebank[Tree], folds: int, learn: Learn, heads: HeadRules, context: Context
 ) -> list[Lesson]:
     """The lessons of a treebank, each part taught by a grammar of the other parts."""
-    folds = min(folds, len(treebank))
     if folds < 2:
-        raise DataError("a chart-crf is learned from two trees at least: no grammar may see its own sentences")
+        raise SettingError(
+            "folds must be at least 2: a layer learns nothing from charts of trees the grammar knows"
+        )
+    if len(treebank) < 2:
+        raise DataError("a layer is learned from two trees at least: no grammar may know the trees of its charts")
+    folds = min(folds, len(treebank))
     ends = [len(treebank) * fold // folds for fold in range(folds + 1)]
     every = np.arange(len(treebank))
 

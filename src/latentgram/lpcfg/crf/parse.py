@@ -1,9 +1,9 @@
 """The parser of a `ChartCRF`: that of its grammar, with the posteriors of the layer.
 
 The grammar prunes, and says what p(sentence) is and which trees obey constraints; then the layer gives the items
-and edges of the chart their posteriors anew. Decoders, n-best lists, entropies and marginals take these. Draws
-follow the edges by them, which is exact: the layer has no hidden states. A sentence without a parse is put
-together from parts by the grammar alone.
+and edges of the chart their posteriors anew. Decoders, n-best lists, entropies and marginals take these. The layer
+has no hidden states: draws follow the edges, which is exact, and `Viterbi` finds the most probable trees. A
+sentence without a parse is put together from parts by the grammar alone.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors, tree_log_sh
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
+from latentgram.lpcfg.kernels.chart_trees import k_best_trees
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
 from latentgram.lpcfg.parse.cascade import Posterior
@@ -34,15 +35,28 @@ class LayerPhrases(Phrases):
 
     @property
     def searchable(self) -> bool:
-        """Its trees are weighed by features of the whole sentence, not by a grammar."""
+        """The trees are not those of a plain PCFG, even where the grammar below the layer is one."""
         return False
 
     def tree_logprob(self, symbol: Ints, size: Ints) -> float:
-        """log p(sentence) of the grammar and log p(tree | sentence) of the layer."""
-        if (symbol < 0).any():
-            return -math.inf
-        share = tree_log_share(self.chart, self.item, self.edge, symbol, size)
-        return self.posterior.logprob + float(share)
+        """log p(sentence) of the grammar and log p(tree | sentence) of the layer.
+
+        The layer knows nothing of trees that are not in the chart: these have what the grammar gives them.
+        """
+        share = float(tree_log_share(self.chart, self.item, self.edge, symbol, size))
+        return self.posterior.logprob + share if share > -math.inf else super().tree_logprob(symbol, size)
+
+    def most_probable(self, count: int) -> tuple[Ints, Ints]:
+        """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
+        chart, gain = self.chart, np.zeros(len(self.item))
+        with np.errstate(divide="ignore"):
+            logs, edges = np.log(self.item), np.log(self.edge)
+        roots = slice(chart.cell_begin[-2], None)
+        gain[roots] = logs[roots]
+        parents = np.repeat(chart.parent_item, np.repeat(np.diff(chart.split_begin), np.diff(chart.parent_begin)))
+        shares = np.subtract(edges, logs[parents], out=np.full(len(edges), -np.inf), where=edges > -np.inf)
+        items, sizes = k_best_trees(chart, gain, shares, count)
+        return chart.item_symbol[items], sizes
 
 
 class ChartCRFBackend(PhraseBackend):
@@ -78,7 +92,3 @@ class ChartCRFBackend(PhraseBackend):
             self.model.weights,
         )
         return posterior._replace(item=item, edge=edge, tensors=None)
-
-    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
-        """That of the layer, which knows nothing of a sentence without a parse."""
-        return -math.inf if phrases is None else phrases.tree_logprob(symbol, size)

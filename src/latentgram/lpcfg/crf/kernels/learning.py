@@ -30,7 +30,7 @@ from latentgram.lpcfg.crf.kernels.marginals import (
 )
 from latentgram.lpcfg.kernels.chart import PackedChart
 
-LEAST = 1e-3
+LEAST = 1e-2
 """What is right up to so much changes no weight."""
 
 
