@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles.tagged_paths import Enumeration
 
+import latentgram as lg
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
@@ -15,7 +16,7 @@ from latentgram.sequences.counting import from_counts
 from latentgram.sequences.em import Corpus
 from latentgram.sequences.ngram import READINGS
 from latentgram.sequences.parameters import Parameters
-from latentgram.sequences.variational import first_memory, independent_round, paired_round, sweep_values
+from latentgram.sequences.variational import first_memory, independent_round, paired_round, round_of, sweep_values
 
 DICTIONARY = TagDictionary.of(
     [Sentence.of([("a", "1"), ("a", "2"), ("B", "2"), ("c", "1"), ("c", "2"), ("C", "1"), ("C", "3")])], 1
@@ -220,6 +221,45 @@ def test_pairs_are_em_when_the_future_is_certain(reading: str) -> None:
     assert expected.bound == pytest.approx(exact.bound / len(text), rel=1e-9)
     np.testing.assert_allclose(expected.transition, exact.transition / len(text), atol=1e-9)
     np.testing.assert_allclose(expected.emission[1:], exact.emission[1:] / len(text), atol=1e-9)
+
+
+def test_enough_sweeps_close_the_gap_in_one_round() -> None:
+    """Footnote 21: after a pass over an automaton without cycles the bound is the likelihood."""
+    sentences = ["p a b", "q a c C", "r C", "s B c"]
+    given = ApproximateCorpus.of(from_counts(NGramCounts.of(Text.of(sentences), order=5)), DICTIONARY, 0)
+    parameters, memory = random_parameters(given), first_memory(given, 2)[1]
+    exact = Corpus.of(Text.of(sentences), given.shape, 2, segments=False).expect(parameters, Context())
+    once, often = (round_of(2, sweeps=sweeps)(given, parameters, memory)[0].bound for sweeps in (1, 12))
+    assert exact.bound / 4 - once > 0.01
+    assert exact.bound / 4 == pytest.approx(often, abs=1e-9)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_hard_tags_are_the_likeliest_of_the_soft_ones(reading: str) -> None:
+    given = corpus(reading, 1)
+    parameters, memory = random_parameters(given), first_memory(given, 1)[1]
+    soft = given.response(memory, parameters)
+    hard = given.hardened(soft)
+    for begin, end in zip(given.phi_start[:-1], given.phi_start[1:], strict=True):
+        assert hard[begin:end].sum() == 1.0
+        assert soft[begin:end].max() == soft[begin:end][hard[begin:end] > 0][0]
+    bounds = [given.bounded(phi, given.statistics(phi)[0], parameters).bound for phi in (soft, hard)]
+    assert round_of(1, hard=True)(given, parameters, memory)[0].bound == pytest.approx(bounds[1])
+    with pytest.raises(SettingError, match="need window 1"):
+        round_of(2, hard=True)
+
+
+def test_learning_with_hard_tags_and_sweeps() -> None:
+    counts = NGramCounts.of(Text.of(layered()), order=3)
+    soft, hard, swept = (
+        lg.fit(lg.HMM, counts, by=lg.Variational(dictionary=DICTIONARY, iterations=10, **more))
+        for more in ({}, {"hard": True}, {"sweeps": 3})
+    )
+    text = Text.of(layered())
+    assert soft.loglik(text) >= hard.loglik(text) - 1.0
+    assert swept.loglik(text) == pytest.approx(soft.loglik(text), rel=0.01)
+    with pytest.raises(SettingError, match="not for the gradient"):
+        lg.fit(lg.HMM, counts, by=lg.Variational(states=2, hard=True, optimiser="gradient"))
 
 
 def test_lag_one_needs_histories() -> None:

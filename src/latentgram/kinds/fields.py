@@ -111,6 +111,8 @@ LAG = Field(
     at_most=1,
     word=AUTO,
 )
+HARD = Field("whether every arc has one tag for certain (zero entropy, as Viterbi EM has)")
+SWEEPS = Field("sweeps over the automaton before each change of the parameters", at_least=1)
 OPTIMISER = Field("rounds of best responses, or L-BFGS on the exact gradient", choices=("rounds", "gradient"))
 
 # Rounds, passes and steps.

@@ -165,6 +165,8 @@ class Variational(_Sequences):
     seed: int | None = fields.SEED(None)
     window: int | None = fields.WINDOW(None)
     lag: int | Literal["auto"] | None = fields.LAG(None)
+    hard: bool | None = fields.HARD(None)
+    sweeps: int | None = fields.SWEEPS(None)
     optimiser: Literal["rounds", "gradient"] | None = fields.OPTIMISER(None)
 
 

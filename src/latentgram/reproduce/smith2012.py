@@ -23,6 +23,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
@@ -32,14 +33,16 @@ from latentgram.data.text import BOUNDARY, Text
 from latentgram.errors import DataError
 from latentgram.evaluate.tagging import score_tags
 from latentgram.kinds.kind import Context
+from latentgram.kinds.learners import Smoothing
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, table
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
-from latentgram.sequences.counting import from_counts
+from latentgram.sequences.counting import count_backoff, from_counts
 from latentgram.sequences.em import Corpus
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.parameters import Emissions, Parameters, Prior, as_hmm, maximise, uniform
-from latentgram.sequences.variational import ROUNDS, expanded, first_memory
+from latentgram.sequences.settings import CountingNGram
+from latentgram.sequences.variational import ROUNDS, Round, expanded, first_memory, round_of
 from latentgram.view.plots import line_plot
 
 PRIOR = Prior(transition=1.0, emission=0.1)
@@ -154,7 +157,11 @@ def reproduce(
     plots = {}
     for corpus in dict.fromkeys(run.size for run in runs):
         here = [run for run in runs if run.size == corpus]
-        for what, label in (("accuracy", "accuracy on dev"), ("loglik", "log-likelihood a token")):
+        for what, label in (
+            ("accuracy", "accuracy on dev"),
+            ("loglik", "log-likelihood per token"),
+            ("heldout", "log-likelihood per token of dev"),
+        ):
             series = {run.name: [(point["seconds"], point[what]) for point in run.curve] for run in here}
             name = f"{what}-{corpus.replace('×', 'x').replace(', ', '-')}.svg"
             plots[name] = line_plot(series, title=f"corpus {corpus}", x_label="processor seconds", y_label=label)
@@ -212,10 +219,14 @@ class Comparison:
     def runs(self, wide: bool, test: bool) -> list[Run]:
         """All learners; `wide` adds the slower families and the reduction to classes."""
         learners = [partial(self.em, segments) for segments in ((False, True) if wide else (False,))]
-        learners.append(partial(self.ngram_em, "n-gram EM", 1, False))
+        learners.append(partial(self.ngram_em, "n-gram EM"))
         if wide:
-            learners.append(partial(self.ngram_em, "n-gram EM, classes", 1, True))
-            learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", 2, False))
+            learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
+            learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
+            learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
+            learners.append(partial(self.ngram_em, "n-gram EM, hard", step=round_of(1, hard=True)))
+            for smoothing in ("kneser-ney", "witten-bell"):
+                learners.append(partial(self.ngram_em, f"n-gram EM, {smoothing}", smoothing=smoothing))
         runs = [max(map(learn, self.priors), key=lambda run: run.scores["dev_accuracy"]) for learn in learners]
         for run in runs:
             if test and run.model is not None:
@@ -238,15 +249,29 @@ class Comparison:
             self._check(run, number, spent, parameters, shape)
         return run
 
-    def ngram_em(self, name: str, window: int, classes: bool, prior: Prior) -> Run:
-        """EM on a trigram model of the text, or of its words and classes."""
+    def ngram_em(
+        self,
+        name: str,
+        prior: Prior,
+        *,
+        step: Round = ROUNDS[1],
+        window: int = 1,
+        classes: bool = False,
+        order: int = 3,
+        smoothing: Smoothing = "none",
+    ) -> Run:
+        """EM on an n-gram model of the text, or of its words and classes; smoothed or as it was counted."""
         run = Run(name, self.size, self.text.size, prior)
         dictionary = self.dictionary
         _warm(dictionary)
         begin = time.process_time()
         reduced = dictionary if classes else None
-        counts = NGramCounts.of(self.text, order=3, cutoff=self.cutoff, dictionary=reduced)
-        model = from_counts(counts)
+        smooth = smoothing != "none"
+        # Rare n-grams say how much a smoothed model keeps for new ones: they are cut off after the estimation.
+        counted = 1 if smooth else self.cutoff
+        counts = NGramCounts.of(self.text, order=order, cutoff=counted, dictionary=reduced)
+        settings = CountingNGram(smoothing=smoothing, cutoff=self.cutoff if smooth else 1)
+        model = count_backoff(counts, settings, Context())
         allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
         corpus = ApproximateCorpus.of(model, allowed)
         first, memory = first_memory(corpus, window)
@@ -255,7 +280,7 @@ class Comparison:
         spent = run.prepared
         for number in range(1, self.iterations + 1):
             begin = time.process_time()
-            expected, memory = ROUNDS[window](corpus, parameters, memory)
+            expected, memory = step(corpus, parameters, memory)
             parameters = maximise(expected.times(model.sentences), corpus.shape, prior)
             spent += time.process_time() - begin
             plain, shape = parameters, corpus.shape
@@ -270,18 +295,37 @@ class Comparison:
         if number not in CHECKED and not last:
             return
         text = self.text
-        loglik = self.exact.expect(parameters, Context()).bound / (text.size + len(text))
-        model = as_hmm(parameters, shape, np.bincount(text.tokens, minlength=len(text.words)))
+        loglik = self._likelihood(parameters, shape) / (text.size + len(text))
+        count = _counted(text, shape)
+        model = as_hmm(parameters, shape, count)
         accuracy = _accuracy(model, self.corpus.dev)
-        run.curve.append({"round": float(number), "seconds": seconds, "loglik": loglik, "accuracy": accuracy})
-        name = f"{run.size} {run.name}"
-        self.progress.step(name, number, seconds=seconds, loglik=loglik, accuracy=accuracy)
+        whole = as_hmm(parameters, shape, count, unknown_words="class")
+        heldout = whole.loglik(self.heldout) / (self.heldout.size + len(self.heldout))
+        figures = {"seconds": seconds, "loglik": loglik, "heldout": heldout, "accuracy": accuracy}
+        run.curve.append({"round": float(number), **figures})
+        self.progress.step(f"{run.size} {run.name}", number, None, **figures)
         if run.model is None or accuracy > run.scores["dev_accuracy"]:
             run.model = model
             run.scores = {"best_round": float(number), "dev_accuracy": accuracy}
         if last:
-            run.scores["loglik"] = loglik
+            run.scores["loglik"], run.scores["heldout"] = loglik, heldout
             run.scores["train_accuracy"] = _accuracy(run.model, self.corpus.train)
+
+    def _likelihood(self, parameters: Parameters, shape: Emissions) -> float:
+        """log p of the text; a smoothed model has the word `<unk>` besides those of the text."""
+        if shape.words != self.text.words:
+            return as_hmm(parameters, shape, _counted(self.text, shape)).loglik(self.text)
+        return self.exact.expect(parameters, Context()).bound
+
+    @cached_property
+    def heldout(self) -> Text:
+        """The dev part, for likelihoods of text that is not learned from."""
+        return Text.of(sentence.words for sentence in self.corpus.dev)
+
+
+def _counted(text: Text, shape: Emissions) -> NDArray[np.int64]:
+    """How often each word of the shape occurs in the text."""
+    return np.bincount(text.encoded_by(shape.words), minlength=len(shape.words))
 
 
 def _warm(dictionary: TagDictionary) -> None:
@@ -304,15 +348,26 @@ def _accuracy(model: HMM, sentences: Sequence[Sentence]) -> float:
 def _page(runs: Sequence[Run], source: str, iterations: int) -> str:
     """The table."""
     tested = any("test_accuracy" in run.scores for run in runs)
-    head = ["corpus", "tokens", "learner", "arcs", "s before", "s a round", "log-lik a token", "prior", "round"]
+    head = [
+        "corpus",
+        "tokens",
+        "learner",
+        "arcs",
+        "s before",
+        "s per round",
+        "log-lik per token",
+        "held-out",
+        "prior",
+    ]
+    head += ["round"]
     head += ["train", "dev"]
     head += ["test"] if tested else []
     rows = []
     for run in runs:
         cells = [
             run.size, f"{run.tokens:,}", run.name, f"{run.arcs:,}" if run.arcs else "", f"{run.prepared:.2f}",
-            f"{run.round_seconds:.3f}", f"{run.scores['loglik']:.4f}", f"{run.prior.emission:g}",
-            f"{run.scores['best_round']:.0f}",
+            f"{run.round_seconds:.3f}", f"{run.scores['loglik']:.4f}", f"{run.scores['heldout']:.4f}",
+            f"{run.prior.emission:g}", f"{run.scores['best_round']:.0f}",
             f"{run.scores['train_accuracy']:.2f}", f"{run.scores['dev_accuracy']:.2f}",
         ]  # fmt: skip
         cells += [f"{run.scores.get('test_accuracy', float('nan')):.2f}"] if tested else []
@@ -322,7 +377,8 @@ def _page(runs: Sequence[Run], source: str, iterations: int) -> str:
         "",
         f"Text: {source}. {iterations} rounds; processor seconds of one core; tagging accuracy in percent. "
         "train, dev and test are the tagged parts, tagged by the model after the round that was best on dev; the "
-        "log-likelihood is that of the training text after the last; 'prior' is the pseudo-count of emissions. "
+        "log-likelihood is that of the training text after the last, 'held-out' that of dev, whose unknown words "
+        "are a class learned from the rarest ones; 'prior' is the pseudo-count of emissions. "
         "The number behind the wsj sample says how often a word must be seen for the dictionary to know it.",
         "",
         *table(head, rows, left=(0, 2)),

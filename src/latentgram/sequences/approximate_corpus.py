@@ -165,6 +165,15 @@ class ApproximateCorpus:
         kernels.best_response(self.machine, self.phi_start, parameters.emission, scores, phi)
         return phi
 
+    def hardened(self, phi: Floats) -> Floats:
+        """The φ that gives every arc its likeliest tag, the first among equals, for certain."""
+        order = np.lexsort(
+            (np.arange(len(phi)), -phi, np.repeat(np.arange(len(self.phi_start) - 1), np.diff(self.phi_start)))
+        )
+        hard = np.zeros(len(phi))
+        hard[order[self.phi_start[:-1]]] = 1.0
+        return hard
+
     def bounded(self, phi: Floats, expected: Expected, parameters: Parameters) -> Expected:
         """Expected counts with the bound (5), for a stored φ that has these."""
         inner = phi * (safe_log(parameters.emission)[self.phi_entry] - np.log(np.maximum(phi, 1e-300)))

@@ -53,6 +53,8 @@ class VariationalHMM(HiddenTags):
     states: int = fields.OPEN_STATES(17)
     window: int = fields.WINDOW(1)
     lag: int | Literal["auto"] = fields.LAG("auto")
+    hard: bool = fields.HARD(False)
+    sweeps: int = fields.SWEEPS(1)
     optimiser: Literal["rounds", "gradient"] = fields.OPTIMISER("rounds")
 
 

@@ -164,8 +164,34 @@ def _arriving(parameters: Parameters) -> Floats:
     return np.ascontiguousarray(np.maximum(parameters.transition, FLOOR).T)
 
 
+def hard_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
+    """One E-step in which every arc has one tag (zero-entropy q, footnote 7)."""
+    phi = corpus.hardened(corpus.response(memory, parameters))
+    expected, fresh = corpus.statistics(phi)
+    return corpus.bounded(phi, expected, parameters), fresh
+
+
 ROUNDS: dict[int, Round] = {1: independent_round, 2: paired_round}
 """By n_q."""
+
+
+def round_of(window: int, hard: bool = False, sweeps: int = 1) -> Round:
+    """The E-step of the settings.
+
+    Several sweeps let what is far away be heard before the parameters move. On an automaton without cycles as many
+    sweeps as its longest path has arcs do what one sequential pass backwards and one forwards do (footnote 21):
+    with n_q = 2, where a state determines the rest of the sentence, the bound is then the likelihood itself.
+    """
+    if hard and window != 1:
+        raise SettingError("hard tags are chosen one by one: they need window 1")
+    step = hard_round if hard else ROUNDS[window]
+
+    def swept(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
+        for _ in range(sweeps - 1):
+            _, memory = step(corpus, parameters, memory)
+        return step(corpus, parameters, memory)
+
+    return swept
 
 
 def first_memory(corpus: ApproximateCorpus, window: int) -> tuple[Expected, Memory]:
@@ -195,6 +221,8 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
         )
     start = maximise(counts.times(model.sentences), corpus.shape, prior)
     if settings.optimiser == "gradient":
+        if settings.hard or settings.sweeps != 1:
+            raise SettingError("hard tags and sweeps are for rounds of best responses, not for the gradient")
         parameters, trace = climb_gradient(corpus, start, prior, settings, context)
     else:
         parameters, trace = _climb_rounds(corpus, start, memory, prior, settings, context)
@@ -213,7 +241,7 @@ def _climb_rounds(
     context: Context,
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """Rounds of best responses; what climbs is the pair of the parameters and the memory of φ."""
-    step = ROUNDS[settings.window]
+    step = round_of(settings.window, settings.hard, settings.sweeps)
 
     def expect(point: tuple[Parameters, Memory]) -> tuple[tuple[Expected, Memory], float]:
         expected, fresh = step(corpus, *point)
