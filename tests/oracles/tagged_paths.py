@@ -63,11 +63,11 @@ class Enumeration:
     def joint(
         self, words: list[int], tags: tuple[int, ...], transition: np.ndarray, emission: np.ndarray
     ) -> float:
-        """log p(words, tags) of an HMM with dense emissions [words, tags]."""
+        """log p(words, tags) of an HMM of any order with dense emissions [words, tags]."""
         total, before = 0.0, 0
         for word, tag in zip(words, tags, strict=True):
             total += np.log(transition[before, tag]) + (np.log(emission[word, tag]) if word else 0.0)
-            before = tag
+            before = (before * transition.shape[1] + tag) % len(transition)
         return total
 
     def bound(

@@ -218,12 +218,14 @@ class Comparison:
 
     def runs(self, wide: bool, test: bool) -> list[Run]:
         """All learners; `wide` adds the slower families and the reduction to classes."""
-        learners = [partial(self.em, segments) for segments in ((False, True) if wide else (False,))]
+        learners = [partial(self.em, segments=segments) for segments in ((False, True) if wide else (False,))]
         learners.append(partial(self.ngram_em, "n-gram EM"))
         if wide:
             learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
             learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
+            learners.append(partial(self.em, order=3))
+            learners.append(partial(self.ngram_em, "n-gram EM, n_p = 3", step=round_of(1, order=3), memory=3))
             learners.append(partial(self.ngram_em, "n-gram EM, hard", step=round_of(1, hard=True)))
             for smoothing in ("kneser-ney", "witten-bell"):
                 learners.append(partial(self.ngram_em, f"n-gram EM, {smoothing}", smoothing=smoothing))
@@ -233,14 +235,15 @@ class Comparison:
                 run.scores["test_accuracy"] = _accuracy(run.model, self.corpus.test)
         return runs
 
-    def em(self, segments: bool, prior: Prior) -> Run:
+    def em(self, prior: Prior, *, segments: bool = False, order: int = 2) -> Run:
         """EM on the text."""
-        run = Run("EM, segments" if segments else "EM", self.size, self.text.size, prior)
+        name = "EM, segments" if segments else "EM" if order == 2 else f"EM, n_p = {order}"
+        run = Run(name, self.size, self.text.size, prior)
         _warm(self.dictionary)
         begin = time.process_time()
         shape = Emissions.of(self.text.words, self.dictionary)
-        corpus = Corpus.of(self.text, shape, 2, segments)
-        parameters = maximise(corpus.expect(uniform(shape, 2), Context()), shape, prior)
+        corpus = Corpus.of(self.text, shape, order, segments)
+        parameters = maximise(corpus.expect(uniform(shape, order), Context()), shape, prior)
         run.prepared = spent = time.process_time() - begin
         for number in range(1, self.iterations + 1):
             begin = time.process_time()
@@ -256,11 +259,15 @@ class Comparison:
         *,
         step: Round = ROUNDS[1],
         window: int = 1,
+        memory: int = 2,
         classes: bool = False,
         order: int = 3,
         smoothing: Smoothing = "none",
     ) -> Run:
-        """EM on an n-gram model of the text, or of its words and classes; smoothed or as it was counted."""
+        """EM on an n-gram model of the text, or of its words and classes; smoothed or as it was counted.
+
+        `window` is n_q, `memory` n_p, `order` that of the n-grams.
+        """
         run = Run(name, self.size, self.text.size, prior)
         dictionary = self.dictionary
         _warm(dictionary)
@@ -274,13 +281,13 @@ class Comparison:
         model = count_backoff(counts, settings, Context())
         allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
         corpus = ApproximateCorpus.of(model, allowed)
-        first, memory = first_memory(corpus, window)
+        first, past = first_memory(corpus, window, memory)
         parameters = maximise(first.times(model.sentences), corpus.shape, prior)
         run.prepared, run.arcs = time.process_time() - begin, model.arcs
         spent = run.prepared
         for number in range(1, self.iterations + 1):
             begin = time.process_time()
-            expected, memory = step(corpus, parameters, memory)
+            expected, past = step(corpus, parameters, past)
             parameters = maximise(expected.times(model.sentences), corpus.shape, prior)
             spent += time.process_time() - begin
             plain, shape = parameters, corpus.shape
@@ -312,8 +319,8 @@ class Comparison:
             run.scores["train_accuracy"] = _accuracy(run.model, self.corpus.train)
 
     def _likelihood(self, parameters: Parameters, shape: Emissions) -> float:
-        """log p of the text; a smoothed model has the word `<unk>` besides those of the text."""
-        if shape.words != self.text.words:
+        """log p of the text; a smoothed model has the word `<unk>` besides its words, and order 3 no segments."""
+        if shape.words != self.text.words or len(parameters.transition) != len(shape.tags):
             return as_hmm(parameters, shape, _counted(self.text, shape)).loglik(self.text)
         return self.exact.expect(parameters, Context()).bound
 

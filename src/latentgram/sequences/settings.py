@@ -51,6 +51,7 @@ class VariationalHMM(HiddenTags):
     """Smith and Eisner 2012: EM over an approximate corpus."""
 
     states: int = fields.OPEN_STATES(17)
+    order: int = fields.ORDER(2)
     window: int = fields.WINDOW(1)
     lag: int | Literal["auto"] = fields.LAG("auto")
     hard: bool = fields.HARD(False)

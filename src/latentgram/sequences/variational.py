@@ -17,6 +17,7 @@ the round is left to `fused_update`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise
 from latentgram.sequences.settings import VariationalHMM
 from latentgram.sequences.variational_gradient import climb_gradient
+from latentgram.sequences.variational_triples import triple_round, triple_statistics
 
 LARGE = 1 << 16
 """From so many arcs on, a round without dictionary goes through `open_round`."""
@@ -175,16 +177,16 @@ ROUNDS: dict[int, Round] = {1: independent_round, 2: paired_round}
 """By n_q."""
 
 
-def round_of(window: int, hard: bool = False, sweeps: int = 1) -> Round:
+def round_of(window: int, hard: bool = False, sweeps: int = 1, order: int = 2) -> Round:
     """The E-step of the settings.
 
     Several sweeps let what is far away be heard before the parameters move. On an automaton without cycles as many
     sweeps as its longest path has arcs do what one sequential pass backwards and one forwards do (footnote 21):
     with n_q = 2, where a state determines the rest of the sentence, the bound is then the likelihood itself.
     """
-    if hard and window != 1:
-        raise SettingError("hard tags are chosen one by one: they need window 1")
-    step = hard_round if hard else ROUNDS[window]
+    if window != 1 and (hard or order == 3):
+        raise SettingError("hard tags and HMMs of order 3 need tags that are chosen one by one: window 1")
+    step = partial(triple_round, hard=hard) if order == 3 else hard_round if hard else ROUNDS[window]
 
     def swept(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
         for _ in range(sweeps - 1):
@@ -194,8 +196,10 @@ def round_of(window: int, hard: bool = False, sweeps: int = 1) -> Round:
     return swept
 
 
-def first_memory(corpus: ApproximateCorpus, window: int) -> tuple[Expected, Memory]:
+def first_memory(corpus: ApproximateCorpus, window: int, order: int = 2) -> tuple[Expected, Memory]:
     """Counts and memory of the uniform φ, from which learning starts."""
+    if order == 3:
+        return triple_statistics(corpus, corpus.uniform_phi)
     expected, memory = corpus.statistics(corpus.uniform_phi)
     if window == 2:
         memory = Memory(np.maximum(memory.down, 0.0), corpus.table())
@@ -203,7 +207,7 @@ def first_memory(corpus: ApproximateCorpus, window: int) -> tuple[Expected, Memo
 
 
 def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, context: Context) -> HMM:
-    """The recipe: an HMM of order 2 from a back-off automaton, or from counts read as exclusive ones."""
+    """The recipe: an HMM from a back-off automaton, or from counts read as exclusive ones."""
     model = from_counts(data) if isinstance(data, NGramCounts) else data
     if not isinstance(model, BackoffNGram):
         raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
@@ -213,7 +217,7 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
     corpus = ApproximateCorpus.of(model, reduced, None if isinstance(settings.lag, str) else settings.lag)
     prior = Prior(settings.transition_prior, settings.emission_prior)
-    counts, memory = first_memory(corpus, settings.window)
+    counts, memory = first_memory(corpus, settings.window, settings.order)
     if settings.dictionary is None:
         # Without a dictionary all tags begin alike and must be told apart.
         counts.emission[:] *= np.exp(
@@ -221,8 +225,10 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
         )
     start = maximise(counts.times(model.sentences), corpus.shape, prior)
     if settings.optimiser == "gradient":
-        if settings.hard or settings.sweeps != 1:
-            raise SettingError("hard tags and sweeps are for rounds of best responses, not for the gradient")
+        if settings.hard or settings.sweeps != 1 or settings.order != 2:
+            raise SettingError(
+                "hard tags, sweeps and order 3 are for rounds of best responses, not for the gradient"
+            )
         parameters, trace = climb_gradient(corpus, start, prior, settings, context)
     else:
         parameters, trace = _climb_rounds(corpus, start, memory, prior, settings, context)
@@ -241,7 +247,7 @@ def _climb_rounds(
     context: Context,
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """Rounds of best responses; what climbs is the pair of the parameters and the memory of φ."""
-    step = round_of(settings.window, settings.hard, settings.sweeps)
+    step = round_of(settings.window, settings.hard, settings.sweeps, settings.order)
 
     def expect(point: tuple[Parameters, Memory]) -> tuple[tuple[Expected, Memory], float]:
         expected, fresh = step(corpus, *point)
