@@ -150,7 +150,7 @@ class HMM(Summarised):
             Tagging(
                 sentence.words,
                 tuple(self.tags.decode(path.tolist())),
-                tuple(np.minimum(lattice.of_tags(posterior, path), 1.0).tolist()),
+                tuple(lattice.of_tags(posterior, path).tolist()),
                 float(log),
                 unknown,
                 self._joint(lattice, path) - float(log),
@@ -228,7 +228,7 @@ class HMM(Summarised):
         ends = np.zeros(len(lattice.begin), np.int64)
         sentences = Sequences(lattice.tokens, lattice.begin, lattice.end, ends, ends, np.ones(len(ends)))
         logs = expect(chain, sentences, counts)
-        return counts.prob, logs
+        return np.minimum(counts.prob, 1.0), logs
 
     def tag_posteriors(self, sentence: SentenceLike) -> Floats:
         """[words, tags] p(tag | sentence) of every tag of every word, tags numbered as in `tags`, but from 0."""
@@ -237,7 +237,7 @@ class HMM(Summarised):
         posterior, (log,) = self.posteriors(lattice)
         if log == -np.inf:
             raise _impossible(words)
-        return lattice.table(np.minimum(posterior, 1.0), len(self.tags))[:, 1:]
+        return lattice.table(posterior, len(self.tags))[:, 1:]
 
     def next_words(self, prefix: str | Sequence[str] = ()) -> dict[str | None, float]:
         """What follows the first words of a sentence: p(word), and under None p(end), likeliest first.

@@ -52,8 +52,10 @@ def mix(models: Sequence[BackoffNGram], weights: Sequence[float]) -> BackoffNGra
     trie, rows = NGramTrie.of(grams, len(words))
     prob = np.zeros(len(trie))
     for row, gram in zip(rows, grams, strict=True):
-        for model, share in zip(models, shares, strict=True):
-            prob[row] += share * np.exp(_logprobs(model, gram, words))
+        parts = [
+            share * np.exp(_logprobs(model, gram, words)) for model, share in zip(models, shares, strict=True)
+        ]
+        prob[row] = np.sum(parts, axis=0)
     with np.errstate(divide="ignore"):
         logprob = np.maximum(np.log10(prob), -99.0)
         backoff = np.maximum(np.log10(failure_weights(trie, prob)), -99.0)
@@ -126,7 +128,7 @@ def _renumbered(words: Alphabet, model: BackoffNGram) -> NDArray[np.int32]:
 
 
 def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> NDArray[np.int32]:
-    """The n-grams of an order that some model has; all words for order 1."""
+    """The n-grams of an order that some model has, those of several as often; all words for order 1."""
     if order == 1:
         return np.arange(len(words), dtype=np.int32)[:, None]
     tables = []
@@ -134,7 +136,7 @@ def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> NDArr
         place = words.encode(model.words.symbols)
         place[BOUNDARY] = BOUNDARY
         tables.append(place[model.grams(order)])
-    return np.unique(np.concatenate(tables), axis=0).astype(np.int32)
+    return np.concatenate(tables)
 
 
 def _logprobs(model: BackoffNGram, grams: NDArray[np.int32], words: Alphabet) -> Floats:
