@@ -35,7 +35,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
 from latentgram.data.ngrams.arpa import Arpa, write_arpa
 from latentgram.data.ngrams.trie import NGramTrie
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
 from latentgram.data.tag_dictionary import WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
@@ -53,8 +53,8 @@ DIRECT = 3000
 """Up to this many states the system of expected visits is solved by elimination."""
 
 
-@dataclass(frozen=True)
-class BackoffNGram:
+@dataclass(frozen=True, repr=False)
+class BackoffNGram(Summarised):
     """A back-off n-gram automaton; see the module's text.
 
     >>> import latentgram as lg

@@ -23,7 +23,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.trie import NGramTrie
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, Text
@@ -34,8 +34,8 @@ UNKNOWN = "<unk>"
 MOST_ORDERS = 6
 
 
-@dataclass(frozen=True)
-class NGramCounts:
+@dataclass(frozen=True, repr=False)
+class NGramCounts(Summarised):
     """N-grams and their counts.
 
     >>> counts = NGramCounts.of(Text.of(["a rose is a rose", "a rose"]), order=3, cutoff=2)
