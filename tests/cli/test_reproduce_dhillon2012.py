@@ -26,7 +26,7 @@ def test_the_experiments_of_the_paper(
     (one,) = results["runs"]
     for part in ("dev", "test"):
         table, oracle = one["systems"][part], one["oracle"][part]
-        assert set(table) == {"base", *systems}
+        assert set(table) == {"base", *systems, *reproduce_dhillon2012.PERCEPTRON}
         # No reranker can be better than the best tree of the list, which gets better with its length.
         assert oracle["1"] == table["base"]["uas"]
         assert oracle["1"] <= oracle["2"] <= oracle["5"]
@@ -43,3 +43,22 @@ def test_a_missing_treebank_is_named(run: Callable, tmp_path: Path) -> None:
     assert lost.status == 1
     assert "train.conllu" in lost.err
     assert not (tmp_path / "out").exists()
+
+
+def test_tags_k_best_mira_and_word_vectors_as_in_the_paper(
+    run: Callable, dependencies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduce_dhillon2012, "SYSTEMS", {"base features": (), "+ all generative": ("lexical",)})
+    trees, vectors = dependencies / "train.conllu", tmp_path / "v.lg"
+    assert run("train", "vectors", trees, "--view", "lr-mvl", "--states", 5, "-o", vectors).status == 0
+    options = ("--data", dependencies.parents[1], "--treebanks", "demo", "--orders", 1, "--count", 4, "--folds", 2)
+    more = ("--tags", 2, "--best", 3, "--vectors", vectors)
+    assert run("reproduce", "dhillon2012", *options, *more, "--output", tmp_path / "out").status == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    assert results["setup"] == {"count": 4, "folds": 2, "best": 3, "tags": 2}
+    (one,) = results["runs"]
+    assert set(reproduce_dhillon2012.WORDS) <= set(one["systems"]["dev"])
+    assert {"tagger", "jackknifed tags"} <= set(one["seconds"])
+    refused = run("reproduce", "dhillon2012", *options, "--tags", 1, "--output", tmp_path / "no")
+    assert refused.status == 1
+    assert "--tags" in refused.err

@@ -26,7 +26,8 @@ from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context, Kind
 from latentgram.kinds.protocols import Rater
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.registry import kind_of, kinds
+from latentgram.kinds.settings import Settings
 
 Floats = NDArray[np.float64]
 Trees = Treebank[DependencyTree]
@@ -75,14 +76,22 @@ def features_of(scorers: Mapping[str, TreeScorer]) -> tuple[str, ...]:
     return (BASE, *(feature for name, scorer in scorers.items() for feature in feature_names(name, scorer)))
 
 
-def learn_generative(treebank: Trees, names: Sequence[str], context: Context) -> dict[str, TreeScorer]:
-    """The generative models of these names, learned from a treebank."""
-    known = generative()
+Ways = Mapping[str, tuple[str, Settings]]
+"""Further models by the names of their features: the kind and the learner of each."""
+
+
+def learn_generative(
+    treebank: Trees, names: Sequence[str], context: Context, ways: Ways | None = None
+) -> dict[str, TreeScorer]:
+    """The generative models of these names, learned from a treebank; `ways` says how those of other names are."""
+    known = {name: (kind, kind.raters[name]) for name, kind in generative().items()}
+    known.update({name: (kind_of(kind), (learner,)) for name, (kind, learner) in (ways or {}).items()})
     scorers: dict[str, TreeScorer] = {}
     for name in names:
         models = []
-        for learner in known[name].raters[name]:
-            recipe = known[name].recipes[type(learner).__name__]
+        kind, learners = known[name]
+        for learner in learners:
+            recipe = kind.recipes[type(learner).__name__]
             settings = learner.settings(recipe.settings_class(), name)
             models.append(cast(Rater, recipe.learn()(treebank, settings, context)))
         scorers[name] = models[0] if len(models) == 1 else tuple(models)
@@ -96,15 +105,24 @@ class _Fold:
     base: MIRAArcs
     names: tuple[str, ...]
     count: int
+    ways: Ways | None
 
     def __call__(self, fold: tuple[Trees, Trees]) -> RatedLists:
         rest, held = fold
         parser = learn_arcs(rest, self.base, Context())
-        return RatedLists.of(nbest_lists(parser, held, self.count), learn_generative(rest, self.names, Context()))
+        models = learn_generative(rest, self.names, Context(), self.ways)
+        return RatedLists.of(nbest_lists(parser, held, self.count), models)
 
 
 def jackknifed_lists(
-    treebank: Trees, base: MIRAArcs, names: Sequence[str], *, count: int, folds: int, context: Context
+    treebank: Trees,
+    base: MIRAArcs,
+    names: Sequence[str],
+    *,
+    count: int,
+    folds: int,
+    context: Context,
+    ways: Ways | None = None,
 ) -> RatedLists:
     """Rated lists of a treebank's own sentences, by models that have not seen them.
 
@@ -112,7 +130,7 @@ def jackknifed_lists(
     """
     if folds < 2 or len(treebank) < folds:
         raise DataError(f"lists are jackknifed over at least 2 folds of a sentence or more, got {folds}")
-    work = _Fold(replace(base, folds=1), tuple(names), count)
+    work = _Fold(replace(base, folds=1), tuple(names), count, ways)
     number = np.arange(len(treebank)) % folds
     parts = (
         (treebank.select(np.flatnonzero(number != fold)), treebank.select(np.flatnonzero(number == fold)))

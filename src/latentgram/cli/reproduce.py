@@ -102,14 +102,26 @@ def dhillon2012(
     orders: Annotated[str, typer.Option(help="Orders of the base parser, with commas.")] = "1,2",
     count: Annotated[int, typer.Option(min=2, help="Length of the lists.")] = 50,
     folds: Annotated[int, typer.Option(min=2, help="Parts for jackknifing.")] = 3,
+    best: Annotated[int, typer.Option(min=1, help="Rivals of a sentence in the base parser's k-best MIRA.")] = 1,
+    tags: Annotated[
+        int,
+        typer.Option(min=0, help="Tags by a tagger, jackknifed in so many parts (the paper: 10); 0: gold tags."),
+    ] = 0,
+    vectors: Annotated[
+        str | None, typer.Option(help="Vectors of words from raw text, a file of 'latentgram train vectors'.")
+    ] = None,
     test: Test = False,
 ) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
-    from latentgram.reproduce.dhillon2012 import reproduce
+    from latentgram.learn.reading import read_vectors
+    from latentgram.reproduce.dhillon2012 import Setup, reproduce
 
     wanted = _numbers("--orders", orders, most=2)
+    if tags == 1:
+        raise SettingError("--tags is a number of parts from 2 on, or 0 for gold tags; got 1")
     folders = [data / "dependency" / name for name in treebanks.split(",")]
-    _run(output, lambda shown: reproduce(folders, wanted, count, folds, test, shown))
+    setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors))
+    _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown))
 
 
 def _run(output: Path, work: Callable[[Progress], Results]) -> None:

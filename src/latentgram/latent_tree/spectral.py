@@ -67,7 +67,7 @@ Ints = NDArray[np.int64]
 
 CHUNK = 1 << 14
 """Triples whose outer products are in memory at a time."""
-RIDGES = (0.0, *(2.0 ** (power / 2) for power in range(15)))
+RIDGES: tuple[float, ...] = (0.0, *(2.0 ** (power / 2) for power in range(15)))
 """Ridges to choose among, in units of the noise."""
 HELD_OUT = 5
 """One tree in so many is held out to choose a ridge by."""
@@ -91,8 +91,10 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
     printed = settings.form == "printed"
     if printed and settings.ridge != AUTO:
         raise SettingError("the equations as printed have no ridge: leave ridge out, or take the corrected form")
-    asked = 0.0 if printed else settings.ridge
-    ridge = _chosen_ridge(nodes, settings, given) if isinstance(asked, str) else asked
+    if isinstance(settings.ridge, str):
+        ridge = 0.0 if printed else _chosen_ridge(nodes, settings, given)
+    else:
+        ridge = settings.ridge
     operators = spectral_operators(counts, settings.states, ridge, printed=printed, vectors=given)
     model = _smoothed(nodes.symbols, operators, nodes.unigram, settings.smoothing)
     _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
@@ -116,16 +118,16 @@ def _chosen_ridge(nodes: Nodes, settings: SpectralLatentTree, given: Floats | No
     held = np.arange(len(nodes.trees)) % HELD_OUT == HELD_OUT - 1
     counts = _count(nodes.select(~held))
     if not held.any() or not any(pairs.total for pairs in counts.pairs):
-        return float(RIDGES[-1])
+        return RIDGES[-1]
     rest, unigram = nodes.select(held), nodes.unigram
     vectors = symbol_vectors(counts, settings.states) if given is None else given
-    ratings = []
+    ratings: list[tuple[float, float, float]] = []
     for ridge in RIDGES:
         operators = corrected_operators(counts, vectors, ridge, lean=given is not None)
         model = _smoothed(nodes.symbols, operators, unigram, settings.smoothing)
         logs, low = model.scores_of_nodes(rest.trees, rest.symbol)
         ratings.append((-max(float(low.mean()), WITHOUT), float(logs.sum()), ridge))
-    return float(max(ratings)[-1])
+    return max(ratings)[-1]
 
 
 def symbol_vectors(counts: TreeCounts, states: int, *, printed: bool = False) -> Floats:
