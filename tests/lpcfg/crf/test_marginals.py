@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
 
 import latentgram as lg
+from latentgram.data.binarisation import Symbol
 from latentgram.data.heads import HeadRules
 from latentgram.lpcfg.crf.charts import Teacher
 from latentgram.lpcfg.crf.kernels.features import view_of
@@ -23,17 +26,26 @@ from latentgram.lpcfg.crf.kernels.marginals import (
     shift_of,
     tree_log_share,
 )
+from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.kernels.chart import PackedChart
 
 BITS = 12
 
 
 @cache
+def bank() -> lg.Treebank[lg.Tree]:
+    return lg.demo_treebank(60, seed=3)
+
+
+@cache
+def grammar() -> lg.LPCFG:
+    return lg.fit(lg.LPCFG, bank()[:40], by=lg.Clustering(states=2))
+
+
+@cache
 def lessons() -> list[Lesson]:
     """Charts of a few short sentences, large enough to hold many trees."""
-    bank = lg.demo_treebank(60, seed=3)
-    grammar = lg.fit(lg.LPCFG, bank[:40], by=lg.Clustering(states=2))
-    made = list(Teacher(grammar, HeadRules.learn(bank.forest)).lessons(bank[40:].forest))
+    made = list(Teacher(grammar(), HeadRules.learn(bank().forest)).lessons(bank()[40:].forest))
     return [lesson for lesson in made if 1 < len(list(islice(trees(lesson.chart), 500))) < 500][:8]
 
 
@@ -78,6 +90,41 @@ def random_weights(seed: int) -> np.ndarray:
 def scores_of(lesson: Lesson, trust: float, weights: np.ndarray) -> Scores:
     view = view_of(*lesson[:5])
     return score_chart(view, log_shares(view), trust, weights, shift_of(weights))
+
+
+def spans_of(chart: PackedChart) -> list[tuple[int, int]]:
+    """The first word of each item, and one past its last, by the order of the cells."""
+    spans = [
+        (first, first + width) for width in range(1, chart.length + 1) for first in range(chart.length - width + 1)
+    ]
+    return [span for cell, span in enumerate(spans) for _ in range(*chart.cell_begin[cell : cell + 2])]
+
+
+def test_the_target_has_most_gold_nodes_of_all_trees() -> None:
+    """A node that the gold tree has counts one, any other costs a half."""
+    codes, binarisation = WordCodes(), grammar().binarisation
+    gold_of = {codes.of(tree.words).tobytes(): tree for tree in bank()[40:]}
+    names = [*grammar().interminals, *grammar().preterminals]
+    for lesson in lessons():
+        spans = spans_of(lesson.chart)
+        gold = Counter(binarisation.stripped(lg.Forest.of([gold_of[lesson.words.tobytes()]]))[0].spans())
+
+        symbols = [Symbol.read(names[symbol]) for symbol in lesson.chart.item_symbol]
+        nodes = [
+            [(label, *span) for label in symbol.chain if not symbol.intermediate]
+            for symbol, span in zip(symbols, spans, strict=True)
+        ]
+
+        def worth(items: Iterable[int], nodes: list[Any] = nodes, gold: Counter[Any] = gold) -> float:
+            found = Counter(node for item in items for node in nodes[item])
+            right = (found & gold).total()
+            return right - 0.5 * (found.total() - right)
+
+        best = max(worth(items) for items, _ in trees(lesson.chart))
+        assert worth(lesson.target_item.tolist()) == best
+        assert sorted(lesson.target_edge.tolist()) in [
+            sorted(edges) for items, edges in trees(lesson.chart) if items == lesson.target_item.tolist()
+        ]
 
 
 def test_there_are_charts_with_choices() -> None:
