@@ -260,7 +260,7 @@ def _answered(
 
 def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> Tally:
     """Run to the end while showing how far it is; if it is stopped, say how to go on."""
-    from latentgram.cli.console import console, progress, say
+    from latentgram.cli.console import console, progress
     from latentgram.errors import DataError
     from latentgram.parser.answers import Tally
 
@@ -274,8 +274,9 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
                 shown.step("parsing", tally.sentences, tally.sentences)
     except BaseException as error:
         if output is not None and tally.sentences:
-            say(f"{output}.part has the first {tally.sentences} sentences: --resume goes on behind them")
+            done = f"{output}.part has the first {tally.sentences} sentences"
+            error.add_note(f"{done}: --resume goes on behind them")
             if isinstance(error, DataError):
-                say("the fault may be mended before that, or passed over by --skip-bad")
+                error.add_note("the fault may be mended before that, or passed over by --skip-bad")
         raise
     return tally

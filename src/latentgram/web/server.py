@@ -38,7 +38,7 @@ def serve(
     if browser:
         threading.Timer(0.8, webbrowser.open, [f"http://{'localhost' if everywhere else shown}{path}"]).start()
     config = uvicorn.Config(
-        create_app(session, token), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        create_app(session, token), log_level="warning", access_log=False, timeout_graceful_shutdown=1
     )
     uvicorn.Server(config).run(sockets=[listening])
 

@@ -32,6 +32,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
 from latentgram.errors import DataError, SettingError
+from latentgram.interrupt import short_lived
 from latentgram.progress import Progress, Silent
 
 TOKEN_BYTES = 160
@@ -361,7 +362,8 @@ def _workplace(temporary: PathLike | None) -> Iterator[Path]:
             f"no temporary files can be made here ({error.strerror or error})", path=temporary
         ) from error
     try:
-        yield folder
+        with short_lived(folder):
+            yield folder
     except OSError as error:
         free = shutil.disk_usage(folder).free / 2**30
         raise DataError(
