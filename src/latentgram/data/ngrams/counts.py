@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand
+from latentgram.data.invariants import holds, shape, within
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance
@@ -46,10 +47,10 @@ class NGramCounts:
     """
 
     words: Alphabet
-    trie: NGramTrie
-    count: NDArray[np.int64]
+    trie: Annotated[NGramTrie, holds("trie.words == len(words)", "does not fit the words")]
+    count: Annotated[NDArray[np.int64], shape("len(trie)"), within(0, 2**62)]
     """[rows of the trie]"""
-    cutoffs: tuple[int, ...]
+    cutoffs: Annotated[tuple[int, ...], holds("len(cutoffs) == trie.order", "does not fit the order")]
     repairs: dict[str, int] = field(default_factory=dict)
     """What was mended on the way, and how often."""
     classes: WordClasses | None = None
