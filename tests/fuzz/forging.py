@@ -36,7 +36,7 @@ from latentgram.errors import LatentgramError, ModelFileError
 
 TESTS = Path(__file__).parents[1]
 FILES = TESTS / "store" / "old_files"
-PATIENCE = 300.0
+PATIENCE = 900.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
 """Seconds without a sign of life after which a process is in an endless loop; the first ones are for compiling."""
 MEMORY = 6 << 30
 """Bytes of address space that a process may take."""

@@ -37,6 +37,8 @@ from latentgram.parser.parser import BATCH, Parser
 
 LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""
+MOST_SENTENCES = 1 << 62
+"""More than anybody can have parsed."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,17 @@ def _attached(parse: Parse) -> bool:
     return isinstance(parse.tree, DependencyTree)
 
 
+def _restored(state: Mapping[str, int | str], path: PathLike) -> Tally:
+    """The tally that a mark remembers: what `vars` said of one, if it is that."""
+    expected = {name: type(value) for name, value in vars(Tally()).items()}
+    numbers = [value for value in state.values() if isinstance(value, int)]
+    told = {name: type(value) for name, value in state.items()}
+    if state and (told != expected or not 0 <= min(numbers) <= max(numbers) < MOST_SENTENCES):
+        raise DataError("it was begun by something else than this command: delete it", path=part_of(path))
+    made: Callable[..., Tally] = Tally
+    return made(**state)
+
+
 def write_answers(
     parser: Parser,
     questions: Iterable[Question],
@@ -225,8 +238,7 @@ def write_answers(
     with partial_output(path, identity, resume=resume) as output:
         state = dict(output.state)
         seen = state.pop("digest", digest.hexdigest())
-        restored: Callable[..., Tally] = Tally  # the state is what `vars` said of one
-        tally = restored(**state)
+        tally = _restored(state, path)
         for question in islice(source, tally.sentences):
             digest.update(question.content)
         if digest.hexdigest() != seen:
