@@ -10,10 +10,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Iterator
-from typing import Annotated, NoReturn
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from latentgram import __version__
 from latentgram.cli import data, ngram, reproduce, train
@@ -39,7 +42,41 @@ from latentgram.interrupt import obeying, pause, status
 TRACEBACK = "LATENTGRAM_TRACEBACK"
 """The environment variable that lets errors of the program itself be seen whole."""
 
+
+class _BadUsage(Exception):
+    """What typer has to say of a command line, as one line."""
+
+
+@contextmanager
+def _usage_as_a_line() -> Iterator[None]:
+    """Turn typer's errors, which it draws in boxes, into one line; help where nothing was asked stays as it is."""
+    try:
+        yield
+    except Exception as error:
+        describe = getattr(error, "format_message", None)  # their classes have had several names
+        message = " ".join(describe().split()) if callable(describe) else ""
+        if not message or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        at = getattr(getattr(error, "ctx", None), "command_path", "latentgram")
+        raise _BadUsage(f"{message[:300]} (see '{at} --help')") from None
+
+
+class _Commands(TyperGroup):
+    """The commands, with one line for bad usage; typer's contexts are of a class that is its own affair."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the command line up to the name of the command."""
+        with _usage_as_a_line():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the rest and run it."""
+        with _usage_as_a_line():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="latentgram",
     help="Latent-variable grammars from treebanks, tagged text and n-gram counts, with exact probabilities.",
     epilog="A first look: 'latentgram demo'. Help on a command: 'latentgram COMMAND --help'.",
@@ -110,7 +147,8 @@ def main() -> None:
     with obeying():
         try:
             try:
-                app()
+                with _warnings_as_lines():
+                    app()
             except SystemExit as left:
                 if left.code == 130:  # what typer makes of Ctrl-C, without a word
                     _fail("interrupted", left, status())
@@ -123,6 +161,15 @@ def main() -> None:
             if _interrupted(error):
                 _fail("interrupted", error, status())
             _report(error)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Let warnings be lines like any other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: print(f"latentgram: {message}", file=sys.stderr)
+        yield
 
 
 def _interrupted(error: BaseException) -> bool:
@@ -141,11 +188,15 @@ def _report(error: BaseException) -> NoReturn:
     """End with the sentence of an error; one that has none is a defect, whose traceback is shown on demand."""
     if isinstance(error, LatentgramError):
         _fail(str(error), error)
+    if isinstance(error, _BadUsage):
+        _fail(str(error), error, 2)
     if isinstance(error, BrokenPipeError):
         give_up_output()
         sys.exit(0)  # who closed the pipe has what it wanted
     if isinstance(error, MemoryError):
         _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}", error)
+    if isinstance(error, OverflowError):
+        _fail(f"a number is too large here: {error}", error)
     if isinstance(error, OSError):
         give_up_output()
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), error)

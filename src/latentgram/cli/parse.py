@@ -13,6 +13,7 @@ import typer
 
 from latentgram.cli.options import (
     GOLD_TAGS,
+    MOST_TREES,
     SKIP_BAD,
     TOKENISED,
     Inputs,
@@ -58,9 +59,11 @@ class Parsing(Workers):
     own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
-    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1)
-    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1)
-    diverse: int | None = option(None, "So many different trees among 100 draws, the commonest first.", min=1)
+    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1, max=MOST_TREES)
+    diverse: int | None = option(
+        None, "So many different trees among 100 draws, the commonest first.", min=1, max=100
+    )
     seed: int = option(0, "Seed of the draws.", min=0)
     constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
     partial: bool = flag("--partial", "Square brackets in the text are known phrases: The [NP old man ] …")

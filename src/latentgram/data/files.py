@@ -54,6 +54,19 @@ _FOREIGN = {
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
+MOST_DIGITS = 18
+"""Longer numbers are not read: they fit no array."""
+
+
+def whole_number(text: str) -> int | None:
+    """A number as people and programs write it, plain digits only; None for anything else, and for absurd ones.
+
+    >>> whole_number("42"), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (42, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
+
+
 def plain_suffix(path: PathLike) -> str:
     """The last suffix of a name in lower case, not counting that of a compression.
 

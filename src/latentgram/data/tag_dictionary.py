@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand
+from latentgram.data.files import PathLike, expand, whole_number
 from latentgram.data.invariants import ANY, below, offsets, rising, shape, within
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import read_tagged
@@ -194,7 +194,7 @@ def split_specification(specification: str) -> list[str]:
     """
     parts = specification.split(":")
     numbers: list[str] = []
-    while len(parts) > 1 and len(numbers) < 2 and parts[-1].isdigit():
+    while len(parts) > 1 and len(numbers) < 2 and whole_number(parts[-1]) is not None:
         numbers.insert(0, parts.pop())
     return [":".join(parts), *numbers]
 

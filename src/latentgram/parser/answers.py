@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -309,18 +310,25 @@ def _tree_questions(
 def _with_constraints(
     questions: Iterable[Question], path: PathLike, bad: list[DataError] | None
 ) -> Iterator[Question]:
-    """Sentences with the constraints on the lines of a file; those beyond its end are free.
+    """Sentences with the constraints on the lines of a file; those beyond its end are free, with a warning.
 
     A faulty line raises, or, with `bad`, takes its sentence with it. Constraints without a sentence raise.
     """
     numbered = enumerate(read_constraints(path, bad=bad), 1)
     lines = chain(numbered, repeat((None, Constraints())))
+    sentences = free = 0
     for question, (line, known) in zip(questions, lines, strict=False):
+        sentences, free = sentences + 1, free + (line is None)
         if known is not None:
             yield dataclasses.replace(question, known=known, path=str(path), line=line)
+    lines_read = sentences - free
     for line, known in numbered:
         if known:
             raise DataError("there is no sentence for these constraints", path=path, line=line)
+        lines_read = line
+    if lines_read != sentences:
+        told = "the last sentences are free" if free else "the last lines say nothing"
+        warnings.warn(f"{path} has {lines_read} lines for {sentences} sentences: {told}", stacklevel=2)
 
 
 def read_partial(

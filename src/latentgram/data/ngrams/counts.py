@@ -32,6 +32,8 @@ from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
+MOST_COUNT = 1 << 53
+"""Sums of counts beyond are no longer exact in floating point."""
 MOST_ORDERS = 6
 
 
@@ -260,10 +262,12 @@ def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tu
         cutoffs = (1, 1 if all_bigrams else cutoff, *(cutoff,) * MOST_ORDERS)[:order]
     else:
         cutoffs = tuple(cutoff) if isinstance(cutoff, Sequence) else (cutoff,)
-    if len(cutoffs) != order or not all(isinstance(least, int | np.integer) and least >= 1 for least in cutoffs):
+    if len(cutoffs) != order or not all(
+        isinstance(least, int | np.integer) and 1 <= least < MOST_COUNT for least in cutoffs
+    ):
         raise SettingError(
             f"cut-offs must be one whole number from 1 on, or {order} numbers from 1 on, one for each order, "
-            f"got {cutoff!r}"
+            f"got {str(cutoff)[:80]}"
         )
     return cutoffs
 

@@ -59,7 +59,7 @@ def memory_size(size: int | str) -> int:
     shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(number[-1:], 0)
     try:
         memory = int(float(number[:-1] if shift else number) * (1 << shift))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingError(f"a size of memory is a number with K, M, G or T, such as 2G; got {size!r}") from None
     if memory < LEAST_MEMORY:
         raise SettingError(f"counting needs at least {LEAST_MEMORY >> 20}M of memory, got {size}")
