@@ -41,7 +41,7 @@ PATIENCE = 900.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
 MEMORY = 6 << 30
 """Bytes of address space that a process may take."""
 NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**62), 10**400)
-REALS = (0.0, -1.0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
+REALS = (0.0, -1.0, 1e308, -1e308, 1e15, 1e30, -1e100, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
 
 
 def forge(path: Path, draw: random.Random) -> bytes:

@@ -185,6 +185,8 @@ def holds(truth: str | Truth, otherwise: str) -> Invariant:
 _GREATEST = float(np.finfo(np.float64).max)
 FINITE = _Within(-_GREATEST, float("inf"))
 """No nan and no infinity."""
+COUNTS = _Within(0, 2**53)
+"""How often something was seen: up to here sums are exact, so that shares of them are shares."""
 NONNEGATIVE = _Within(0, float("inf"))
 """Finite, and not below 0."""
 

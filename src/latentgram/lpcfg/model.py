@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation
-from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, holds, offsets, rising, shape, within
+from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords
 from latentgram.errors import SettingError
@@ -76,12 +76,12 @@ class LPCFG(Summarised):
     mean_outside: Annotated[Floats, shape("len(root_vector)"), FINITE]
     """[Σ states] the outside vector averaged over all nodes of a symbol: the distribution of its states where all
     numbers are probabilities; the mean of Y (Cohen et al. 2013, §3.2: F) where they are coordinates."""
-    rule_count: Annotated[Floats, shape("len(rules)"), NONNEGATIVE]
+    rule_count: Annotated[Floats, shape("len(rules)"), COUNTS]
     """[R] how often each rule was counted in the treebank; with the next two, the grammar's one-state projection,
     by which parsers prune and from which unseen rules are smoothed."""
-    lexicon_count: Annotated[Floats, shape("len(lexicon)"), NONNEGATIVE]
+    lexicon_count: Annotated[Floats, shape("len(lexicon)"), COUNTS]
     """[L] how often each word was counted below each preterminal."""
-    root_count: Annotated[Floats, shape("len(states)"), NONNEGATIVE]
+    root_count: Annotated[Floats, shape("len(states)"), COUNTS]
     """[I+P] how often each symbol was counted at the root."""
     rare_words: RareWords
     binarisation: Binarisation
