@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -252,6 +253,22 @@ def test_flipped_bits(tmp_path: Path) -> None:
         flipped.write_bytes(damaged)
         with pytest.raises(ModelFileError):
             load(flipped)
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F128", "C64", "", "I4"])
+def test_types_that_no_array_has(tmp_path: Path, kind: str) -> None:
+    """The header of the container may name types that are not numpy's."""
+    save(grammar(), tmp_path / "a.lg")
+    whole = (tmp_path / "a.lg").read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8 : 8 + size])
+    header["root_count"]["dtype"] = kind
+    changed = json.dumps(header).encode()
+    (tmp_path / "b.lg").write_bytes(len(changed).to_bytes(8, "little") + changed + whole[8 + size :])
+    with contextlib.suppress(ModelFileError):
+        read_header(tmp_path / "b.lg")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "b.lg")
 
 
 def test_replaced_bytes(tmp_path: Path) -> None:

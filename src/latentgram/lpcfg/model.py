@@ -7,7 +7,7 @@ A plain PCFG is an `LPCFG` with a single state per symbol. It is a grammar over 
     p(tree) = π(root)ᵀ v(root),   v(a→b c) = t(a→b c)(·, v(b), v(c)),   v(a→x) = q(a→x).
 
 The vectors of a spectral grammar live in a rotated space and may be negative; only whole contractions mean
-something. All arrays are flat and sorted, so that equal grammars are equal files.
+something. All arrays are flat and sorted, so that equal grammars have equal arrays.
 
 Grammars learned from the same trees with other numbers of states, other features, another learner or another
 seed make different mistakes. They share symbols, rules and lexicon, so they can look at the same chart; a parser
