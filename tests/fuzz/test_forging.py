@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ from safetensors.numpy import save as to_bytes
 import latentgram as lg
 from fuzz import forging
 from latentgram import store
+from latentgram.data.invariants import _stated
 from latentgram.errors import ModelFileError
+from latentgram.kinds.kind import named
 
 
 def test_a_short_round_of_forgeries_does_no_harm() -> None:
@@ -78,3 +82,19 @@ def test_what_is_broken_is_named(name: str, array: str, change: Any, message: st
         store.load(path)
     assert message in str(refusal.value)
     assert str(refusal.value).startswith(f"{path} is damaged: ")
+
+
+def test_every_array_that_can_be_stored_states_its_invariants() -> None:
+    lacking = []
+    for reference in store.storable_classes().values():
+        cls = named(reference)
+        hints, stated = typing.get_type_hints(cls), dict(_stated(cls))
+        for field in dataclasses.fields(cls):
+            if holds_arrays(hints[field.name]) and not stated.get(field.name):
+                lacking.append(f"{cls.__name__}.{field.name}")
+    assert not lacking
+
+
+def holds_arrays(hint: Any) -> bool:
+    """Whether values of a type are arrays, or have some among them."""
+    return typing.get_origin(hint) is np.ndarray or any(map(holds_arrays, typing.get_args(hint)))
