@@ -265,8 +265,6 @@ def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Flo
     """
     total = max(sum(view.total for view in views), 1.0)
     alone = np.outer(mean, one)
-    if not total:
-        return alone
     gram, right = np.zeros_like(alone), np.zeros_like(alone)
     for view in views:
         gram += view.total / total * view.centre @ view.centre.T
@@ -278,9 +276,7 @@ def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Flo
 def _product(child: Floats, views: list[tuple[int, Triples]], ridge: float) -> Floats:
     """D = argmin Σ_v N_v |E_v D(y) S_v − K_v(y)|² for every y; then a ∘ b = aᵀD(b), made symmetric."""
     size = child.shape[1]
-    total = sum(view.total for _, view in views)
-    if not total:
-        return np.zeros((size, size, size))
+    total = max(sum(view.total for _, view in views), 1.0)
     gram = np.zeros((size * size, size * size))
     right = np.zeros((size, size, size))
     for side, view in views:

@@ -101,7 +101,8 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
     fields = line.split("\t")
     years = [_YEAR.fullmatch(field) for field in fields[1:]]
     if all(years) and years:
-        written = str(sum(whole_number(year[1]) or 0 for year in years if year))
+        numbers = [whole_number(year[1]) for year in years if year]
+        written = str(sum(number or 0 for number in numbers)) if None not in numbers else line
     elif len(fields) in (2, 4):
         written = fields[1 if len(fields) == 2 else 2].strip()
     else:
