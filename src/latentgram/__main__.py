@@ -1,11 +1,17 @@
-"""`python -m latentgram` is the command line."""
+"""The program `latentgram`, also as `python -m latentgram`: from its first moment signals end it cleanly."""
 
-import sys
+from latentgram.cli.streams import open_closed_streams
+from latentgram.interrupt import obeying
+
+
+def main() -> None:
+    """Run the command line."""
+    open_closed_streams()
+    with obeying(to_the_end=True):
+        from latentgram.cli.main import main as run
+
+        run()
+
 
 if __name__ == "__main__":
-    try:
-        from latentgram.cli.main import main
-    except KeyboardInterrupt:
-        print("latentgram: interrupted", file=sys.stderr)
-        sys.exit(130)
     main()

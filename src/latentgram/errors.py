@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+LONGEST = 1000
+"""Characters of a message: what it quotes from a file may be of any length."""
+
 
 class LatentgramError(Exception):
     """Base of all errors raised on purpose; the command line prints it as one line and exits with 1.
@@ -32,12 +35,12 @@ class DataError(LatentgramError):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        self.message = message
+        self.message = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
         self.path = None if path is None else os.fspath(path)
         self.line = line
         self.column = column
         place = ":".join(str(part) for part in (self.path, line, column) if part is not None)
-        super().__init__(f"{place}: {message}" if place else message)
+        super().__init__(f"{place}: {self.message}" if place else self.message)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the way back from a worker process."""

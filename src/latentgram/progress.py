@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from latentgram.interrupt import pause
+
 
 class Progress(Protocol):
     """Receives steps of named stages."""
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
-        """`done` of `total` units of `stage` are finished; `figures` are worth showing (loss, accuracy)."""
+        """`done` of `total` units of `stage` are finished; `figures` are worth showing (loss, accuracy).
+
+        Every step is a place where work can be interrupted (`interrupt.pause`).
+        """
 
 
 class Silent:
@@ -19,4 +24,5 @@ class Silent:
     """
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
-        """Do nothing."""
+        """Be a place where work can be interrupted, and nothing else."""
+        pause()

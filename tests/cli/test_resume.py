@@ -233,3 +233,78 @@ def test_marks_are_rare(tmp_path: Path) -> None:
         output.append("x\n", {"done": number})
     output.finish()
     assert marks <= 4
+
+
+def test_two_runs_with_one_output(place: Path, tmp_path: Path) -> None:
+    """One of them writes its trees, the other says why it does not, and nothing is mixed."""
+    text = tmp_path / "text.txt"
+    text.write_text((place / "text.txt").read_text() * 5)
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "latentgram", "parse", str(place / "lpcfg.lg"), str(text), "-o", str(output)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    runs = [
+        subprocess.Popen([*command, *more], stderr=subprocess.PIPE, env=environment, text=True)
+        for more in (("--nbest", "2"), ("--to", "json"))
+    ]
+    told = {run.wait(): run.communicate()[1].strip() for run in runs}
+    assert set(told) == {0, 1}
+    assert (
+        told[1] == f"latentgram: {output}.part: another run is writing it: wait for that, or name another output"
+    )
+    assert len(output.read_text().splitlines()) in (3 * 5 * SENTENCES, 5 * SENTENCES)
+    assert sorted(os.listdir(tmp_path)) == ["out", "text.txt"]
+
+
+def test_links_are_not_written_through(run: Callable, place: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine\n")
+    for planted in ("out.part", "out.progress"):
+        (tmp_path / planted).symlink_to(precious)
+        for more in ((), ("--resume",)):
+            refused = run("parse", place / "lpcfg.lg", place / "text.txt", "-o", tmp_path / "out", *more)
+            assert refused.status == 1
+            assert "link" in refused.err or "does not go with" in refused.err
+            assert refused.err.count("\n") == 1
+        (tmp_path / planted).unlink()
+    assert precious.read_text() == "mine\n"
+
+
+def test_a_kill_between_the_name_and_the_mark(
+    run: Callable, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("parse", place / "lpcfg.lg", place / "text.txt", "-o", tmp_path / "out", "--resume")
+    mark = tmp_path / "out.progress"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", lambda self, missing_ok=False: None)
+        assert run(*command).status == 0
+    whole = (tmp_path / "out").read_bytes()
+    assert mark.exists()
+    assert run(*command).status == 0
+    assert (tmp_path / "out").read_bytes() == whole
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_damaged_mark_is_one_sentence(
+    run: Callable, place: Path, tmp_path: Path, broken_off: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("parse", place / "lpcfg.lg", place / "text.txt", "-o", tmp_path / "out", "--resume")
+    with monkeypatch.context():
+        broken_off(3)
+        run(*command)
+    monkeypatch.undo()
+    mark = tmp_path / "out.progress"
+    good = json.loads(mark.read_text())
+    damaged: list[Any] = [
+        {**good, "bytes": value} for value in (-1, "many", None, 10**30, 1.5, [])
+    ] + [
+        {**good, "state": value} for value in ([], {"sentences": -5}, {"x": 1}, {**good["state"], "faults": "0"},
+        {**good["state"], "sentences": 10**30}, {"sentences": {}})
+    ] + [{**good, "identity": 7}, {**good, "digest": 7}, 5, None, []]  # fmt: skip
+    contents = [json.dumps(each).encode() for each in damaged] + [b"\xff", b"[" * 100_000, b"{", b""]
+    for content in contents:
+        mark.write_bytes(content)
+        refused = run(*command)
+        assert refused.status == 1, content[:100]
+        assert refused.err.startswith(f"latentgram: {tmp_path}/out")
+        assert refused.err.count("\n") == 1
+        assert "unexpected" not in refused.err

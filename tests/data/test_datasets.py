@@ -6,6 +6,7 @@ import functools
 import hashlib
 import http.server
 import io
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -46,8 +47,8 @@ def no_local_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LATENTGRAM_CACHE", str(tmp_path / "cache"))
 
 
-def table(url: str, sha256: str | None = None, inside: str = "") -> dict[str, Corpus]:
-    return {"mini": Corpus("mini", "dependency", "none", "free", url, {"train": Remote(url, sha256, inside)})}
+def table(url: str, checksum: str | None = None, inside: str = "") -> dict[str, Corpus]:
+    return {"mini": Corpus("mini", "dependency", "none", "free", url, {"train": Remote(url, checksum, inside)})}
 
 
 def test_fetched_once_with_a_known_sum(served: tuple[Path, str], tmp_path: Path):
@@ -127,7 +128,11 @@ def test_the_table():
         assert corpus.name == name
         assert corpus.licence
         assert all(remote.url.startswith("https://") for remote in corpus.parts.values())
-        assert all(remote.sha256 is None or len(remote.sha256) == 64 for remote in corpus.parts.values())
+        for remote in corpus.parts.values():
+            assert remote.checksum is None or re.fullmatch(
+                r"(sha256:[0-9a-f]{64})|(md5:[0-9a-f]{32})", remote.checksum
+            )
+            assert re.search(r"/(r\d\.\d+|[0-9a-f]{40})/", remote.url), "an address must not move"
 
 
 @pytest.mark.corpus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
 import importlib
 import json
@@ -27,7 +28,7 @@ from latentgram.data.binarisation import Binarisation
 from latentgram.data.provenance import Provenance
 from latentgram.data.rarewords import RareWords
 from latentgram.errors import ModelFileError, SettingError
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.store import load, read_header, save, storable, storable_classes
 from oracles.equality import same
 
@@ -72,23 +73,34 @@ class Unlisted:
 
 
 def grammar(seed: int = 0) -> LPCFG:
-    """A grammar whose arrays are filled at random, of the types that its fields say."""
+    """A small grammar whose numbers are drawn at random."""
     random = np.random.default_rng(seed)
-    values: dict[str, Any] = {
-        "interminals": Alphabet(("S", "NP")),
-        "preterminals": Alphabet(("DT", "NN", "''")),
-        "words": Alphabet.of(f"wörd{i}" for i in range(40)),
-        "rare_words": RareWords(),
-        "binarisation": Binarisation(),
-        "provenance": Provenance(
-            "Spectral", {"states": 2}, "ab12", 40, 1.5, ({"loss": float("inf")}, {"loss": 0.1})
-        ),
-    }
-    for name, hint in typing.get_type_hints(LPCFG).items():
-        if typing.get_origin(hint) is np.ndarray:
-            (kind,) = typing.get_args(typing.get_args(hint)[1])
-            values[name] = (random.random((4, 3)) * 100).astype(kind)
-    return LPCFG(**values)
+    states = np.array([1, 2, 1, 3, 2], np.int32)
+    rules = np.array([[0, 1, 1], [0, 1, 4], [1, 2, 3]], np.int32)
+    lexicon = np.array([[2, 0], [3, 0], [3, 7], [4, 39]], np.int32)
+    offset = Layout.of(rules, lexicon, states)
+    return LPCFG(
+        interminals=Alphabet(("S", "NP")),
+        preterminals=Alphabet(("DT", "NN", "''")),
+        words=Alphabet.of(f"wörd{i}" for i in range(40)),
+        states=states,
+        rules=rules,
+        rule_offset=offset.rules,
+        rule_tensor=random.random(offset.rules[-1]),
+        lexicon=lexicon,
+        lexicon_offset=offset.lexicon,
+        lexicon_vector=random.random(offset.lexicon[-1]),
+        root_offset=offset.symbols,
+        root_vector=random.random(offset.symbols[-1]),
+        mean_inside=random.random(offset.symbols[-1]),
+        mean_outside=random.random(offset.symbols[-1]),
+        rule_count=random.random(len(rules)),
+        lexicon_count=random.random(len(lexicon)),
+        root_count=random.random(len(states)),
+        rare_words=RareWords(),
+        binarisation=Binarisation(),
+        provenance=Provenance("Spectral", {"states": 2}, "ab12", 40, 1.5, ({"loss": float("inf")}, {"loss": 0.1})),
+    )
 
 
 def everything() -> Everything:
@@ -173,7 +185,7 @@ def test_header_without_arrays(tmp_path: Path) -> None:
     assert header.format == 1
     assert header.bytes == path.stat().st_size
     assert header.provenance == grammar().provenance
-    assert header.arrays["rules"] == ("I32", (4, 3))
+    assert header.arrays["rules"] == ("I32", (3, 3))
     json.dumps(header.to_json())
 
 
@@ -241,6 +253,22 @@ def test_flipped_bits(tmp_path: Path) -> None:
         flipped.write_bytes(damaged)
         with pytest.raises(ModelFileError):
             load(flipped)
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F128", "C64", "", "I4"])
+def test_types_that_no_array_has(tmp_path: Path, kind: str) -> None:
+    """The header of the container may name types that are not numpy's."""
+    save(grammar(), tmp_path / "a.lg")
+    whole = (tmp_path / "a.lg").read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8 : 8 + size])
+    header["root_count"]["dtype"] = kind
+    changed = json.dumps(header).encode()
+    (tmp_path / "b.lg").write_bytes(len(changed).to_bytes(8, "little") + changed + whole[8 + size :])
+    with contextlib.suppress(ModelFileError):
+        read_header(tmp_path / "b.lg")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "b.lg")
 
 
 def test_replaced_bytes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from latentgram.arcs.kernels.relations import name_arcs
 from latentgram.arcs.symbols import ArcSymbols
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.invariants import ANY, FINITE, below, holds, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
@@ -55,9 +57,9 @@ class HashedWeights:
     (array([1, 3], dtype=uint32), array([ 0. ,  0.5,  0. , -1. ], dtype=float32))
     """
 
-    size: int
-    bucket: NDArray[np.uint32]
-    value: NDArray[np.float32]
+    size: Annotated[int, within(0, 2**31)]
+    bucket: Annotated[NDArray[np.uint32], shape(ANY), rising(), below("size")]
+    value: Annotated[NDArray[np.float32], shape("len(bucket)"), FINITE]
 
     @classmethod
     def of(cls, dense: NDArray[np.floating]) -> HashedWeights:
@@ -84,8 +86,8 @@ class ArcRelations:
     The names of relations and the weights of their features, see kernels/relations.py.
     """
 
-    names: Alphabet
-    weights: HashedWeights
+    names: Annotated[Alphabet, holds("len(names) > 0", "has no name")]
+    weights: Annotated[HashedWeights, holds("len(names) == 1 or weights.size >= len(names) + 8", "is too short")]
 
     def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[str, ...]:
         """The relations of a tree; symbols [4, N + 2] with places for root and end, heads from 1, 0 the root."""
@@ -155,12 +157,12 @@ class ArcFactored(Summarised):
 
     symbols: ArcSymbols
     order: int
-    weights: HashedWeights
+    weights: Annotated[HashedWeights, holds("weights.size > 0", "is empty")]
     pruner: ArcFactored | None
     """The first-order model that chooses the arcs the second order looks at."""
-    scale: float
+    scale: Annotated[float, FINITE]
     """What scores are multiplied by in the normalised reading."""
-    floor: float
+    floor: Annotated[float, FINITE]
     """A head is looked at in the second order if it is at least so many times as likely as the likeliest one."""
     relations: ArcRelations
     provenance: Provenance = field(default_factory=Provenance)

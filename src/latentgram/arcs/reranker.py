@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from latentgram.arcs.kernels.reranking import KINDS, score_candidates
 from latentgram.arcs.model import ArcFactored, HashedWeights
 from latentgram.arcs.nbest import NBestList, TreeScorer, feature_names
+from latentgram.data.invariants import FINITE, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import SettingError
 
@@ -38,11 +40,11 @@ class Reranker(Summarised):
     """
 
     base: ArcFactored
-    count: int
+    count: Annotated[int, within(1, 2**20)]
     """The length of the lists."""
     names: tuple[str, ...]
     """The features: `base`, then those of each scorer (see `feature_names`)."""
-    weights: Floats
+    weights: Annotated[Floats, shape("len(names)"), FINITE]
     """[features]"""
     scorers: tuple[TreeScorer, ...]
     """Grammars, latent tree models, functions of a tree (which cannot be stored), tuples of such to average, or

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from latentgram.arcs.symbols import normal_form
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.invariants import ANY, FINITE, rising, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
@@ -55,9 +56,9 @@ class TopDown(Summarised):
     """What they see of its form."""
     outcomes: WordSymbols
     """What is made of it."""
-    key: NDArray[np.uint64]
+    key: Annotated[NDArray[np.uint64], shape(ANY), rising()]
     """[features] in order."""
-    weight: NDArray[np.float16]
+    weight: Annotated[NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE]
     """[features, outcomes + 1], the end last."""
     provenance: Provenance = field(default_factory=Provenance)
 

@@ -23,6 +23,7 @@ from rich.progress import Progress as RichBars
 from rich.text import Text
 
 from latentgram.data.files import STANDARD, metered
+from latentgram.interrupt import pause
 
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 """Standard error."""
@@ -66,6 +67,7 @@ class Bars:
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
         """Move the bar of a stage."""
+        pause()
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, figures="")
         task = self._tasks[stage]
@@ -86,6 +88,7 @@ class Lines:
 
     def step(self, stage: str, done: int, total: int | None = None, **figures: float) -> None:
         """Print a line if the last one of this stage is old enough."""
+        pause()
         now = time.monotonic()
         if done < self._done.get(stage, 0):
             del self._first[stage]  # the stage begins anew, and its time with it
@@ -127,6 +130,7 @@ def counted(items: Iterable[Item], stage: str, total: int | None = None) -> Iter
     with progress() as shown:
         done = 0
         for done, item in enumerate(items, 1):
+            pause()
             yield item
             if done % 100 == 0:
                 shown.step(stage, done, total)
@@ -145,6 +149,7 @@ class Expected:
         before = number = 0
         with metered(name for name in files if name != STANDARD) as meter:
             for number, item in enumerate(items, 1):
+                pause()
                 if meter.done != before:
                     # A new block of a file: the items so far were in the bytes before it.
                     if before:

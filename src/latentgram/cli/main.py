@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from latentgram import __version__
 from latentgram.cli import data, ngram, reproduce, train
@@ -29,12 +32,51 @@ from latentgram.cli.score import score, suspects
 from latentgram.cli.search import search
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
+from latentgram.cli.streams import flush_output, give_up_output, open_closed_streams
 from latentgram.cli.tag import tag
 from latentgram.cli.update import update
 from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
+from latentgram.interrupt import obeying, pause, status
+
+TRACEBACK = "LATENTGRAM_TRACEBACK"
+"""The environment variable that lets errors of the program itself be seen whole."""
+
+
+class _BadUsage(Exception):
+    """What typer has to say of a command line, as one line."""
+
+
+@contextmanager
+def _usage_as_a_line() -> Iterator[None]:
+    """Turn typer's errors, which it draws in boxes, into one line; help where nothing was asked stays as it is."""
+    try:
+        yield
+    except Exception as error:
+        describe = getattr(error, "format_message", None)  # their classes have had several names
+        message = " ".join(describe().split()) if callable(describe) else ""
+        if not message or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        at = getattr(getattr(error, "ctx", None), "command_path", "latentgram")
+        raise _BadUsage(f"{message[:300]} (see '{at} --help')") from None
+
+
+class _Commands(TyperGroup):
+    """The commands, with one line for bad usage; typer's contexts are of a class that is its own affair."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        """Read the command line up to the name of the command."""
+        with _usage_as_a_line():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the rest and run it."""
+        with _usage_as_a_line():
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="latentgram",
     help="Latent-variable grammars from treebanks, tagged text and n-gram counts, with exact probabilities.",
     epilog="A first look: 'latentgram demo'. Help on a command: 'latentgram COMMAND --help'.",
@@ -99,62 +141,73 @@ def _show_log() -> None:
     logger.handlers = [Lines()]
 
 
-def _fail(message: str, status: int = 1) -> NoReturn:
-    print(f"latentgram: {message}", file=sys.stderr)
-    sys.exit(status)
-
-
 def main() -> None:
     """Run the command line."""
-    asked_to_end = []
-
-    def end(number: int, _: object) -> NoReturn:
-        """Do on SIGTERM what is done on Ctrl-C: end the workers, take temporary files away, mark what is done."""
-        asked_to_end.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        _run()
-    except SystemExit as left:
-        if asked_to_end and left.code == 130:
-            sys.exit(143)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _run() -> None:
-    try:
-        app()
-    except SystemExit as left:
-        if left.code == 130:  # what typer makes of Ctrl-C, without a word
-            _fail("interrupted", 130)
-        raise
-    except (Exception, KeyboardInterrupt) as error:
-        if _interrupted(error):
-            _fail("interrupted", 130)
-        _report(error)
-        raise
+    open_closed_streams()
+    with obeying():
+        try:
+            try:
+                with _warnings_as_lines():
+                    app()
+            except SystemExit as left:
+                if left.code == 130:  # what typer makes of Ctrl-C, without a word
+                    _fail("interrupted", left, status())
+                if isinstance(left.__context__, OSError):  # and of an output that nobody reads
+                    raise left.__context__ from None
+                pause()  # the page ends by a signal, and not by an error
+                flush_output()
+                raise
+        except (Exception, KeyboardInterrupt) as error:
+            if _interrupted(error):
+                _fail("interrupted", error, status())
+            _report(error)
 
 
-def _interrupted(error: BaseException | None) -> bool:
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Let warnings be lines like any other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: print(f"latentgram: {message}", file=sys.stderr)
+        yield
+
+
+def _interrupted(error: BaseException) -> bool:
     """Whether an error is, or comes of, an interrupt: compiled code and imports make other errors of it."""
+    return any(isinstance(each, KeyboardInterrupt) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it comes of."""
     while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False
 
 
-def _report(error: BaseException) -> None:
-    """End with the sentence of an error that has one."""
+def _report(error: BaseException) -> NoReturn:
+    """End with the sentence of an error; one that has none is a defect, whose traceback is shown on demand."""
     if isinstance(error, LatentgramError):
-        _fail(str(error))
+        _fail(str(error), error)
+    if isinstance(error, _BadUsage):
+        _fail(str(error), error, 2)
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        give_up_output()
+        sys.exit(0)  # who closed the pipe has what it wanted
     if isinstance(error, MemoryError):
-        _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}")
+        _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}", error)
+    if isinstance(error, OverflowError):
+        _fail(f"a number is too large here: {error}", error)
     if isinstance(error, OSError):
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        give_up_output()
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), error)
+    if os.environ.get(TRACEBACK):
+        raise error
+    told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    _fail(f"unexpected {told} (a defect of latentgram; please report it with what {TRACEBACK}=1 shows)", error)
+
+
+def _fail(message: str, error: BaseException, code: int = 1) -> NoReturn:
+    """End with one line: the message, and what was noted of the work that the error broke off."""
+    notes = [note for each in _causes(error) for note in getattr(each, "__notes__", ()) if "\n" not in note]
+    print("; ".join([f"latentgram: {message}", *notes]), file=sys.stderr)
+    sys.exit(code)

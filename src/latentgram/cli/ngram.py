@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 import typer
 
 from latentgram.cli.options import Workers, argument, check_output, command, flag, option, options
+from latentgram.data.files import whole_number
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import Smoothing
 
@@ -27,9 +28,10 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
 
 def _cutoffs(said: str) -> int | list[int]:
     parts = said.split(",")
-    if not all(part.strip().isdigit() for part in parts):
-        raise SettingError(f"--cutoff is a number or numbers separated by commas, got {said!r}")
-    return int(said) if len(parts) == 1 else [int(part) for part in parts]
+    least = [number for part in parts if (number := whole_number(part.strip())) is not None]
+    if len(least) != len(parts):
+        raise SettingError(f"--cutoff is a number or numbers separated by commas, got {said[:80]!r}")
+    return least if len(least) > 1 else least[0]
 
 
 class _Limits(TypedDict):

@@ -11,7 +11,6 @@ import functools
 import inspect
 import os
 import typing
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -35,6 +34,8 @@ Place = Path | str | None
 Inputs = Literal["text", "tagged", "conllu", "brackets"]
 Outputs = Literal["brackets", "conllu", "json", "outline"]
 
+MOST_TREES = 1_000_000
+"""The longest list of trees or tags that can be asked for of one sentence."""
 TELLS_FORMAT = "What the input is; by default told by the name of a file."
 GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
 TOKENISED = "Text is one sentence a line, tokens parted by blanks."
@@ -134,18 +135,8 @@ def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
         return
     if n_jobs != 1:
         raise SettingError("take one of --n-jobs and --cluster: a cluster has the workers that it has")
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = _say
-        with Cluster(cluster) as engine:
-            yield engine
-
-
-def _say(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a line like any other."""
-    from latentgram.cli.console import say
-
-    say(f"latentgram: {message}")
+    with Cluster(cluster) as engine:
+        yield engine
 
 
 def load_parser(path: Path) -> Parser:

@@ -13,6 +13,7 @@ import typer
 
 from latentgram.cli.options import (
     GOLD_TAGS,
+    MOST_TREES,
     SKIP_BAD,
     TOKENISED,
     Inputs,
@@ -58,9 +59,11 @@ class Parsing(Workers):
     own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
-    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1)
-    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1)
-    diverse: int | None = option(None, "So many different trees among 100 draws, the commonest first.", min=1)
+    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1, max=MOST_TREES)
+    diverse: int | None = option(
+        None, "So many different trees among 100 draws, the commonest first.", min=1, max=100
+    )
     seed: int = option(0, "Seed of the draws.", min=0)
     constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
     partial: bool = flag("--partial", "Square brackets in the text are known phrases: The [NP old man ] …")
@@ -260,7 +263,7 @@ def _answered(
 
 def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> Tally:
     """Run to the end while showing how far it is; if it is stopped, say how to go on."""
-    from latentgram.cli.console import console, progress, say
+    from latentgram.cli.console import console, progress
     from latentgram.errors import DataError
     from latentgram.parser.answers import Tally
 
@@ -274,8 +277,9 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
                 shown.step("parsing", tally.sentences, tally.sentences)
     except BaseException as error:
         if output is not None and tally.sentences:
-            say(f"{output}.part has the first {tally.sentences} sentences: --resume goes on behind them")
+            done = f"{output}.part has the first {tally.sentences} sentences"
+            error.add_note(f"{done}: --resume goes on behind them")
             if isinstance(error, DataError):
-                say("the fault may be mended before that, or passed over by --skip-bad")
+                error.add_note("the fault may be mended before that, or passed over by --skip-bad")
         raise
     return tally

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from latentgram.data.files import whole_number
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
@@ -145,8 +146,9 @@ def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
     >>> _numbers("--sizes", "1, 20")
     [1, 20]
     """
-    parts = [part.strip() for part in text.split(",")]
-    if all(part.isdecimal() and 1 <= int(part) <= (most or int(part)) for part in parts):
-        return [int(part) for part in parts]
+    numbers = [whole_number(part.strip()) for part in text.split(",")]
+    chosen = [number for number in numbers if number is not None and 1 <= number <= (most or number)]
+    if len(chosen) == len(numbers):
+        return chosen
     bounds = "from 1 on" if most is None else f"from 1 to {most}"
-    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text!r}")
+    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text[:80]!r}")

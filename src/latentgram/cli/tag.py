@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import typer
 
-from latentgram.cli.options import SKIP_BAD, TOKENISED, argument, command, flag, option, options
+from latentgram.cli.options import MOST_TREES, SKIP_BAD, TOKENISED, argument, command, flag, option, options
 from latentgram.errors import DataError, ModelFileError, NoParse, SettingError
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Tagging:
     )
     probabilities: bool = flag("--probabilities", "Write the posterior of every tag as a third column.")
     tokenised: bool = flag("--tokenised", TOKENISED)
-    nbest: int | None = option(None, "So many sequences of tags of each sentence, best first.", min=1)
-    samples: int | None = option(None, "So many sequences of tags drawn from the posterior.", min=1)
+    nbest: int | None = option(None, "So many tag sequences of each sentence, best first.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "So many tag sequences drawn from the posterior.", min=1, max=MOST_TREES)
     seed: int = option(0, "Seed of the draws.", min=0)
     constraints: Path | None = option(
         None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."

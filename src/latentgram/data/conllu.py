@@ -15,7 +15,7 @@ from sys import intern
 import numpy as np
 
 from latentgram.data.dependencies import UNATTACHED, DependencyArrays, DependencyTree
-from latentgram.data.files import PathLike, check_text, expand, paragraphs, read_blocks, write_text
+from latentgram.data.files import PathLike, check_text, expand, paragraphs, read_blocks, whole_number, write_text
 from latentgram.errors import DataError
 
 SUFFIXES = (".conllu", ".conll")
@@ -192,9 +192,10 @@ def _set_aside(
 
 
 def _read_head(head: str, path: PathLike | None, line: int) -> int:
-    if head.isascii() and head.isdigit() and (head == "0" or head[0] != "0"):
-        return int(head)
-    raise DataError(f"the head {head!r} is not a number", path=path, line=line)
+    number = whole_number(head)
+    if number is None or (number and head[0] == "0") or len(head) > len(str(number)):
+        raise DataError(f"the head {head[:20]!r} is not the number of a word, nor 0", path=path, line=line)
+    return number
 
 
 def _rows_of_words(length: int, extra: Sequence[tuple[int, str]]) -> list[int]:

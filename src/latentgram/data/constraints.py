@@ -15,10 +15,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
+
+import numpy as np
 
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import PathLike, read_lines
+from latentgram.data.files import PathLike, check_text, read_blocks, whole_number
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
@@ -78,8 +80,11 @@ class Constraints:
         known = {field.name for field in fields(cls)}
         if not isinstance(value, dict) or not known.issuperset(value):
             unknown = sorted(set(value) - known) if isinstance(value, dict) else [value]
-            raise DataError(f"{unknown[0]!r} is not a constraint; known are {', '.join(sorted(known))}")
-        checked: Callable[..., Constraints] = cls.of  # which looks at every value itself
+            raise DataError(f"{_told(unknown[0])} is not a constraint; known are {', '.join(sorted(known))}")
+        for name, parts in value.items():
+            if not isinstance(parts, list | tuple | dict) or (isinstance(parts, dict) and "spans" in name):
+                raise DataError(f"{name} must be a list, got {_told(parts)}")
+        checked: Callable[..., Constraints] = cls.of  # which looks at every part itself
         return checked(**value)
 
     def __post_init__(self) -> None:
@@ -169,31 +174,62 @@ def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> I
 
     A faulty line raises, unless `bad` is given: then it yields None and its error is appended there.
     """
-    for number, line in read_lines(path):
+    for number, line in _lines(path):
         try:
+            check_text(line, path, number)
             yield Constraints.read(json.loads(line)) if line.strip() else Constraints()
             continue
         except json.JSONDecodeError as error:
             fault = DataError(f"not JSON: {error.msg}", path=path, line=number, column=error.colno)
         except DataError as error:
-            fault = DataError(error.message, path=path, line=number)
+            fault = DataError(error.message, path=path, line=number, column=error.column)
+        except ValueError:  # of more digits than Python turns into a number
+            fault = DataError("a number is too long", path=path, line=number)
+        except RecursionError:
+            fault = DataError("it is nested too deeply", path=path, line=number)
         if bad is None:
             raise fault
         bad.append(fault)
         yield None
 
 
+def _lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a file, those that are not UTF-8 too: each stands for a sentence."""
+    for first, text in read_blocks(path, lenient=True):
+        yield from enumerate(text.removesuffix("\n").split("\n"), first)
+
+
 def _span(parts: object) -> Span:
     if not isinstance(parts, tuple | list) or len(parts) not in (2, 3):
-        raise DataError(f"a span is (first, end) or (first, end, label), not {parts!r}")
+        raise DataError(f"a span is (first, end) or (first, end, label), not {_told(parts)}")
     first, end, label = (*parts, None)[:3]
-    if not isinstance(first, int) or not isinstance(end, int):
-        raise DataError(f"a span is (first, end) or (first, end, label), not {parts!r}")
-    if not (label is None or isinstance(label, str)):
-        raise DataError(f"the label of a span is a string, not {label!r}")
+    if not _is_number(first) or not _is_number(end):
+        raise DataError(f"a span is (first, end) or (first, end, label), not {_told(parts)}")
+    if not (label is None or _is_text(label)):
+        raise DataError(f"the label of a span is a string, not {_told(label)}")
     if not 0 <= first < end:
         raise DataError(f"the span {_shown((first, end, label))} is empty or begins before the sentence")
     return first, end, label
+
+
+def _is_number(value: object) -> TypeGuard[int]:
+    """Whether something is a whole number; truth values are not, though Python counts with them."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    """Whether something is a string that can be written: JSON can name halves of characters."""
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _told(value: object) -> str:
+    """A faulty value as a message shows it, not all of it if it is long."""
+    try:
+        shown = repr(value)
+    except (RecursionError, ValueError):
+        return "something too large to show"
+    shown = shown.encode("ascii", "backslashreplace").decode() if not _is_text(shown) else shown
+    return shown if len(shown) <= 80 else f"{shown[:80]}…"
 
 
 def _order(span: Span) -> tuple[int, int, str]:
@@ -205,12 +241,16 @@ def _pairs(
 ) -> Iterator[tuple[int, Value]]:
     for pair in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise DataError(f"a {name} goes with a word, not {pair!r}")
+            raise DataError(f"a {name} goes with a word, not {_told(pair)}")
         word, value = pair
-        word = int(word) if isinstance(word, str) and word.isdecimal() else word  # the keys of JSON are strings
+        if isinstance(word, str):  # as the keys of JSON are
+            word = whole_number(word) if whole_number(word) is not None else word
         least = 1 if name == "head" else 0
-        if not isinstance(word, int) or word < least or not isinstance(value, kind):
-            raise DataError(f"{value!r} is not a {name} of a word {word!r}; words are counted from {least}")
+        fine = _is_text(value) if kind is str else _is_number(value) and value >= 0
+        if not _is_number(word) or word < least or not fine:
+            raise DataError(
+                f"{_told(value)} is not a {name} of a word {_told(word)}; words are counted from {least}"
+            )
         yield word, value
 
 

@@ -2,8 +2,9 @@
 
 Nothing is shipped with the library. A corpus is first looked for in the folder that `LATENTGRAM_DATA` names (as
 `dependency/en_ewt/train.conllu` and so on), then in the cache (`LATENTGRAM_CACHE`, or the system's place for
-caches), and only then fetched. A file with a known SHA-256 must have it; of a file without one, the sum of the
-first fetch is written down beside it, and every later use must agree with that.
+caches), and only then fetched, from a release or a commit and never from a branch that moves. A file with a known
+checksum must have it; of a file without one, the sum of the first fetch is written down beside it, and every later
+use must agree with that.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on the web; `sha256` is None where it is not known beforehand.
+    """A file on the web; `checksum` is `sha256:…` or as its publisher gives it, None where it is not known.
 
     Of a zip archive the folder `inside` is what is wanted.
     """
 
     url: str
-    sha256: str | None = None
+    checksum: str | None = None
     inside: str = ""
 
     @property
@@ -61,6 +62,8 @@ class Corpus:
 
 
 UD_RELEASE = "r2.15"
+NLTK_COMMIT = "005569f5d91002697c5dfd5bced624209af0b3bb"
+"""Of the data of NLTK, whose index at this commit gives the checksums of its files."""
 
 
 def _universal(name: str, code: str, repository: str, licence: str) -> Corpus:
@@ -88,7 +91,8 @@ CORPORA: dict[str, Corpus] = {
             "https://www.nltk.org/nltk_data/",
             {
                 "all": Remote(
-                    "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip",
+                    f"https://raw.githubusercontent.com/nltk/nltk_data/{NLTK_COMMIT}/packages/corpora/treebank.zip",
+                    "md5:78c24a97940c2504d0ad35dd3f8a560b",
                     inside="treebank/combined",
                 )
             },
@@ -157,13 +161,13 @@ def _fetch(remote: Remote, folder: Path) -> Path:
     import requests
 
     recorded = _recorded(folder)
-    wanted = remote.sha256 or recorded.get(remote.url)
+    wanted = remote.checksum or recorded.get(remote.url)
     pooch.get_logger().setLevel("WARNING")
     try:
         path = Path(
             pooch.retrieve(
                 remote.url,
-                known_hash=None if wanted is None else f"sha256:{wanted}",
+                known_hash=wanted if wanted is None or ":" in wanted else f"sha256:{wanted}",
                 fname=remote.name,
                 path=folder,
                 downloader=pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS),

@@ -142,7 +142,13 @@ class DependencyArrays:
         """Flatten sequences of heads."""
         offsets = np.zeros(len(heads) + 1, np.int64)
         np.cumsum([len(sentence) for sentence in heads], out=offsets[1:])
-        flat = np.fromiter((head for sentence in heads for head in sentence), np.int32, int(offsets[-1]))
+        every, size = (head for sentence in heads for head in sentence), int(offsets[-1])
+        try:
+            flat = np.fromiter(every, np.int32, size)
+        except OverflowError:  # no sentence has so many words: one that is too large stands for all that are
+            most = np.iinfo(np.int32).max
+            bounded = (min(max(head, -1), most) for sentence in heads for head in sentence)
+            flat = np.fromiter(bounded, np.int32, size)
         return cls(flat, offsets)
 
     def __len__(self) -> int:

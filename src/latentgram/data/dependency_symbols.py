@@ -22,11 +22,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.invariants import holds, shape, within
 from latentgram.data.sentence import Sentence
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError
@@ -55,9 +57,9 @@ class WordSymbols:
     1
     """
 
-    kind: str
+    kind: Annotated[str, holds("kind in ('joined', 'upos', 'xpos', 'words')", "is not a kind of symbols")]
     alphabet: Alphabet
-    counts: NDArray[np.int64]
+    counts: Annotated[NDArray[np.int64], shape("len(alphabet)"), within(0, 2**62)]
     frequent: Alphabet
     """The words that stand in front of their tags (`words`), or for themselves (`forms`)."""
     clusters: WordClusters | None = None

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, cast
 
 from latentgram.errors import DataError
+from latentgram.interrupt import pause, short_lived
 
 PathLike = str | os.PathLike[str]
 """What names a file; `-` is standard input or output."""
@@ -51,6 +52,19 @@ _FOREIGN = {
 }
 """How files begin that are no text, and what to say of them."""
 _BINARY = getattr(os, "O_BINARY", 0)
+
+
+MOST_DIGITS = 18
+"""Longer numbers are not read: they fit no array."""
+
+
+def whole_number(text: str) -> int | None:
+    """A number as people and programs write it, plain digits only; None for anything else, and for absurd ones.
+
+    >>> whole_number("42"), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (42, None, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def plain_suffix(path: PathLike) -> str:
@@ -210,6 +224,7 @@ def _chunks(file: BinaryIO, keep_returns: bool, path: PathLike) -> Iterator[byte
     # From a pipe or a terminal take what is there, so that answers come while questions are still being typed.
     read = sys.stdin.buffer.read1 if file is sys.stdin.buffer else file.read  # type: ignore[attr-defined]
     while raw := read(BLOCK_BYTES):
+        pause()
         if first:
             _refuse_foreign(raw, path)
             raw, first = raw.removeprefix(codecs.BOM_UTF8), False
@@ -322,19 +337,19 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
             raise DataError("the file is write-protected", path=name)
         target = Path(os.path.realpath(name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{secrets.token_hex(8)}.part")
-        try:
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666), "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            temporary.replace(target)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        with short_lived(target.with_name(f".{secrets.token_hex(8)}.part")) as draft:
+            try:
+                with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666), "wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                if mode is not None:
+                    draft.chmod(stat.S_IMODE(mode))
+                draft.replace(target)
+            except BaseException:
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise DataError(f"the file cannot be written ({error.strerror or error})", path=name) from error
     with suppress(OSError):  # where the system lets folders be flushed, the new name reaches the disk too

@@ -4,7 +4,8 @@ While work is under way, `NAME.part` grows and `NAME.progress` holds the last ma
 beginning, how many bytes are good and their digest, and what is needed to go on. A mark is written, by renaming,
 after the bytes it speaks of have reached the disk; so whatever ends the work, be it a kill or a power cut, leaves
 a mark that is true, with perhaps some bytes behind it that are cut off on resuming. When the work is finished,
-`NAME.part` becomes `NAME` and the mark is removed.
+`NAME.part` becomes `NAME` and the mark is removed; a kill between the two leaves a mark that fits `NAME`, which is
+then taken up as the part it was. While a run writes `NAME.part` it holds a lock on it, so that no other run does.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TypedDict, cast
+from typing import BinaryIO, TypedDict
 
 from latentgram.data.files import PACKED, PathLike, replacing
 from latentgram.errors import DataError
@@ -24,6 +25,8 @@ from latentgram.errors import DataError
 MARK_SECONDS = 1.0
 """Time between marks: at most so much work is lost."""
 _CHUNK = 1 << 20
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 State = dict[str, int | str]
@@ -50,12 +53,13 @@ class PartialOutput:
 
     def begin(self) -> None:
         """Start from nothing."""
-        if self.part.exists() and self.part.stat().st_size:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._open()
+        if self.part.stat().st_size:
+            self._file.close()
             raise DataError(
                 "this is what an interrupted run has left: go on with --resume, or delete it", path=self.part
             )
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.part, "wb")  # noqa: SIM115 (closed by partial_output)
         self._mark()
 
     def resume(self) -> None:
@@ -63,25 +67,50 @@ class PartialOutput:
         if not self.mark_file.exists():
             if self.path.exists():
                 raise DataError("the file is complete: there is nothing to resume", path=self.path)
-            self.part.unlink(missing_ok=True)  # nothing was marked, so nothing of it is known to be good
-            self.begin()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._open()
+            self._file.truncate(0)  # nothing was marked, so nothing of it is known to be good
+            self._mark()
             return
         mark = self._read_mark()
+        if not self.part.exists() and self.path.is_file() and self.path.stat().st_size == mark["bytes"]:
+            self.path.replace(self.part)  # the run was ended between giving the name and removing the mark
+        if not self.part.exists():
+            raise self._mismatch()
+        self._open()
+        try:
+            self._take_up(mark)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _take_up(self, mark: _Mark) -> None:
+        """Go to where a mark says, if all is as it says."""
         for name, value in self.identity.items():
             if mark["identity"].get(name) != value:
                 raise DataError(
                     f"it was begun with another {name}: resume with the same one, or delete it", path=self.part
                 )
-        with open(self.part, "rb") as written:
-            while chunk := written.read(min(_CHUNK, mark["bytes"] - self._bytes)):
-                self._digest.update(chunk)
-                self._bytes += len(chunk)
-        if self._digest.hexdigest() != mark["digest"]:
+        while chunk := self._file.read(min(_CHUNK, mark["bytes"] - self._bytes)):
+            self._digest.update(chunk)
+            self._bytes += len(chunk)
+        if (self._bytes, self._digest.hexdigest()) != (mark["bytes"], mark["digest"]):
             raise DataError("it is not what the interrupted run wrote: it cannot be resumed", path=self.part)
-        self._file = open(self.part, "r+b")  # noqa: SIM115
         self._file.truncate(self._bytes)
         self._file.seek(self._bytes)
         self.state = mark["state"]
+
+    def _open(self) -> None:
+        """Open the part for this run alone; a link that somebody put there is not followed."""
+        for path in (self.part, self.mark_file):
+            if path.is_symlink():
+                raise DataError("this is a link, and is not written through: delete it", path=path)
+        number = os.open(self.part, os.O_RDWR | os.O_CREAT | _NO_LINKS | _BINARY, 0o666)
+        self._file = open(number, "r+b")  # noqa: SIM115 (closed by partial_output)
+        # Between opening and locking another run may have given the file its final name.
+        if not _locked(number) or not _is_at(number, self.part):
+            self._file.close()
+            raise DataError("another run is writing it: wait for that, or name another output", path=self.part)
 
     def append(self, text: str, state: State) -> None:
         """Add text; `state` is what is needed to go on behind it."""
@@ -120,13 +149,38 @@ class PartialOutput:
         self._marked = time.monotonic()
 
     def _read_mark(self) -> _Mark:
-        try:
-            mark = json.loads(self.mark_file.read_bytes())
-            if set(mark) == _Mark.__required_keys__ and self.part.exists():
-                return cast(_Mark, mark)
-        except (ValueError, TypeError):
-            pass
-        raise DataError(f"it does not go with {self.part.name}: nothing can be resumed", path=self.mark_file)
+        with suppress(ValueError, RecursionError):
+            match json.loads(self.mark_file.read_bytes()):
+                case {"identity": dict(identity), "bytes": int(size), "digest": str(digest), "state": dict(state)}:
+                    if size >= 0 and all(isinstance(value, int | str) for value in state.values()):
+                        return _Mark(identity=identity, bytes=size, digest=digest, state=state)
+        raise self._mismatch()
+
+    def _mismatch(self) -> DataError:
+        return DataError(f"it does not go with {self.part.name}: nothing can be resumed", path=self.mark_file)
+
+
+def _locked(number: int) -> bool:
+    """Lock an open file for as long as it is open, if no other process has; where there are no locks, go on."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_at(number: int, path: Path) -> bool:
+    """Whether an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(number), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def part_of(path: PathLike) -> Path:

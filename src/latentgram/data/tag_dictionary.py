@@ -15,12 +15,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand
+from latentgram.data.files import PathLike, expand, whole_number
+from latentgram.data.invariants import ANY, below, offsets, rising, shape, within
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import read_tagged
 from latentgram.data.text import BOUNDARY, END, Text
@@ -42,9 +44,9 @@ class TagDictionary:
     tags: Alphabet
     """The boundary, then the tags in alphabetical order."""
     words: Alphabet
-    start: NDArray[np.int64]
+    start: Annotated[NDArray[np.int64], shape("len(words) + 1"), offsets("tag")]
     """[words + 1] the tags of word w are `tag[start[w] : start[w + 1]]`, ascending."""
-    tag: NDArray[np.int32]
+    tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)"), rising(rows="start")]
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence], at_least: int = 5) -> TagDictionary:
@@ -134,9 +136,9 @@ class WordClasses:
 
     words: Alphabet
     reduced: Alphabet
-    place: NDArray[np.int32]
+    place: Annotated[NDArray[np.int32], shape("len(words)"), below("len(reduced)")]
     """[words] the number of each word's symbol among the reduced ones."""
-    count: NDArray[np.int64]
+    count: Annotated[NDArray[np.int64], shape("len(words)"), within(0, 2**62)]
     """[words] how often each word occurs."""
     tag_of_class: dict[str, str]
 
@@ -192,7 +194,7 @@ def split_specification(specification: str) -> list[str]:
     """
     parts = specification.split(":")
     numbers: list[str] = []
-    while len(parts) > 1 and len(numbers) < 2 and parts[-1].isdigit():
+    while len(parts) > 1 and len(numbers) < 2 and whole_number(parts[-1]) is not None:
         numbers.insert(0, parts.pop())
     return [":".join(parts), *numbers]
 

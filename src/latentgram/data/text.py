@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, read_blocks
+from latentgram.data.invariants import ANY, below, holds, shape
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import DataError
 
@@ -42,7 +44,12 @@ class Text:
     """
 
     words: Alphabet
-    tokens: NDArray[np.int32]
+    tokens: Annotated[
+        NDArray[np.int32],
+        shape(ANY),
+        below("len(words)"),
+        holds("tokens[0] == tokens[-1] == 0", "lacks a boundary"),
+    ]
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:

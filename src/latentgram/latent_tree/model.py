@@ -19,12 +19,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, overload
+from typing import Annotated, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
@@ -59,15 +60,17 @@ class LatentTree(Summarised):
     symbols: TreeSymbols
     RATINGS: ClassVar[tuple[str, ...]] = ()
 
-    root: Floats
+    root: Annotated[Floats, shape(ANY), FINITE]
     """[k]"""
-    child: Floats
+    child: Annotated[Floats, shape(2, "states", "states"), FINITE]
     """[2, k, k]"""
-    word: Floats
+    word: Annotated[Floats, shape("len(symbols)", "states"), FINITE]
     """[symbols, k]"""
-    product: Floats
+    product: Annotated[
+        Floats, holds("product.size == 0 or product.shape == (states,) * 3", "does not fit the states"), FINITE
+    ]
     """[k, k, k], a ∘ b = Σ a_i b_j product[i, j]; empty if ∘ is elementwise, as in models with states."""
-    unigram: Floats
+    unigram: Annotated[Floats, shape("len(symbols)"), NONNEGATIVE]
     """[symbols] relative frequencies, none of them 0."""
     provenance: Provenance = field(default_factory=Provenance)
     start: Floats = field(default_factory=lambda: np.zeros(0))

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.invariants import within
 from latentgram.data.sentence import Sentence
 
 Ints = NDArray[np.int64]
@@ -31,7 +33,7 @@ class TreeSymbols:
     """
 
     words: WordSymbols
-    valency: int = 3
+    valency: Annotated[int, within(0, 100)] = 3
 
     @property
     def cells(self) -> int:

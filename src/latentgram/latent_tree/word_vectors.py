@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.invariants import ANY, FINITE, shape
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
@@ -76,9 +77,9 @@ class WordVectors(Summarised):
     """
 
     words: Alphabet
-    vectors: Floats
+    vectors: Annotated[Floats, shape("len(words)", "len(values)"), FINITE]
     """[words, k]"""
-    values: Floats
+    values: Annotated[Floats, shape(ANY), FINITE]
     """[k] the singular values, or canonical correlations."""
     view: str
     """What words were seen with: singular, context, lr-mvl or tree."""

@@ -7,7 +7,7 @@ A plain PCFG is an `LPCFG` with a single state per symbol. It is a grammar over 
     p(tree) = π(root)ᵀ v(root),   v(a→b c) = t(a→b c)(·, v(b), v(c)),   v(a→x) = q(a→x).
 
 The vectors of a spectral grammar live in a rotated space and may be negative; only whole contractions mean
-something. All arrays are flat and sorted, so that equal grammars are equal files.
+something. All arrays are flat and sorted, so that equal grammars have equal arrays.
 
 Grammars learned from the same trees with other numbers of states, other features, another learner or another
 seed make different mistakes. They share symbols, rules and lexicon, so they can look at the same chart; a parser
@@ -19,19 +19,22 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation
+from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords
 from latentgram.errors import SettingError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+PHRASES = "all(rules[:, 0] < len(interminals))"
+ENTRIES = "all((lexicon >= (len(interminals), 0)) & (lexicon < (len(states), len(words))))"
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,34 +50,38 @@ class LPCFG(Summarised):
     interminals: Alphabet
     preterminals: Alphabet
     words: Alphabet
-    states: NDArray[np.int32]
+    states: Annotated[NDArray[np.int32], shape("len(interminals) + len(preterminals)"), within(1, 2**16)]
     """[I+P] hidden states of each symbol."""
-    rules: NDArray[np.int32]
+    rules: Annotated[
+        NDArray[np.int32], shape(ANY, 3), below("len(states)"), rising(0, 1, 2), holds(PHRASES, "rewrites a tag")
+    ]
     """[R, 3] parent, left child, right child; sorted."""
-    rule_offset: Ints
+    rule_offset: Annotated[Ints, offsets("rule_tensor", "states[rules].prod(1, dtype=int)")]
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
-    rule_tensor: Floats
-    lexicon: NDArray[np.int32]
+    rule_tensor: Annotated[Floats, shape(ANY), FINITE]
+    lexicon: Annotated[
+        NDArray[np.int32], shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)
+    ]
     """[L, 2] preterminal symbol, word; sorted by (word, symbol)."""
-    lexicon_offset: Ints
+    lexicon_offset: Annotated[Ints, offsets("lexicon_vector", "states[lexicon[:, 0]]")]
     """[L+1] where the vector of each entry begins in `lexicon_vector`."""
-    lexicon_vector: Floats
-    root_offset: Ints
+    lexicon_vector: Annotated[Floats, shape(ANY), FINITE]
+    root_offset: Annotated[Ints, offsets("root_vector", "states")]
     """[I+P+1] where the root vector of each symbol begins in `root_vector`."""
-    root_vector: Floats
-    mean_inside: Floats
+    root_vector: Annotated[Floats, shape(ANY), FINITE]
+    mean_inside: Annotated[Floats, shape("len(root_vector)"), FINITE]
     """[Σ states] laid out as `root_vector`: the inside vector averaged over all trees below a symbol. A vector of
     ones where all numbers are probabilities; the mean of Z (Cohen et al. 2013, §3.2: H) where they are
     coordinates."""
-    mean_outside: Floats
+    mean_outside: Annotated[Floats, shape("len(root_vector)"), FINITE]
     """[Σ states] the outside vector averaged over all nodes of a symbol: the distribution of its states where all
     numbers are probabilities; the mean of Y (Cohen et al. 2013, §3.2: F) where they are coordinates."""
-    rule_count: Floats
+    rule_count: Annotated[Floats, shape("len(rules)"), COUNTS]
     """[R] how often each rule was counted in the treebank; with the next two, the grammar's one-state projection,
     by which parsers prune and from which unseen rules are smoothed."""
-    lexicon_count: Floats
+    lexicon_count: Annotated[Floats, shape("len(lexicon)"), COUNTS]
     """[L] how often each word was counted below each preterminal."""
-    root_count: Floats
+    root_count: Annotated[Floats, shape("len(states)"), COUNTS]
     """[I+P] how often each symbol was counted at the root."""
     rare_words: RareWords
     binarisation: Binarisation

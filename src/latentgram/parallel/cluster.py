@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, cast
 
 from latentgram.errors import ClusterError, SettingError
+from latentgram.interrupt import pause
 from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
 from latentgram.parallel.wire import pack, unpack
 
@@ -160,6 +161,7 @@ class Cluster:
             with self._explained(), suppress(TimeoutError):
                 raised = future.exception(timeout=GLANCE_SECONDS)
                 break
+            pause()
             now = time.monotonic()
             lonely_since = None if self._workers() else lonely_since or now
             if lonely_since is not None and now - lonely_since >= self._patience:

@@ -20,6 +20,7 @@ from typing import Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 import cloudpickle
 
 from latentgram.errors import LatentgramError, SettingError
+from latentgram.interrupt import pause, take
 from latentgram.numeric.threads import one_thread
 from latentgram.parallel.worker import Worker, WorkerEnded, borrow, give_back
 
@@ -155,7 +156,7 @@ def in_order(
             if awaited == taken:
                 return
             while awaited not in made:
-                number, result = finished.get()
+                number, result = take(finished)
                 made[number] = result
             yield made.pop(awaited)()
             awaited += 1
@@ -257,5 +258,6 @@ class _Sum(Generic[Item, Result]):
 
 
 def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
+    pause()
     with one_thread():
         return function(item)

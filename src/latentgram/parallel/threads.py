@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.interrupt import take
 from latentgram.numeric.threads import one_thread
 from latentgram.parallel.local import Engine, InProcess, LocalProcesses, attempt, in_order
 
@@ -90,7 +91,7 @@ def beside(engine: Engine, function: Callable[[], Result]) -> Callable[[], Resul
         return function
     finished: queue.SimpleQueue[Callable[[], Result]] = queue.SimpleQueue()
     threading.Thread(target=lambda: finished.put(attempt(function)), daemon=True).start()
-    return lambda: finished.get()()
+    return lambda: take(finished)()
 
 
 def compiled(engine: Engine) -> Engine:

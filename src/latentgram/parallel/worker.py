@@ -28,6 +28,7 @@ from typing import BinaryIO, NoReturn, ParamSpec, TypeVar, cast
 import cloudpickle
 
 from latentgram.errors import LatentgramError
+from latentgram.interrupt import LAST_DEEDS
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -58,9 +59,9 @@ class Worker:
         self, environment: Mapping[str, str] | None = None, listen: Callable[[object], None] | None = None
     ) -> None:
         program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-        # A process inherits the mask of the thread that starts it: Ctrl-C never strikes a worker.
+        # A process inherits the mask of the thread that starts it: signals to the group never strike a worker.
         masks = hasattr(signal, "pthread_sigmask")
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM}) if masks else set()
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", program],
@@ -76,6 +77,7 @@ class Worker:
         self.holds = ""
         """A name of what it was sent to be kept there (local.py, web/workers.py)."""
         _LIVING.add(self)
+        LAST_DEEDS[self] = self.process.kill
 
     def call(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **more: Arguments.kwargs
@@ -110,6 +112,7 @@ class Worker:
     def kill(self) -> None:
         """End the process at once; a call under way raises `WorkerEnded`."""
         _LIVING.discard(self)
+        LAST_DEEDS.pop(self, None)
         self.process.kill()
         with (
             self._in_use,

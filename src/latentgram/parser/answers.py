@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from latentgram.parser.parser import BATCH, Parser
 
 LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""
+MOST_SENTENCES = 1 << 62
+"""More than anybody can have parsed."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,17 @@ def _attached(parse: Parse) -> bool:
     return isinstance(parse.tree, DependencyTree)
 
 
+def _restored(state: Mapping[str, int | str], path: PathLike) -> Tally:
+    """The tally that a mark remembers: what `vars` said of one, if it is that."""
+    expected = {name: type(value) for name, value in vars(Tally()).items()}
+    numbers = [value for value in state.values() if isinstance(value, int)]
+    told = {name: type(value) for name, value in state.items()}
+    if state and (told != expected or not 0 <= min(numbers) <= max(numbers) < MOST_SENTENCES):
+        raise DataError("it was begun by something else than this command: delete it", path=part_of(path))
+    made: Callable[..., Tally] = Tally
+    return made(**state)
+
+
 def write_answers(
     parser: Parser,
     questions: Iterable[Question],
@@ -225,8 +239,7 @@ def write_answers(
     with partial_output(path, identity, resume=resume) as output:
         state = dict(output.state)
         seen = state.pop("digest", digest.hexdigest())
-        restored: Callable[..., Tally] = Tally  # the state is what `vars` said of one
-        tally = restored(**state)
+        tally = _restored(state, path)
         for question in islice(source, tally.sentences):
             digest.update(question.content)
         if digest.hexdigest() != seen:
@@ -297,18 +310,25 @@ def _tree_questions(
 def _with_constraints(
     questions: Iterable[Question], path: PathLike, bad: list[DataError] | None
 ) -> Iterator[Question]:
-    """Sentences with the constraints on the lines of a file; those beyond its end are free.
+    """Sentences with the constraints on the lines of a file; those beyond its end are free, with a warning.
 
     A faulty line raises, or, with `bad`, takes its sentence with it. Constraints without a sentence raise.
     """
     numbered = enumerate(read_constraints(path, bad=bad), 1)
     lines = chain(numbered, repeat((None, Constraints())))
+    sentences = free = 0
     for question, (line, known) in zip(questions, lines, strict=False):
+        sentences, free = sentences + 1, free + (line is None)
         if known is not None:
             yield dataclasses.replace(question, known=known, path=str(path), line=line)
+    lines_read = sentences - free
     for line, known in numbered:
         if known:
             raise DataError("there is no sentence for these constraints", path=path, line=line)
+        lines_read = line
+    if lines_read != sentences:
+        told = "the last sentences are free" if free else "the last lines say nothing"
+        warnings.warn(f"{path} has {lines_read} lines for {sentences} sentences: {told}", stacklevel=2)
 
 
 def read_partial(

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from latentgram.data.constraints import Constraints
+from latentgram.data.invariants import ANY, FINITE, rising, shape
 from latentgram.data.tree import Tree
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
@@ -32,8 +34,8 @@ class Curve:
     array([0.  , 0.45, 1.  ])
     """
 
-    x: Floats
-    y: Floats
+    x: Annotated[Floats, shape(ANY), FINITE, rising(strictly=False)]
+    y: Annotated[Floats, shape("len(x)"), FINITE]
 
     @classmethod
     def fit(cls, said: Floats, right: Floats) -> Curve:

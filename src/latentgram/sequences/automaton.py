@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
+from latentgram.data.invariants import ANY, FINITE, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import symbols_of
 from latentgram.errors import DataError, SettingError
@@ -43,11 +45,11 @@ class OperatorAutomaton(Summarised):
     """
 
     symbols: Alphabet
-    start: Floats
+    start: Annotated[Floats, shape(ANY), FINITE]
     """[n] the vector before the first symbol."""
-    stop: Floats
+    stop: Annotated[Floats, shape("states"), FINITE]
     """[n] what ends a string."""
-    step: Floats
+    step: Annotated[Floats, shape("len(symbols)", "states", "states"), FINITE]
     """[symbols, n, n] `step[a] @ state` is the state after a."""
     provenance: Provenance = field(default_factory=Provenance)
 

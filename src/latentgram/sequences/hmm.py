@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
+from latentgram.data.invariants import ANY, NONNEGATIVE, below, holds, offsets, shape
 from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
@@ -48,18 +50,18 @@ class HMM(Summarised):
     (('D', 'N'), 0.8, (False, True))
     """
 
-    tags: Alphabet
+    tags: Annotated[Alphabet, holds("len(tags) > 0", "lacks the boundary")]
     """The boundary, then the tags."""
-    words: Alphabet
+    words: Annotated[Alphabet, holds("len(words) > 0", "lacks the boundary")]
     """The boundary, then the words."""
-    transition: Floats
+    transition: Annotated[Floats, shape("len(tags) ** (order - 1)", "len(tags)"), NONNEGATIVE]
     """[T^m, T] p(next tag | the last m tags, read as a number in base T)."""
-    emit_start: NDArray[np.int64]
+    emit_start: Annotated[NDArray[np.int64], shape("len(words) + 1"), offsets("emit_tag")]
     """[words + 1] word w has the entries `emit_start[w] : emit_start[w + 1]`."""
-    emit_tag: NDArray[np.int32]
-    emit_prob: Floats
+    emit_tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)")]
+    emit_prob: Annotated[Floats, shape("len(emit_tag)"), NONNEGATIVE]
     """p(word | tag) of each entry."""
-    unknown: Floats
+    unknown: Annotated[Floats, shape("len(tags)"), NONNEGATIVE]
     """[T] the weight with which each tag emits a word never seen."""
     provenance: Provenance = field(default_factory=Provenance)
 

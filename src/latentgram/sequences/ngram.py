@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from scipy.sparse.linalg import bicgstab, spsolve
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, earlier, holds, offsets, rising, shape
 from latentgram.data.ngrams.arpa import Arpa, write_arpa
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
@@ -49,6 +51,7 @@ READINGS = ("exclusive", "epsilon", "failure")
 UNKNOWN = "<unk>"
 EMPTY = 0
 """The state of the empty history."""
+SHORTER = "all((history >= 0).sum(1)[backoff[1:]] < (history[1:] >= 0).sum(1))"
 DIRECT = 3000
 """Up to this many states the system of expected visits is solved by elimination."""
 
@@ -64,25 +67,25 @@ class BackoffNGram(Summarised):
     (True, 'exclusive')
     """
 
-    words: Alphabet
+    words: Annotated[Alphabet, holds("len(words) > 0", "lacks the boundary")]
     """The boundary, then the words."""
-    reading: str
-    history: NDArray[np.int32]
+    reading: Annotated[str, holds("reading in ('exclusive', 'epsilon', 'failure')", "is not a reading")]
+    history: Annotated[NDArray[np.int32], shape("states", ANY), below("len(words)", or_none=True)]
     """[states, order - 1] the words of each history, at the right, -1 before them; short histories come first."""
-    backoff: NDArray[np.int32]
+    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1), holds(SHORTER, "does not shorten histories")]
     """[states] the history without its first word, -1 for the empty one."""
-    failure: Floats
+    failure: Annotated[Floats, shape("states"), NONNEGATIVE]
     """[states] the weight of the arc to `backoff`."""
-    arc_start: NDArray[np.int64]
+    arc_start: Annotated[NDArray[np.int64], shape("states + 1"), offsets("arc_word")]
     """[states + 1] the arcs of state h are `arc_start[h] : arc_start[h + 1]`, sorted by word."""
-    arc_word: NDArray[np.int32]
-    arc_prob: Floats
-    arc_target: NDArray[np.int32]
-    arc_lower: NDArray[np.int32]
+    arc_word: Annotated[NDArray[np.int32], shape(ANY), below("len(words)"), rising(rows="arc_start")]
+    arc_prob: Annotated[Floats, shape("arcs"), NONNEGATIVE]
+    arc_target: Annotated[NDArray[np.int32], shape("arcs"), below("states")]
+    arc_lower: Annotated[NDArray[np.int32], shape("arcs"), below("arcs", or_none=True)]
     """[arcs] the arc of the same word one order lower, -1 if there is none."""
-    visits: Floats
+    visits: Annotated[Floats, holds("visits.shape in ((0,), (states,))", "does not fit the states"), FINITE]
     """[states] expected visits a sentence where known, else empty; see `flow`."""
-    sentences: float = 1.0
+    sentences: Annotated[float, NONNEGATIVE] = 1.0
     """How many sentences it stands for: 1 when it was not counted from text."""
     repairs: dict[str, int] = field(default_factory=dict)
     classes: WordClasses | None = None

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.invariants import ANY, FINITE, below, earlier, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, Text
@@ -36,20 +38,20 @@ class NGramTagger:
 
     tags: Alphabet
     words: Alphabet
-    word_symbol: NDArray[np.int32]
+    word_symbol: Annotated[NDArray[np.int32], shape("len(words)"), below("len(word_tag) - 1", or_none=True)]
     """[words] the symbol of the automaton that stands for each word."""
-    initial: int
-    lag: int
-    backoff: NDArray[np.int32]
-    arc_start: NDArray[np.int64]
-    arc_word: NDArray[np.int32]
-    arc_target: NDArray[np.int32]
-    arc_tag: NDArray[np.int32]
-    arc_sure: NDArray[np.float64]
-    word_tag: NDArray[np.int32]
+    initial: Annotated[int, below("len(backoff)")]
+    lag: Annotated[int, within(0, 2)]
+    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1)]
+    arc_start: Annotated[NDArray[np.int64], shape("len(backoff) + 1"), offsets("arc_word")]
+    arc_word: Annotated[NDArray[np.int32], shape(ANY), below("len(word_tag) - 1"), rising(rows="arc_start")]
+    arc_target: Annotated[NDArray[np.int32], shape("len(arc_word)"), below("len(backoff)")]
+    arc_tag: Annotated[NDArray[np.int32], shape("len(arc_word)"), below("len(tags)")]
+    arc_sure: Annotated[NDArray[np.float64], shape("len(arc_word)"), FINITE]
+    word_tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)"), holds("len(word_tag) > 0", "is empty")]
     """[symbols + 1] the most frequent tag of each symbol; the last entry is for unknown words."""
-    word_sure: NDArray[np.float64]
-    word_state: NDArray[np.int32]
+    word_sure: Annotated[NDArray[np.float64], shape("len(word_tag)"), FINITE]
+    word_state: Annotated[NDArray[np.int32], shape("len(word_tag)"), below("len(backoff)")]
     """[symbols + 1] the state after a symbol alone."""
     provenance: Provenance = field(default_factory=Provenance)
 

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from latentgram.data.invariants import ANY, NONNEGATIVE, below, earlier, shape, within
 
 NO_PARENT = -1
 
@@ -34,13 +37,13 @@ class SequenceCounts:
     4.0
     """
 
-    n_sources: int
-    n_symbols: int
-    parent: NDArray[np.int32]
+    n_sources: Annotated[int, within(0, 2**31)]
+    n_symbols: Annotated[int, within(0, 2**31)]
+    parent: Annotated[NDArray[np.int32], shape(ANY), earlier("n_sources")]
     """[V] the prefix without its last symbol; −1 for empty prefixes."""
-    symbol: NDArray[np.int32]
+    symbol: Annotated[NDArray[np.int32], shape("len(parent)"), below("n_symbols", or_none=True)]
     """[V] the last symbol of the prefix; −1 for empty prefixes."""
-    stops: NDArray[np.float64]
+    stops: Annotated[NDArray[np.float64], shape("len(parent)"), NONNEGATIVE]
     """[V] how many sequences are equal to the prefix."""
 
     @classmethod

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.invariants import ANY, below, rising, shape, within
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import categories
@@ -45,16 +47,21 @@ class ArcDistance(HeadGrammar):
 
     symbols: WordSymbols
     between: bool
-    key: NDArray[np.int64]
+    key: Annotated[NDArray[np.int64], shape(ANY), rising(), below("table_size")]
     """[K] sorted ((head · l + modifier) · 2 + direction) · features + feature, of the pairs seen."""
-    pairs: NDArray[np.int32]
+    pairs: Annotated[NDArray[np.int32], shape("len(key)"), within(0, 2**31)]
     """[K] how many pairs there were."""
-    arcs: NDArray[np.int32]
+    arcs: Annotated[NDArray[np.int32], shape("len(key)"), within(0, 2**31)]
     """[K] how many of them were arcs."""
     provenance: Provenance = field(default_factory=Provenance)
 
     nonnegative = True
     deterministic = True
+
+    @property
+    def table_size(self) -> int:
+        """How many kinds of pairs there can be."""
+        return len(self.symbols.alphabet) ** 2 * 2 * arc_distance.N_FEATURES
 
     @cached_property
     def table(self) -> Floats:

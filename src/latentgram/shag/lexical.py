@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.invariants import NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import COORDINATION, PUNCTUATION, categories
@@ -52,20 +54,29 @@ class LexicalSHAG(HeadGrammar):
 
     symbols: WordSymbols
     vocabulary: Alphabet
-    memory: str
+    memory: Annotated[str, holds("memory in ('none', 'first', 'kind')", "is not a memory")]
     fine_tags: ContextCounts
-    fine_words: ContextCounts
+    fine_words: Annotated[
+        ContextCounts, holds("len(fine_words.context) == len(fine_tags.event)", "does not fit fine_tags")
+    ]
     coarse_tags: ContextCounts
-    coarse_words: ContextCounts
+    coarse_words: Annotated[
+        ContextCounts, holds("len(coarse_words.context) == len(coarse_tags.event)", "does not fit coarse_tags")
+    ]
     tag_words: ContextCounts
     """Words by tag alone."""
-    tag_base: Floats
+    tag_base: Annotated[Floats, shape(2, "states", "len(symbols.alphabet) + 1"), NONNEGATIVE]
     """[2, states, tags+1] p(tag or STOP | direction, state)."""
     relations: Relations
     provenance: Provenance = field(default_factory=Provenance)
 
     nonnegative = True
     deterministic = True
+
+    @property
+    def states(self) -> int:
+        """How many things a head can remember."""
+        return MEMORIES[self.memory]
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees."""

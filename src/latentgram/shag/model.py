@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, shape
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
@@ -53,20 +54,22 @@ class SHAG(HeadGrammar):
     """
 
     symbols: WordSymbols
-    start: Floats
+    start: Annotated[Floats, shape(2, "len(symbols.alphabet)", "states"), FINITE]
     """[2, l, n] by direction and head symbol."""
-    stop: Floats
+    stop: Annotated[Floats, shape(2, "len(symbols.alphabet)", "states"), FINITE]
     """[2, l, n]"""
-    operators: Floats
+    operators: Annotated[Floats, shape(ANY, "states", "states"), FINITE]
     """[K, n, n]"""
-    pair: NDArray[np.int32]
+    pair: Annotated[
+        NDArray[np.int32], shape(2, "len(symbols.alphabet)", "len(symbols.alphabet)"), below("len(operators)")
+    ]
     """[2, l, l] the operator of (direction, head, modifier)."""
-    pair_weight: Floats
+    pair_weight: Annotated[Floats, shape(2, "len(symbols.alphabet)", "len(symbols.alphabet)"), FINITE]
     """[2, l, l] and what it is multiplied by."""
-    root: Floats
+    root: Annotated[Floats, shape("len(symbols.alphabet)"), FINITE]
     """[l] probability of each symbol as the root of a sentence."""
     relations: Relations
-    spectrum: Floats
+    spectrum: Annotated[Floats, FINITE]
     """[2, l, n'] the singular values that the states were made from; n' = 0 for other learners."""
     nonnegative: bool = True
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
@@ -74,7 +77,7 @@ class SHAG(HeadGrammar):
     """Whether a sequence has one path through the states, so that the best path is the best tree."""
     counts: SequenceCounts | None = None
     """The modifier sequences it was learned from, by source 2 · head + direction: more trees add to them."""
-    root_count: Floats | None = None
+    root_count: Annotated[Floats | None, shape("len(symbols.alphabet)"), NONNEGATIVE] = None
     """[l] and how often each symbol was the root."""
     provenance: Provenance = field(default_factory=Provenance)
 

@@ -16,11 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import add
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.invariants import ANY, NONNEGATIVE, holds, offsets, rising, shape, within
 from latentgram.shag.kernels.lexical_backoff import TRUST
 
 Ints = NDArray[np.int64]
@@ -42,13 +44,13 @@ class ContextCounts:
     ([2.0, 6.0], [1, 2])
     """
 
-    context: Ints
+    context: Annotated[Ints, shape(ANY), rising()]
     """[C] sorted."""
-    offset: Ints
+    offset: Annotated[Ints, shape("len(context) + 1"), offsets("event")]
     """[C+1]"""
-    event: Ints
+    event: Annotated[Ints, shape(ANY), rising(rows="offset")]
     """[E] sorted within its context."""
-    count: NDArray[np.float64]
+    count: Annotated[NDArray[np.float64], shape("len(event)"), NONNEGATIVE]
     """[E]"""
 
     @classmethod
@@ -107,6 +109,13 @@ def distance_bucket(distance: NDArray[np.integer]) -> Ints:
     return np.searchsorted(DISTANCES, distance)
 
 
+def _are_named(relations: Relations) -> bool:
+    """Whether all events are relations, on three levels or four."""
+    ends = ((level.event.min(initial=0), level.event.max(initial=-1)) for level in relations.levels)
+    named = (first >= 0 and last < len(relations.labels) for first, last in ends)
+    return len(relations.levels) in (3, 4) and all(named)
+
+
 @dataclass(frozen=True, eq=False)
 class Relations:
     """Relation names of arcs between symbols.
@@ -118,8 +127,8 @@ class Relations:
     """
 
     labels: Alphabet
-    n_symbols: int
-    levels: tuple[ContextCounts, ...]
+    n_symbols: Annotated[int, within(0, 2**31)]
+    levels: Annotated[tuple[ContextCounts, ...], holds(_are_named, "speaks of relations without a name")]
     """From fine to coarse; files written before there was one for the root, the last but one, lack it."""
 
     @classmethod

@@ -70,6 +70,8 @@ def storable_classes() -> dict[str, str]:
 
 
 _KEY = "latentgram"
+_OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
+"""What may be raised when the parts of a file are put together and do not fit."""
 _REGISTERED: dict[str, type] = {}
 Value = TypeVar("Value")
 
@@ -248,7 +250,7 @@ def _opened(name: str) -> Iterator[tuple[Any, _Written]]:
         raise ModelFileError(
             f"{name} is not a latentgram model file, or is cut short or damaged ({error})"
         ) from None
-    except (LatentgramError, LookupError, TypeError, ValueError, RecursionError, MemoryError) as error:
+    except (LatentgramError, *_OF_DAMAGE) as error:
         raise ModelFileError(f"{name} is damaged ({type(error).__name__}: {error})") from error
 
 

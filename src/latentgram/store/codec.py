@@ -12,8 +12,8 @@
 | any other dict                         | {"$items": [[key, value], ...]}                        |
 | dataclass                              | {"$class": name, "fields": {...}}                      |
 
-Values are held against the annotations of their fields when they are stored and when they are read, so that a
-file never makes an object that the class itself would not make.
+Values are held against the annotations of their fields when they are stored and when they are read, and against
+the invariants stated there when they are read, so that a file never makes an object that no learner would make.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from latentgram.data.invariants import Broken, check
 
 INLINE = 32
 """Tuples of at most so many strings stand in the document itself."""
@@ -173,7 +175,12 @@ class _Decoder:
         for field, item in values.items():
             if not _fits(item, hints[field]):
                 raise FormatError(f"is damaged: {name}.{field} is {_described(item)}, not {_spoken(hints[field])}")
-        return cls(**values)
+        instance = cls(**values)
+        try:
+            check(instance)
+        except Broken as error:
+            raise FormatError(f"is damaged: {error}") from None
+        return instance
 
 
 def find(document: Document, name: str) -> Document:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.brackets import escape
 from latentgram.data.constraints import Constraints
+from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import NoParse, SettingError
@@ -32,6 +33,7 @@ from latentgram.tagger.spelling import SpellingTable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+KNOWN = "max(candidates.tag.max(initial=0), candidates.open.max(initial=0)) < len(xpos)"
 
 TOGETHER = 1000
 """Sentences tagged at a time."""
@@ -45,10 +47,12 @@ class Candidates:
     """
 
     words: Alphabet
-    start: Ints
-    tag: NDArray[np.int16]
-    closed: NDArray[np.bool_]
-    open: NDArray[np.int16]
+    start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
+    tag: Annotated[NDArray[np.int16], shape(ANY), within(0, 2**15)]
+    closed: Annotated[
+        NDArray[np.bool_], shape("len(words)"), holds("all(diff(start)[closed] > 0)", "leaves a word without tags")
+    ]
+    open: Annotated[NDArray[np.int16], shape(ANY), within(0, 2**15), holds("len(open) > 0", "is empty")]
 
     def of(self, word: str) -> NDArray[np.int16]:
         """The candidates of a word, in order; a word never seen may be known in lower case or by its Penn name."""
@@ -90,16 +94,16 @@ class Tagger(Summarised):
     """
 
     xpos: tuple[str, ...]
-    upos: tuple[str, ...]
-    candidates: Candidates
-    feature: NDArray[np.uint64]
+    upos: Annotated[tuple[str, ...], holds("len(upos) == len(xpos)", "does not fit xpos")]
+    candidates: Annotated[Candidates, holds(KNOWN, "speaks of tags that are not there")]
+    feature: Annotated[NDArray[np.uint64], shape(ANY), rising()]
     """The known features, sorted."""
-    row_start: Ints
-    row_tag: NDArray[np.int16]
-    row_weight: NDArray[np.float32]
+    row_start: Annotated[Ints, shape("len(feature) + 1"), offsets("row_tag")]
+    row_tag: Annotated[NDArray[np.int16], shape(ANY), below("len(xpos)")]
+    row_weight: Annotated[NDArray[np.float32], shape("len(row_tag)"), FINITE]
     """The weights of feature f: `row_weight[row_start[f] : row_start[f + 1]]`, for the tags in `row_tag`."""
-    pair: NDArray[np.float32]
-    triple: NDArray[np.float32]
+    pair: Annotated[NDArray[np.float32], shape("len(xpos) + 1", "len(xpos) + 1"), FINITE]
+    triple: Annotated[NDArray[np.float32], shape(ANY), FINITE, holds("len(triple) > 0", "is empty")]
     provenance: Provenance = field(default_factory=Provenance)
 
     @property

@@ -25,6 +25,7 @@ from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
 from latentgram.web.bank import doubts_of
 from latentgram.web.editing.question import ParseRequest
+from latentgram.web.faults import told
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.history import Measured, Taken
@@ -94,10 +95,9 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
         if first["type"] == "json_invalid":
             return problem(400, "the body of the request is not JSON")
-        return problem(422, f"{place or 'the request'}: {first['msg']}")
+        return problem(422, told(first))
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> JSONResponse:

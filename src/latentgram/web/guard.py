@@ -2,20 +2,28 @@
 
 A plain ASGI middleware. Without a token only requests to a loopback name are let in, so that a foreign page
 cannot reach the server through a name of its own (DNS rebinding), and none with a foreign `Origin`. With a token
-every request to the API must carry it. Bodies end at a limit. Every answer forbids the browser to load anything
-from elsewhere.
+every request to the API must carry it. Bodies end at a limit of length and of time. Every answer forbids the
+browser to load anything from elsewhere.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
+import re
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from latentgram.web.schemas import MAX_BODY
 
+BODY_SECONDS = 20.0
+"""How long a request may take to arrive after its headers."""
+_CONTROLS = re.compile(
+    rb"(?<!\\)(?:\\\\)*\\u00(?:0[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|8[0-46-9a-fA-F]|9[0-9a-fA-F])|\x7f|\xc2[\x80-\x84\x86-\x9f]"
+)
+"""Control characters in JSON, escaped or not, but those that end lines and part words."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 
 _HEADERS = [
@@ -35,8 +43,10 @@ _HEADERS = [
 class Guard:
     """The middleware; without a `token` only loopback names are answered."""
 
-    def __init__(self, app: ASGIApp, token: str | None = None, max_body: int = MAX_BODY) -> None:
-        self.app, self.token, self.max_body = app, token, max_body
+    def __init__(
+        self, app: ASGIApp, token: str | None = None, max_body: int = MAX_BODY, patience: float = BODY_SECONDS
+    ) -> None:
+        self.app, self.token, self.max_body, self.patience = app, token, max_body, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -48,9 +58,16 @@ class Guard:
         if refusal is not None:
             await _answer(send, *refusal)
             return
-        body = await self._body(receive)
+        try:
+            body = await asyncio.wait_for(self._body(receive), self.patience)
+        except TimeoutError:
+            await _answer(send, 408, f"the request was not sent within {self.patience:.0f} s")
+            return
         if body is None:
             await _answer(send, 413, self._too_long())
+            return
+        if _CONTROLS.search(body):
+            await _answer(send, 422, "the request has control characters, which no word can have")
             return
         whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

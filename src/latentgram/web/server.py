@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import threading
@@ -9,11 +10,15 @@ import webbrowser
 from collections.abc import Callable
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from latentgram.errors import SettingError
 from latentgram.web.api import create_app
 from latentgram.web.guard import LOOPBACK
 from latentgram.web.session import Session
+
+HEADER_SECONDS = 10.0
+"""How long the headers of a request may take to arrive."""
 
 
 def serve(
@@ -38,9 +43,50 @@ def serve(
     if browser:
         threading.Timer(0.8, webbrowser.open, [f"http://{'localhost' if everywhere else shown}{path}"]).start()
     config = uvicorn.Config(
-        create_app(session, token), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        create_app(session, token),
+        http=_Impatient,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+class _Impatient(H11Protocol):
+    """HTTP with a limit of time for the headers of a request, which the server's own protocol lacks."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody is there: a request should follow."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Some of a request is there; when its headers are whole, time is no matter here any more."""
+        if self._is_idle and self._waiting is None:
+            self._wait()
+        super().data_received(data)
+        if not self._is_idle:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nobody is there any more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
 
 def _listen(host: str, port: int) -> socket.socket:

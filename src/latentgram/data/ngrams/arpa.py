@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, read_lines, write_text
+from latentgram.data.files import PathLike, read_lines, whole_number, write_text
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.errors import DataError
@@ -80,9 +80,10 @@ def _read_header(lines: Iterator[tuple[int, str]], path: PathLike) -> list[int]:
                 return sizes
             continue
         left, _, right = line.strip().removeprefix("ngram").partition("=")
-        if not line.startswith("ngram") or left.strip() != str(len(sizes) + 1) or not right.strip().isdigit():
-            raise DataError(f"expected 'ngram {len(sizes) + 1}=COUNT', got {line!r}", path=path, line=number)
-        sizes.append(int(right))
+        size = whole_number(right.strip())
+        if not line.startswith("ngram") or left.strip() != str(len(sizes) + 1) or size is None:
+            raise DataError(f"expected 'ngram {len(sizes) + 1}=COUNT', got {line[:80]!r}", path=path, line=number)
+        sizes.append(size)
     raise DataError("the file ends within its header", path=path)
 
 

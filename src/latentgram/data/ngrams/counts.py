@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand
+from latentgram.data.invariants import holds, shape, within
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
@@ -31,6 +32,8 @@ from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress
 
 UNKNOWN = "<unk>"
+MOST_COUNT = 1 << 53
+"""Sums of counts beyond are no longer exact in floating point."""
 MOST_ORDERS = 6
 
 
@@ -46,10 +49,10 @@ class NGramCounts(Summarised):
     """
 
     words: Alphabet
-    trie: NGramTrie
-    count: NDArray[np.int64]
+    trie: Annotated[NGramTrie, holds("trie.words == len(words)", "does not fit the words")]
+    count: Annotated[NDArray[np.int64], shape("len(trie)"), within(0, 2**62)]
     """[rows of the trie]"""
-    cutoffs: tuple[int, ...]
+    cutoffs: Annotated[tuple[int, ...], holds("len(cutoffs) == trie.order", "does not fit the order")]
     repairs: dict[str, int] = field(default_factory=dict)
     """What was mended on the way, and how often."""
     classes: WordClasses | None = None
@@ -259,10 +262,12 @@ def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tu
         cutoffs = (1, 1 if all_bigrams else cutoff, *(cutoff,) * MOST_ORDERS)[:order]
     else:
         cutoffs = tuple(cutoff) if isinstance(cutoff, Sequence) else (cutoff,)
-    if len(cutoffs) != order or not all(isinstance(least, int | np.integer) and least >= 1 for least in cutoffs):
+    if len(cutoffs) != order or not all(
+        isinstance(least, int | np.integer) and 1 <= least < MOST_COUNT for least in cutoffs
+    ):
         raise SettingError(
             f"cut-offs must be one whole number from 1 on, or {order} numbers from 1 on, one for each order, "
-            f"got {cutoff!r}"
+            f"got {str(cutoff)[:80]}"
         )
     return cutoffs
 

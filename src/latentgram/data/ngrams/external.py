@@ -32,6 +32,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
 from latentgram.errors import DataError, SettingError
+from latentgram.interrupt import short_lived
 from latentgram.progress import Progress, Silent
 
 TOKEN_BYTES = 160
@@ -58,7 +59,7 @@ def memory_size(size: int | str) -> int:
     shift = {"K": 10, "M": 20, "G": 30, "T": 40}.get(number[-1:], 0)
     try:
         memory = int(float(number[:-1] if shift else number) * (1 << shift))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SettingError(f"a size of memory is a number with K, M, G or T, such as 2G; got {size!r}") from None
     if memory < LEAST_MEMORY:
         raise SettingError(f"counting needs at least {LEAST_MEMORY >> 20}M of memory, got {size}")
@@ -361,7 +362,8 @@ def _workplace(temporary: PathLike | None) -> Iterator[Path]:
             f"no temporary files can be made here ({error.strerror or error})", path=temporary
         ) from error
     try:
-        yield folder
+        with short_lived(folder):
+            yield folder
     except OSError as error:
         free = shutil.disk_usage(folder).free / 2**30
         raise DataError(

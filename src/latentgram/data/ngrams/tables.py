@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
-from latentgram.data.ngrams.counts import MOST_ORDERS, UNKNOWN, NGramCounts
+from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, whole_number, write_text
+from latentgram.data.ngrams.counts import MOST_COUNT, MOST_ORDERS, UNKNOWN, NGramCounts
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.tagged import TAGGED_SUFFIXES
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
@@ -41,8 +41,6 @@ _NO_TABLE = re.compile(
 )
 """Files beside the tables of Web 1T and Google Books that hold no n-grams, or hold them twice."""
 _LEFT_OUT = "files of totals and indexes left out"
-LARGEST = 1 << 53
-"""Sums of counts beyond are no longer exact in floating point."""
 
 Gram = tuple[str, ...]
 
@@ -87,8 +85,8 @@ def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
         for number, line in read_lines(path):
             if line:
                 total += _read_line(line, path, number, counts, repairs)
-                if total > LARGEST:
-                    what = f"the counts up to here sum to {total}, but sums are exact only up to {LARGEST} (2^53)"
+                if total > MOST_COUNT:
+                    what = f"the counts up to here sum to {total}, but are exact only up to {MOST_COUNT} (2^53)"
                     raise DataError(what, path=path, line=number)
     if not counts:
         raise DataError("the table has no n-grams", path=next(iter(files), None))
@@ -103,15 +101,17 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
     fields = line.split("\t")
     years = [_YEAR.fullmatch(field) for field in fields[1:]]
     if all(years) and years:
-        count = str(sum(int(year[1]) for year in years if year))
+        numbers = [whole_number(year[1]) for year in years if year]
+        written = str(sum(number or 0 for number in numbers)) if None not in numbers else line
     elif len(fields) in (2, 4):
-        count = fields[1 if len(fields) == 2 else 2].strip()
+        written = fields[1 if len(fields) == 2 else 2].strip()
     else:
         raise DataError(
             "expected 'words<TAB>count' or 'words<TAB>year<TAB>count<TAB>books'", path=path, line=number
         )
-    if not (count.isascii() and count.isdigit()):
-        raise DataError(f"the count {count!r} is not a whole number from 0 on", path=path, line=number)
+    count = whole_number(written)
+    if count is None:
+        raise DataError(f"the count {written[:20]!r} is not a whole number from 0 on", path=path, line=number)
     words = [UNKNOWN if word == "<UNK>" else word for word in fields[0].split()]
     if not 1 <= len(words) <= MOST_ORDERS:
         raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
@@ -121,8 +121,8 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
     elif BEGIN in gram[1:] or END in gram[:-1]:
         repairs["n-grams with a boundary inside left out"] += 1
     else:
-        counts[gram] += int(count)
-    return int(count)
+        counts[gram] += count
+    return count
 
 
 def _with_boundaries(counts: Counter[Gram], repairs: Counter[str], path: PathLike) -> Counter[Gram]:

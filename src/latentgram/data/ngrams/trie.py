@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from latentgram.data.invariants import ANY, below, earlier, holds, offsets, rising, shape
 
 Numbers = NDArray[np.int32]
 
@@ -32,11 +35,11 @@ class NGramTrie:
     array([ 5, -1], dtype=int32)
     """
 
-    level: NDArray[np.int64]
+    level: Annotated[NDArray[np.int64], holds("len(level) > 1", "has no order"), offsets("word")]
     """[order + 1] rows `level[k - 1] : level[k]` are those of order k."""
-    word: Numbers
-    prefix: Numbers
-    suffix: Numbers
+    word: Annotated[Numbers, shape(ANY), below("words")]
+    prefix: Annotated[Numbers, shape("len(word)"), earlier("words"), rising(strictly=False)]
+    suffix: Annotated[Numbers, shape("len(word)"), earlier("words")]
 
     @property
     def order(self) -> int:

@@ -16,17 +16,20 @@ At w = 0 and b = 1 the posteriors are the grammar's own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.heads import HeadRules
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.lpcfg.inspect.inspection import GrammarInspection
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.surprisal import Surprisal
 
 Floats = NDArray[np.float32]
+POWER = "len(weights) > 1 and len(weights) & (len(weights) - 1) == 0"
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,11 +46,11 @@ class ChartCRF(Summarised):
     grammar: LPCFG | Ensemble
     heads: HeadRules
     """By which features know the heads of constituents."""
-    weights: Floats
+    weights: Annotated[Floats, shape(ANY), FINITE, holds(POWER, "is not a power of two long")]
     """[2^bits] of the hashed features."""
-    squares: Floats
+    squares: Annotated[Floats, shape("len(weights)"), NONNEGATIVE]
     """[2^bits] how far each weight has been taught: learning goes on from there."""
-    trust: float = 1.0
+    trust: Annotated[float, FINITE] = 1.0
     """b, the power of the grammar's posteriors."""
     provenance: Provenance = field(default_factory=Provenance)
 

@@ -33,6 +33,7 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.evaluate.bracketing import BracketingScore, score_brackets
+from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, expected_f1
@@ -218,6 +219,7 @@ class PhraseBackend:
 
     def _analyse(self, sentence: Sentence, known: Constraints | None = None) -> tuple[Leaves, Phrases | None]:
         """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given."""
+        pause()
         table, lookup, masks = self.table, self.cascade.leaves, None
         if known:
             masks = span_masks(known, len(sentence), table, self.grammar.binarisation.root)

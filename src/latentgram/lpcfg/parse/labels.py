@@ -246,7 +246,7 @@ def span_masks(known: Constraints, length: int, table: LabelTable, root: str | N
                 if not required:
                     raise NoParse(f"every tree of this grammar has {root} over the whole sentence")
                 continue
-            has = np.array([bool(chain) if label is None else label in chain for chain in chains])
+            has = np.array([bool(chain) if label is None else label in chain for chain in chains], np.bool_)
             allowed = sets.setdefault((begin, stop), np.ones(len(chains), bool))
             allowed &= has if required else ~has
     for number, (begin, stop) in enumerate(sets, 1):

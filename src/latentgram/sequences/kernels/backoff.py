@@ -19,6 +19,9 @@ from latentgram.numeric.search import find
 MOST = 8
 """More than the states that can be held at once: the order of the model at most."""
 
+TRIES = 100_000
+"""Draws of a word after which one that should have been refused is taken."""
+
 
 class Memory(NamedTuple):
     """What a tagger remembers of arcs and of words; see `latentgram.sequences.ngram_tagger.NGramTagger`."""
@@ -145,6 +148,7 @@ def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, 
         while True:
             failed = -1
             arc = -1
+            tries = 0
             while arc < 0:
                 first, last = arc_start[state], arc_start[state + 1]
                 draw = np.random.random()
@@ -154,8 +158,10 @@ def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, 
                         draw *= mass
                     arc = first + np.searchsorted(cumulative[first:last], draw, side="right")
                     arc = min(arc, last - 1)
+                    # Where failing has weight but no word is left for it, the draws would never end.
                     if exact and failed >= 0 and find_arc(arc_start, arc_word, failed, arc_word[arc]) >= 0:
-                        arc = -1
+                        tries += 1
+                        arc = arc if tries > TRIES else -1
                 elif state == 0:
                     break
                 else:

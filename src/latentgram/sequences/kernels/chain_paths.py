@@ -66,6 +66,10 @@ def _tag_of(node, i, tokens, emit_start, emit_tag, starts):
     return emit_tag[low + (node - starts[i]) % (high - low)]
 
 
+MOST_WORDS = 10_000
+"""The longest sentence that is drawn."""
+
+
 @njit(cache=True)
 def _best_sums(log_transition, emit_start, emit_tag, log_emit, tokens, starts):
     """The score of the best path to each node and to the end behind all, and the node before it there."""
@@ -166,7 +170,8 @@ def sample_sentences(reach, first, word_of, mass, sentences, seed):
     """Words and tags of sentences drawn from a model, a boundary (0) after each.
 
     `reach` are the transitions summed along their rows; the words that tag t may emit are
-    `word_of[first[t] : first[t + 1]]`, and `mass`, one entry longer, their summed probabilities.
+    `word_of[first[t] : first[t + 1]]`, and `mass`, one entry longer, their summed probabilities. Sentences that
+    would not end are cut.
     """
     np.random.seed(seed)
     tags = reach.shape[1]
@@ -174,13 +179,14 @@ def sample_sentences(reach, first, word_of, mass, sentences, seed):
     drawn = np.empty(1 << 12, np.int32)
     size = 0
     for _ in range(sentences):
-        state = 0
+        state, length = 0, 0
         while True:
             if size == words.size:
                 words = np.concatenate((words, np.empty_like(words)))
                 drawn = np.concatenate((drawn, np.empty_like(drawn)))
             tag = np.searchsorted(reach[state], np.random.random() * reach[state, -1], side="right")
-            tag = min(tag, tags - 1)
+            tag = min(tag, tags - 1) if length < MOST_WORDS else 0
+            length += 1
             drawn[size] = tag
             words[size] = 0
             if tag > 0:

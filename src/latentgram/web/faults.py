@@ -1,0 +1,55 @@
+"""What is wrong with a request, in words for people: the checker of requests speaks of schemas and patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+
+class Fault(TypedDict):
+    """What the checker says of one place."""
+
+    type: str
+    loc: Sequence[str | int]
+    ctx: Mapping[str, object]
+
+
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "string_pattern_mismatch": "has characters that may not stand there",
+    "string_too_short": "is too short",
+    "string_too_long": "is longer than {max_length} characters",
+    "too_short": "has fewer than {min_length} items",
+    "too_long": "has more than {max_length} items",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+}
+
+
+def told(fault: Fault) -> str:
+    """One sentence of a fault; places in lists are counted from 1.
+
+    >>> told({"type": "less_than_equal", "loc": ("body", "count"), "ctx": {"le": 20}})
+    'count must be at most 20'
+    >>> told({"type": "string_pattern_mismatch", "loc": ("body", "words", 2), "ctx": {"pattern": "^[a-z]$"}})
+    'words 3 has characters that may not stand there'
+    """
+    steps = fault["loc"][1:] if fault["loc"][:1] == ("body",) else fault["loc"]
+    # Where several forms are possible their schemas stand among the steps.
+    named = [
+        str(step + 1) if isinstance(step, int) else step
+        for step in steps
+        if isinstance(step, int) or step.isidentifier()
+    ]
+    words = _WORDS.get(fault["type"], "is not of a form that is understood there")
+    return f"{' '.join(named) or 'the request'} {words.format_map(fault.get('ctx') or {})}"

@@ -1,0 +1,1 @@
+"""Commands that are killed, interrupted and starved of room at random moments."""

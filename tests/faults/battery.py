@@ -1,0 +1,241 @@
+"""How does each long command end when a signal strikes at a random moment?
+
+    python tests/faults/battery.py [--rounds 200] [--seed 0] [COMMAND …]
+
+For each command and each of SIGINT, SIGTERM and SIGKILL: start it, send the signal at a random moment of its
+life, and look at what is left. A round fails if the status is not 130 (SIGINT), 143 (SIGTERM) or that of a kill,
+or 0 where the command was done before; if the end takes more than two seconds; if there is a traceback, or not
+one line that says `latentgram: interrupted`; if a process or a temporary file is left; or if the output is there
+and is not that of an undisturbed run. `parse` is then taken up by `--resume` and must write the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import latentgram as lg
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+LIMIT = 2.0
+"""Seconds from a signal to the end."""
+# Jobs that a shell starts in the background ignore interrupts, and the battery may be such a job.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from latentgram.__main__ import main
+main()
+"""
+SAVER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from latentgram.interrupt import obeying, status
+with obeying():
+    try:
+        import latentgram as lg
+        parser = lg.load(sys.argv[1])
+        while True:
+            lg.save(parser, sys.argv[2])
+    except KeyboardInterrupt:
+        print("latentgram: interrupted", file=sys.stderr)
+        sys.exit(status())
+"""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line whose {output} and {work} are filled in, and what it may leave when it is struck."""
+
+    arguments: str
+    program: str = PROGRAM
+    resumable: bool = False
+    endless: bool = False
+
+    def line(self, place: Path, work: Path) -> list[str]:
+        """What to run."""
+        filled = self.arguments.format(data=place, output=work / "output", work=work)
+        return [sys.executable, "-c", self.program, *filled.split()]
+
+
+COMMANDS = {
+    "train lpcfg": Command("train lpcfg {data}/train.mrg --by em --states 4 --iterations 20 -o {output}"),
+    "train lpcfg, two workers": Command(
+        "train lpcfg {data}/train.mrg --by em --states 4 --iterations 20 --n-jobs 2 -o {output}"
+    ),
+    "train shag": Command("train shag {data}/train.conllu --by em --states 4 --iterations 20 -o {output}"),
+    "train tagger": Command("train tagger {data}/train.conllu -o {output}"),
+    "train arcs": Command("train arcs {data}/train.conllu -o {output}"),
+    "train hmm": Command("train hmm {data}/text.txt --by em --states 8 --iterations 20 -o {output}"),
+    "parse": Command("parse {data}/lpcfg.lg {data}/text.txt -o {output} --resume", resumable=True),
+    "parse, two workers": Command(
+        "parse {data}/lpcfg.lg {data}/text.txt --n-jobs 2 -o {output} --resume", resumable=True
+    ),
+    "parse dependencies": Command("parse {data}/shag.lg {data}/text.conllu -o {output} --resume", resumable=True),
+    "ngram count": Command(
+        "ngram count {data}/numbers.txt -o {output} --order 4 --memory 64M --temporary {work}/runs"
+    ),
+    "save": Command("{data}/lpcfg.lg {output}", program=SAVER, endless=True),
+    "serve": Command("serve {data}/lpcfg.lg --no-browser --port 0 --treebank {work}/trees.mrg", endless=True),
+}
+
+
+def prepare(place: Path, sentences: int) -> None:
+    """Data and models for all commands."""
+    trees, arcs = lg.demo_treebank(300, 0), lg.demo_dependencies(300, 0)
+    trees.write(place / "train.mrg")
+    arcs.write(place / "train.conllu")
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())), place / "lpcfg.lg")
+    lg.save(lg.Parser(lg.fit(lg.SHAG, arcs, by=lg.Counting())), place / "shag.lg")
+    words = [" ".join(sentence.words) for sentence in lg.demo_treebank(sentences, 1).sentences()]
+    (place / "text.txt").write_text("\n".join(words) + "\n")
+    lg.demo_dependencies(sentences, 1).write(place / "text.conllu")
+    draw = random.Random(0)
+    rows = (" ".join(str(draw.randrange(20_000)) for _ in range(20)) for _ in range(20 * sentences))
+    (place / "numbers.txt").write_text("\n".join(rows) + "\n")
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A folder of one's own."""
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def run(line: list[str]) -> subprocess.Popen[bytes]:
+    """Start a command in a group of processes of its own."""
+    return subprocess.Popen(
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def content(output: Path) -> str | None:
+    """A digest of an output file, but for the time that a model took to learn, or None."""
+    if not output.exists():
+        return None
+    if output.read_bytes()[8:9] == b"{":
+        lg.load(output)
+        return "a model"
+    return hashlib.sha256(output.read_bytes()).hexdigest()
+
+
+def outlived(group: int) -> bool:
+    """Whether a process of a group is still there three seconds later; it is ended then."""
+    for _ in range(60):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.05)
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+    return True
+
+
+def strike(command: Command, number: signal.Signals, after: float, place: Path, wanted: str | None) -> list[str]:
+    """What is wrong with the end of a command that is struck after so many seconds."""
+    wrong = []
+    with workplace() as work:
+        process = run(command.line(place, work))
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(after)
+        started, elapsed = time.monotonic(), 0.0
+        process.send_signal(number)
+        try:
+            process.wait(20)
+            elapsed = time.monotonic() - started
+            _, told = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, told = process.communicate()
+            wrong.append("does not end")
+        if elapsed > LIMIT:
+            wrong.append(f"ends after {elapsed:.1f} s")
+        expected = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+        if process.returncode not in ({expected} if command.endless else {expected, 0}):
+            wrong.append(f"status {process.returncode}: {told[-300:]!r}")
+        complaints = re.findall(r"^latentgram: .*", told.decode(), re.MULTILINE)
+        if b"Traceback" in told or (process.returncode in (130, 143) and len(complaints) != 1):
+            wrong.append(f"says {told[-2000:]!r}")
+        if outlived(process.pid):
+            wrong.append("leaves a process")
+        made = content(work / "output")
+        if made is not None and wanted is not None and made != wanted:
+            wrong.append("leaves another output")
+        if process.returncode == 0 and made is None:
+            wrong.append("leaves no output")
+        kept = {"output", "runs", "trees.mrg", *(("output.part", "output.progress") if command.resumable else ())}
+        left = {path.name for path in work.rglob("*")} - kept
+        if number != signal.SIGKILL and left:
+            wrong.append(f"leaves {sorted(left)}")
+        if command.resumable and made is None:
+            again = run(command.line(place, work))
+            _, told = again.communicate(timeout=300)
+            if again.returncode or content(work / "output") != wanted:
+                wrong.append(f"cannot be resumed: {told[-300:]!r}")
+    return wrong
+
+
+def battery(
+    names: list[str], rounds: int, seed: int, place: Path, say: Callable[[str], None] = print
+) -> Counter[str]:
+    """Strike commands; how often each fault was seen."""
+    draw = random.Random(seed)
+    faults: Counter[str] = Counter()
+    for name in names:
+        command = COMMANDS[name]
+        with workplace() as work:
+            started = time.monotonic()
+            process = run(command.line(place, work))
+            try:
+                _, told = process.communicate(timeout=5 if command.endless else 600)
+                assert process.returncode == 0, told
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                process.communicate()
+            life = time.monotonic() - started
+            wanted = content(work / "output")
+        for number in SIGNALS:
+            found: Counter[str] = Counter()
+            for _ in range(rounds):
+                for fault in strike(command, number, draw.uniform(0.4, max(life, 0.5)), place, wanted):
+                    found[fault] += 1
+            say(f"{name}, {number.name}: {rounds} rounds, {sum(found.values())} faults")
+            for fault, times in found.most_common():
+                say(f"    {times} × {fault}")
+            faults += found
+    return faults
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commands", nargs="*", choices=[[], *COMMANDS], default=[])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sentences", type=int, default=2000)
+    asked = parser.parse_args()
+    with workplace() as place:
+        prepare(place, asked.sentences)
+        faults = battery(asked.commands or list(COMMANDS), asked.rounds, asked.seed, place)
+    print(f"{sum(faults.values())} faults")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

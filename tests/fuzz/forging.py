@@ -1,0 +1,262 @@
+"""Can a model file with a right digest and wrong contents do harm?
+
+    [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--only NAME]
+
+A forgery is one of the small files of tests/store/old_files with some numbers, shapes or symbols changed and its
+digest made right again. It must be refused with `ModelFileError`, or give something that answers the questions of
+tests/store/test_old_files.py, or refuses them by an error in Python: never a crash, an access out of the bounds of
+an array in compiled code (which NUMBA_BOUNDSCHECK=1 shows; give it an empty NUMBA_CACHE_DIR), an endless loop or
+memory without end. Forgeries are tried in processes of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import random
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file, save
+
+from latentgram import store
+from latentgram.errors import LatentgramError, ModelFileError
+
+TESTS = Path(__file__).parents[1]
+FILES = TESTS / "store" / "old_files"
+PATIENCE = 900.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
+"""Seconds without a sign of life after which a process is in an endless loop; the first ones are for compiling."""
+MEMORY = 6 << 30
+"""Bytes of address space that a process may take."""
+NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**62), 10**400)
+REALS = (0.0, -1.0, 1e308, -1e308, 1e15, 1e30, -1e100, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
+
+
+def forge(path: Path, draw: random.Random) -> bytes:
+    """The bytes of a file with one to three things changed and a right digest."""
+    raw = path.read_bytes()
+    (size,) = struct.unpack("<Q", raw[:8])
+    header = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["latentgram"])
+    arrays = load_file(path)
+    for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        names = [name for name in sorted(arrays) if not name.endswith((".bytes", ".offsets"))]
+        if names and draw.random() < 0.8:
+            name = draw.choice(names)
+            arrays[name] = np.ascontiguousarray(draw.choice(CHANGES)(arrays[name].copy(), draw))
+        elif arrays and draw.random() < 0.3:
+            name, other = draw.choice(sorted(arrays)), draw.choice(sorted(arrays))
+            arrays[name], arrays[other] = arrays[other], arrays[name]
+        else:
+            change_document(header["value"], draw)
+    header["digest"] = store._digest({**header}, arrays)
+    return bytes(save(arrays, {"latentgram": json.dumps(header)}))
+
+
+def _entry(array: Any, draw: random.Random) -> Any:
+    """Another number at one place, or at a few."""
+    flat = array.reshape(-1)
+    for _ in range(draw.choice((1, 1, 3)) if flat.size else 0):
+        flat[draw.randrange(flat.size)] = _value(array.dtype, draw, flat.size)
+    return array
+
+
+def _value(kind: Any, draw: random.Random, size: int) -> Any:
+    if kind == np.bool_:
+        return draw.random() < 0.5
+    if kind.kind == "f":
+        with np.errstate(over="ignore"):
+            return kind.type(draw.choice((*REALS, draw.gauss(0, 1))))
+    info = np.iinfo(kind)
+    number = draw.choice((*NUMBERS, size, size - 1, size + 1, draw.randrange(max(size, 1))))
+    return kind.type(min(max(number, info.min), info.max))
+
+
+def _ends(array: Any, draw: random.Random) -> Any:
+    """Another first or last number."""
+    if array.size:
+        array.reshape(-1)[draw.choice((0, -1))] = _value(array.dtype, draw, array.size)
+    return array
+
+
+def _shorter(array: Any, draw: random.Random) -> Any:
+    axis = draw.randrange(array.ndim) if array.ndim else None
+    return array if axis is None else np.take(array, range(draw.randrange(array.shape[axis] + 1)), axis)
+
+
+def _longer(array: Any, draw: random.Random) -> Any:
+    return np.concatenate([array] * draw.choice((2, 3))) if array.ndim else array
+
+
+def _mixed(array: Any, draw: random.Random) -> Any:
+    flat = array.reshape(-1).tolist()
+    draw.shuffle(flat)
+    return np.array(flat, array.dtype).reshape(array.shape)
+
+
+def _same(array: Any, draw: random.Random) -> Any:
+    return np.full_like(array, _value(array.dtype, draw, array.size))
+
+
+def _other_form(array: Any, draw: random.Random) -> Any:
+    if not array.size:
+        return np.zeros((2, 2), array.dtype)
+    return draw.choice((array.reshape(-1), array.reshape(1, -1), array.reshape(-1, 1), array.T, array[::-1]))
+
+
+def _shifted(array: Any, draw: random.Random) -> Any:
+    if array.dtype.kind == "f" or array.dtype == np.bool_:
+        return array
+    return (array.astype(np.int64) + draw.choice((-1, 1, 1000))).astype(array.dtype)
+
+
+CHANGES: tuple[Callable[[Any, random.Random], Any], ...] = (
+    _entry, _entry, _entry, _ends, _shorter, _longer, _mixed, _same, _other_form, _shifted,
+)  # fmt: skip
+
+
+def change_document(document: Any, draw: random.Random) -> None:
+    """Another number, string or length somewhere in the part of a file that is no array."""
+    places: list[tuple[Any, Any]] = []
+    pending = [document]
+    while pending:
+        node = pending.pop()
+        items = list(node.items()) if isinstance(node, dict) else list(enumerate(node))
+        for key, value in items:
+            if isinstance(value, dict | list):
+                pending.append(value)
+                if isinstance(value, list):
+                    places.append((node, key))
+            elif key not in ("$class", "$array", "$strings"):
+                places.append((node, key))
+    if not places:
+        return
+    node, key = draw.choice(places)
+    old = node[key]
+    if isinstance(old, list):
+        node[key] = draw.choice((old[:-1], old[1:], [], old + old, old[::-1]))
+    elif isinstance(old, bool) or old is None:
+        node[key] = draw.choice((True, False, None))
+    elif isinstance(old, int | float):
+        node[key] = draw.choice((*NUMBERS, 0.5, 1e300, {"$float": "nan"}, {"$float": "inf"}))
+    else:
+        node[key] = draw.choice(("", "\0", "a" * 1000, "</s>", "nosuch", "words", "epsilon", "kind", "\ud800"))
+
+
+def outcome(seed: int, path: Path, only: str = "") -> str:
+    """What comes of the forgery with this number."""
+    from store.test_old_files import answers
+
+    draw = random.Random(seed)
+    file = draw.choice([file for file in sorted(FILES.glob("*.lg")) if only in file.name])
+    path.write_bytes(forge(file, draw))
+    try:
+        value = store.load(path)
+    except ModelFileError:
+        return "refused"
+    try:
+        answers(value)
+    except LatentgramError:
+        return "refuses to answer"
+    except IndexError as error:
+        return "OUT OF BOUNDS" if str(error) == "index is out of bounds" else "fails in Python"
+    except MemoryError:
+        return "too large"
+    except Exception:
+        if os.environ.get("FORGING_TRACE"):
+            raise
+        return "fails in Python"
+    return "answers"
+
+
+def work(first: int, last: int, only: str) -> None:
+    """In a process of its own: try forgeries, a line for each."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, last):
+            print(seed, flush=True)
+            print(outcome(seed, Path(folder) / "forged.lg", only), flush=True)
+
+
+def attempt(first: int, last: int, only: str = "") -> Counter[str]:
+    """Try forgeries; how often each outcome was seen. A forgery that ends its process is told with its number."""
+    outcomes: Counter[str] = Counter()
+    while first < last:
+        line = [sys.executable, __file__, "--work", str(first), str(last), "--only", only]
+        process = subprocess.Popen(
+            line,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent / "src", TESTS)))},
+        )
+        told: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+        def listen(process: subprocess.Popen[str] = process, told: queue.SimpleQueue[str] = told) -> None:
+            assert process.stdout is not None
+            with process.stdout:
+                for word in process.stdout:
+                    told.put(word.strip())
+            told.put("")
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        under_way: int | None = None
+        while True:
+            try:
+                word = told.get(timeout=PATIENCE)
+            except queue.Empty:
+                process.kill()
+                word = "ENDLESS"
+            if word.isdecimal():
+                under_way = int(word)
+            elif word in ("", "ENDLESS"):
+                process.wait()
+                listener.join()
+                break
+            else:
+                outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
+                under_way, first = None, first + 1
+        if under_way is not None:
+            outcomes[f"{'ENDLESS' if word else f'CRASH {process.returncode}'} ({under_way})"] += 1
+            first = under_way + 1
+        elif first < last:
+            raise RuntimeError(f"the process ended by itself with {process.returncode} before {first}")
+    return outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="files with this in their names")
+    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.work:
+        work(*asked.work, asked.only)
+        return
+    started = time.monotonic()
+    outcomes = attempt(asked.seed, asked.seed + asked.rounds, asked.only)
+    for word, times in outcomes.most_common():
+        print(f"{times:7} {word}")
+    print(f"{asked.rounds} forgeries in {time.monotonic() - started:.0f} s")
+    sys.exit(any(word.split(" (")[0].isupper() for word in outcomes))
+
+
+if __name__ == "__main__":
+    main()

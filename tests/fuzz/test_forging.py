@@ -1,0 +1,100 @@
+"""Forged model files are refused or harmless; see forging.py for the long round."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as to_bytes
+
+import latentgram as lg
+from fuzz import forging
+from latentgram import store
+from latentgram.data.invariants import _stated
+from latentgram.errors import ModelFileError
+from latentgram.kinds.kind import named
+
+
+def test_a_short_round_of_forgeries_does_no_harm() -> None:
+    outcomes = forging.attempt(0, 60)
+    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+    assert outcomes["refused"] > 30
+    assert outcomes["answers"] > 5
+
+
+def changed(name: str, array: str, change: Any) -> Any:
+    """What comes of a stored file with one array changed."""
+    value = store.load(forging.FILES / f"{name}.lg")
+    document, arrays = store.encode(value, lambda known: store._class_named(store.storable_classes(), known))
+    (name,) = (each for each in arrays if f".{each}".endswith(f".{array}"))
+    arrays[name] = np.ascontiguousarray(change(arrays[name]))
+    return document, arrays, type(value).__name__
+
+
+def put(at: Any, number: Any) -> Any:
+    def change(array: Any) -> Any:
+        array = array.copy()
+        array[at] = number
+        return array
+
+    return change
+
+
+BREAKS = [
+    ("hmm_counting", "emit_tag", put(3, 10**6), "HMM.emit_tag has the entry 1000000, which is not from 0 to"),
+    ("hmm_counting", "transition", put((1, 1), np.nan), "HMM.transition has the entry nan"),
+    ("backoff_ngram_counting", "arc_start", put(2, 10**9), "BackoffNGram.arc_start falls"),
+    ("backoff_ngram_counting", "backoff", put(1, 3), "refers to rows that are not before its own"),
+    ("backoff_ngram_counting", "backoff", put(5, 4), "does not shorten histories"),
+    (
+        "lpcfg_em",
+        "lexicon_offset",
+        lambda a: a[:-1],
+        "does not lead from the beginning to the end",
+    ),
+    ("lpcfg_em", "root_offset", put(1, 0), "does not fit the sizes of the pieces of root_vector"),
+    ("lpcfg_em", "rules", lambda a: a[::-1], "LPCFG.rules is not sorted"),
+    ("lpcfg_em", "states", put(0, -3), "LPCFG.states has the entry -3"),
+    ("shag_counting", "pair", put((0, 0, 0), 9999), "SHAG.pair has the entry 9999"),
+    ("shag_counting", "start", lambda a: a[:1], "SHAG.start has the shape [1, "),
+    ("tagger_perceptron", "candidates.start", put(-1, 10**6), "Candidates.start does not lead"),
+    ("tagger_perceptron", "row_tag", put(0, 300), "Tagger.row_tag has the entry 300"),
+    ("latent_tree_em", "word", lambda a: a[:-2], "LatentTree.word has the shape"),
+    ("top_down_gradient", "weight", put((0, 0), np.inf), "TopDown.weight has the entry nan"),
+    ("ngram_counts", "trie.prefix", put(-1, 10**6), "NGramTrie.prefix refers to rows"),
+    ("ngram_tagger", "word_state", put(0, -1), "NGramTagger.word_state has the entry -1"),
+    ("text", "tokens", put(-1, 1), "Text.tokens lacks a boundary"),
+]
+
+
+@pytest.mark.parametrize(("name", "array", "change", "message"), BREAKS, ids=[f"{b[0]}.{b[1]}" for b in BREAKS])
+def test_what_is_broken_is_named(name: str, array: str, change: Any, message: str, tmp_path: Path) -> None:
+    document, arrays, kind = changed(name, array, change)
+    header = {"format": store.FORMAT, "library": lg.__version__, "kind": kind, "value": document}
+    header["digest"] = store._digest(header, arrays)
+    path = tmp_path / "forged.lg"
+    path.write_bytes(to_bytes(arrays, {"latentgram": store.json.dumps(header)}))
+    with pytest.raises(ModelFileError) as refusal:
+        store.load(path)
+    assert message in str(refusal.value)
+    assert str(refusal.value).startswith(f"{path} is damaged: ")
+
+
+def test_every_array_that_can_be_stored_states_its_invariants() -> None:
+    lacking = []
+    for reference in store.storable_classes().values():
+        cls = named(reference)
+        hints, stated = typing.get_type_hints(cls), dict(_stated(cls))
+        for field in dataclasses.fields(cls):
+            if holds_arrays(hints[field.name]) and not stated.get(field.name):
+                lacking.append(f"{cls.__name__}.{field.name}")
+    assert not lacking
+
+
+def holds_arrays(hint: Any) -> bool:
+    """Whether values of a type are arrays, or have some among them."""
+    return typing.get_origin(hint) is np.ndarray or any(map(holds_arrays, typing.get_args(hint)))

@@ -1,0 +1,195 @@
+"""Inputs that once ended in a traceback or in silence: each is one line of error, or works."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import latentgram as lg
+from cli.conftest import Outcome
+
+Run = Callable[..., Outcome]
+SENTENCE = "the teacher sleeps .\n"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(60, 0), by=lg.Counting())), folder / "lpcfg.lg")
+    lg.save(lg.Parser(lg.fit(lg.SHAG, lg.demo_dependencies(60, 0), by=lg.Counting())), folder / "shag.lg")
+    (folder / "text.txt").write_text(SENTENCE)
+    rows = [("the", "DET", "DT"), ("teacher", "NOUN", "NN"), ("sleeps", "VERB", "VBD"), (".", "PUNCT", ".")]
+    lines = (f"{i}\t{w}\t_\t{u}\t{x}\t_\t_\t_\t_\t_\n" for i, (w, u, x) in enumerate(rows, 1))
+    (folder / "text.conllu").write_text("".join(lines) + "\n")
+    return folder
+
+
+def refused(outcome: Outcome, *words: str, status: int = 1) -> None:
+    assert outcome.status == status, outcome
+    assert outcome.err.count("\n") == 1, outcome.err
+    assert "unexpected" not in outcome.err
+    for word in words:
+        assert word in outcome.err
+
+
+CONSTRAINTS = {
+    "spans": ('{"spans": 5}', "spans must be a list, got 5"),
+    "null": ('{"spans": null}', "spans must be a list, got None"),
+    "heads": ('{"heads": 1.5}', "heads must be a list"),
+    "all null": ("null", "None is not a constraint"),
+    "word": ('{"tags": "NN"}', "tags must be a list"),
+    "long number": ('{"spans": [[0, %s]]}' % ("9" * 5000), "a number is too long"),
+    "long key": ('{"tags": {"%s": "NN"}}' % ("9" * 5000), "is not a tag of a word"),
+    "superscript": ('{"tags": {"\u00b2": "NN"}}', "is not a tag of a word"),
+    "deep": ('{"spans": ' + "[" * 100_000, "nested too deeply"),
+    "half a character": ('{"tags": {"0": "\\ud800"}}', "is not a tag of a word"),
+    "half a label": ('{"spans": [[0, 2, "\\ud800"]]}', "the label of a span is a string"),
+    "half a name": ('{"\\ud800": []}', "is not a constraint"),
+    "truth": ('{"spans": [[false, true]]}', "a span is (first, end)"),
+    "not UTF-8": ('{"tags": {"0": "\udcff"}}', "is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_odd_constraints(run: Run, models: Path, tmp_path: Path, name: str) -> None:
+    line, message = CONSTRAINTS[name]
+    known = tmp_path / "known.jsonl"
+    known.write_text(line + "\n", encoding="utf-8", errors="surrogateescape")
+    command = ("parse", models / "lpcfg.lg", models / "text.txt", "--constraints", known)
+    refused(run(*command), f"{known}:1", message)
+    passed = run(*command, "--skip-bad")
+    assert passed.status == 0
+    assert "faulty sentences left out: 1" in passed.err
+
+
+def test_negative_heads_are_no_heads(run: Run, models: Path, tmp_path: Path) -> None:
+    known = tmp_path / "known.jsonl"
+    for kind in ("heads", "forbidden_heads"):
+        for head in (-1, -3, True, "1"):
+            known.write_text(json.dumps({kind: [[1, head]]}) + "\n")
+            refused(run("parse", models / "shag.lg", models / "text.conllu", "--constraints", known), "not a head")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [("{}\n", "1 lines for 2 sentences: the last sentences are free"), ("{}\n" * 4, "4 lines for 2 sentences")],
+)
+def test_lines_that_do_not_fit_the_sentences_are_told(
+    run: Run,
+    models: Path,
+    tmp_path: Path,
+    lines: str,
+    told: str,
+) -> None:
+    (tmp_path / "text.txt").write_text(SENTENCE * 2)
+    (tmp_path / "known.jsonl").write_text(lines)
+    known = ("--constraints", tmp_path / "known.jsonl")
+    outcome = run("parse", models / "lpcfg.lg", tmp_path / "text.txt", *known)
+    assert outcome.status == 0
+    assert outcome.out.count("\n") == 2
+    assert told in outcome.err
+    (tmp_path / "known.jsonl").write_text('{}\n{}\n{"spans": [[0, 2]]}\n')
+    refused(
+        run("parse", models / "lpcfg.lg", tmp_path / "text.txt", *known), "known.jsonl:3: there is no sentence"
+    )
+
+
+@pytest.mark.parametrize("head", ["2147483648", "9" * 20, "9" * 5000, "²", "٣", "-1", "01", "1.0"])
+def test_odd_heads(run: Run, tmp_path: Path, head: str) -> None:
+    (tmp_path / "a.conllu").write_text(f"1\ta\t_\tX\tX\t_\t{head}\troot\t_\t_\n\n")
+    result = run("train", "shag", tmp_path / "a.conllu", "-o", tmp_path / "m.lg")
+    refused(result, "a.conllu:1: ")
+    assert not (tmp_path / "m.lg").exists()
+
+
+def test_huge_heads_of_a_tree_made_by_hand() -> None:
+    assert "head" in str(lg.DependencyTree(("a", "b"), (0, 2**40)).fault)
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "²", "1e5", "-1"])
+def test_odd_counts(run: Run, tmp_path: Path, count: str) -> None:
+    (tmp_path / "table.txt").write_text(f"a b\t1\na\t{count}\n")
+    result = run("ngram", "count", tmp_path / "table.txt", "--table", "-o", tmp_path / "c.lg")
+    refused(result, "table.txt:2: the count")
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("--memory", "inf"), 1),
+        (("--memory", "nan"), 1),
+        (("--memory", "1e400"), 1),
+        (("--memory", "9" * 5000), 1),
+        (("--cutoff", "9" * 30), 1),
+        (("--cutoff", "9" * 5000), 1),
+        (("--cutoff", "²"), 1),
+        (("--cutoff", str(2**62)), 1),
+    ],
+)
+def test_odd_numbers_for_counting(run: Run, tmp_path: Path, options: tuple[str, ...], status: int) -> None:
+    (tmp_path / "text.txt").write_text("a b c\n")
+    refused(run("ngram", "count", tmp_path / "text.txt", "-o", tmp_path / "c", *options), status=status)
+    assert os.listdir(tmp_path) == ["text.txt"]
+
+
+@pytest.mark.parametrize("option", ["--nbest", "--samples", "--diverse"])
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000, str(2**63), "²"])
+def test_absurd_lists_are_bad_usage(run: Run, models: Path, option: str, number: str) -> None:
+    outcome = run("parse", models / "lpcfg.lg", models / "text.txt", option, number)
+    refused(outcome, option, status=2)
+
+
+def test_usage_errors_are_one_line(run: Run) -> None:
+    for line in (("nosuch",), ("parse",), ("parse", "x.lg", "--n-jobs", "0"), ("train", "lpcfg"), ("data", "x")):
+        outcome = run(*line)
+        assert outcome.status == 2
+        if outcome.err:
+            assert outcome.err.count("\n") == 1, outcome.err
+            assert outcome.err.startswith("latentgram: ")
+
+
+HERE = Path(__file__).parents[2] / "src"
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    program = f"{sys.executable} -m latentgram"
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    return subprocess.run(
+        ["bash", "-c", line.replace("LG", program)], capture_output=True, text=True, check=False, env=environment
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_closed_and_full_streams(models: Path, tmp_path: Path) -> None:
+    model, text = models / "lpcfg.lg", models / "text.txt"
+    done = shell(f"LG parse {model} <&-")
+    assert done.returncode == 1
+    assert done.stderr == "latentgram: -: the file cannot be read (Bad file descriptor)\n"
+    done = shell(f"LG parse {model} {text} >&-")
+    assert done.returncode == 1
+    assert "Bad file descriptor" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert shell(f"LG parse {model} {text} -o {tmp_path}/out <&- >&- 2>&-").returncode == 0
+    assert (tmp_path / "out").read_text().count("\n") == 1
+    assert shell(f"LG parse {model} {tmp_path}/nowhere.txt 2>&-").returncode == 1
+    if os.path.exists("/dev/full"):
+        done = shell(f"LG parse {model} {text} > /dev/full")
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert "No space left" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("command", ["parse MODEL TEXT", "score MODEL TEXT", "info MODEL", "--help"])
+def test_who_closes_a_pipe_has_what_it_wanted(models: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "text.txt").write_text(SENTENCE * 3000)
+    line = command.replace("MODEL", str(models / "lpcfg.lg"))
+    done = shell(f"LG {line.replace('TEXT', str(tmp_path / 'text.txt'))} | true; echo ${{PIPESTATUS[0]}}")
+    assert done.stdout.strip() == "0", done.stderr
+    assert "Traceback" not in done.stderr
