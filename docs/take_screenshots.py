@@ -95,6 +95,7 @@ def main() -> None:
         server, address = serve(Path(folder))
         browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
+        page.set_default_timeout(120_000)  # the first parse after a change compiles
         take(page, address)
         ask(page)
         page.keyboard.press("Escape")

@@ -30,7 +30,6 @@ from latentgram.evaluate.bracketing import score_brackets
 from latentgram.kinds.protocols import AnyTree
 from latentgram.web.editing.phrases import words_of
 from latentgram.web.history import Accepted, History, Measured
-from latentgram.web.pieces import Piece, pieces
 from latentgram.web.schemas import Kind
 from latentgram.web.shown import read_tree
 
@@ -91,10 +90,6 @@ class Annotations:
         if self.file.exists():
             shutil.copyfile(self.file, copy)
         return copy
-
-    def pieces(self) -> list[Piece]:
-        """The texts of all trees of the file as it is now."""
-        return pieces(self.file.read_bytes(), self.kind == CONSTITUENCY) if self.file.exists() else []
 
     def seen(self, id: str, tree: AnyTree) -> Accepted | None:
         """What became of a request with this id, if there was one; with another tree it is refused."""

@@ -268,7 +268,7 @@ async def _score_bank(session: Session) -> None:
             continue
         told: list[float | None] = [None] * len(batch)
         with contextlib.suppress(LatentgramError):
-            trees = [entry.tree for entry in batch]
+            trees = [session.bank.tree(entry) for entry in batch]
             told = await session.workers.run(doubts_of, trees, limit=PARSE_SECONDS, background=True)
         for entry, doubt in zip(batch, told, strict=True):
             session.bank.doubts[entry.text] = 0.0 if doubt is None else max(doubt, -1e9)

@@ -6,14 +6,18 @@ treebank. The file is read again when it has changed, whoever changed it.
 
 from __future__ import annotations
 
+import tempfile
+import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.patterns import pattern_finder
-from latentgram.data.treebank import CONSTITUENCY
+from latentgram.data.treebank import CONSTITUENCY, Treebank
 from latentgram.errors import DataError, LatentgramError
 from latentgram.kinds.protocols import AnyTree
 from latentgram.parser.parser import Parser
@@ -21,47 +25,90 @@ from latentgram.parser.reliability import find_suspects
 from latentgram.web.annotations import Annotations, sentence_key, text_of, words_in
 from latentgram.web.editing.phrases import spans
 from latentgram.web.history import Accepted, Change
+from latentgram.web.pieces import Piece, pieces
+from latentgram.web.shown import read_tree
 
 _OPERATORS = frozenset("<>$[]{}|/*")
 _WORD_OPERATORS = (" . ", " .. ", " , ", " ,, ", "->")
 
 
 class Entry(NamedTuple):
-    """A tree of the file: its number from 0, its text, and the tree."""
+    """A tree of the file: its number from 0, its text, and its words."""
 
     number: int
     text: str
-    tree: AnyTree
     words: tuple[str, ...]
     key: str
 
 
 @dataclass
 class Bank:
-    """The trees of a treebank file."""
+    """The trees of a treebank file; what was appended to it is read alone, and trees are made when asked for."""
 
     annotations: Annotations
     doubts: dict[str, float] = field(default_factory=dict)
     """log p(tree | sentence) per word, by the text of the tree."""
-    _seen: tuple[int, int] = (-1, -1)
+    _state: tuple[int, int] = (-1, -1)
+    _content: bytes = b""
+    _read: Treebank[AnyTree] | None = None
+    _appended: list[AnyTree] = field(default_factory=list)
     _entries: list[Entry] = field(default_factory=list)
+    _having: dict[str, list[int]] = field(default_factory=dict)
+    """Which entries have a word, in small letters."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def entries(self) -> list[Entry]:
         """All trees, in the order of the file."""
         path = self.annotations.file
         if not path.exists():
             return []
-        state = path.stat()
-        if (state.st_mtime_ns, state.st_size) != self._seen:
-            pieces, trees = self.annotations.pieces(), self.annotations.read()
-            if len(pieces) != len(trees):
-                raise DataError("the trees of the file cannot be told apart", path=path)
-            self._entries = [
-                Entry(number, piece.text, tree, words_in(tree), sentence_key(words_in(tree)))
-                for number, (piece, tree) in enumerate(zip(pieces, trees, strict=True))
-            ]
-            self._seen = (state.st_mtime_ns, state.st_size)
-        return self._entries
+        with self._lock:
+            now = path.stat()
+            if (now.st_mtime_ns, now.st_size) != self._state:
+                self._catch_up(path.read_bytes())
+                self._state = (now.st_mtime_ns, now.st_size)
+            return self._entries
+
+    def _catch_up(self, content: bytes) -> None:
+        """Read what is new in the file; all of it, if it is not the old one with more behind it."""
+        phrases = self.annotations.kind == CONSTITUENCY
+        if not self._entries or not content.startswith(self._content):
+            with tempfile.TemporaryDirectory() as folder:  # nobody changes a copy while it is read
+                copy = self.annotations.copied_to(Path(folder))
+                content, self._read, self._appended = copy.read_bytes(), self.annotations.read(copy), []
+            found = pieces(content, phrases)
+            if len(found) != len(self._read):
+                raise DataError("the trees of the file cannot be told apart", path=self.annotations.file)
+            self._entries, self._having = [], {}
+            self._add(found, self._read)
+        else:
+            found = pieces(content[len(self._content) :], phrases)
+            ending = "" if phrases else "\n"
+            trees = [read_tree(piece.text.rstrip("\r\n") + "\n" + ending, phrases) for piece in found]
+            self._appended += trees
+            self._add(found, trees)
+        self._content = content
+
+    def _add(self, found: Sequence[Piece], trees: Sequence[AnyTree]) -> None:
+        for piece, tree in zip(found, trees, strict=True):
+            words, number = words_in(tree), len(self._entries)
+            self._entries.append(Entry(number, piece.text, words, sentence_key(words)))
+            for word in {word.lower() for word in words}:
+                self._having.setdefault(word, []).append(number)
+
+    def tree(self, entry: Entry) -> AnyTree:
+        """The tree of an entry."""
+        old = 0 if self._read is None else len(self._read)
+        if self._read is not None and entry.number < old:
+            return self._read[entry.number]
+        return self._appended[entry.number - old]
+
+    def _with_words(self, wanted: list[str]) -> list[tuple[Entry, list[tuple[int, int]]]]:
+        """Entries with some words one after the other, and where."""
+        entries = self.entries()
+        having = min((self._having.get(word, []) for word in wanted), key=len)
+        found = ((entries[number], _occurrences(entries[number].words, wanted)) for number in having)
+        return [(entry, places) for entry, places in found if places]
 
     def find(self, query: str) -> list[tuple[Entry, list[tuple[int, int]]]]:
         """The trees with some words one after the other, or with a pattern; and which words match."""
@@ -69,19 +116,18 @@ class Bank:
         if not query:
             return [(entry, []) for entry in self.entries()]
         if not _is_pattern(query):
-            wanted = query.lower().split()
-            return [(entry, hits) for entry in self.entries() if (hits := _occurrences(entry.words, wanted))]
+            return self._with_words(query.lower().split())
         finder = pattern_finder(query, self.annotations.kind == CONSTITUENCY)
-        return [(entry, hits) for entry in self.entries() if (hits := finder(entry.tree))]
+        return [(entry, hits) for entry in self.entries() if (hits := finder(self.tree(entry)))]
 
     def past(self, words: list[str]) -> tuple[Counter[str], int]:
         """How these words were analysed before: the labels over just them (or relations), and how often not."""
         wanted = [word.lower() for word in words]
         labels: Counter[str] = Counter()
         none = 0
-        for entry in self.entries():
-            for first, end in _occurrences(entry.words, wanted):
-                names = _analysis(entry.tree, first, end)
+        for entry, places in self._with_words(wanted):
+            for first, end in places:
+                names = _analysis(self.tree(entry), first, end)
                 labels.update(names)
                 none += not names
         return labels, none
