@@ -195,6 +195,14 @@ def test_rows_of_conllu_keep_all_that_was_not_annotated(serve: Any, tmp_path: An
     assert written == rows.replace(heads=written.heads, deprels=written.deprels)
     assert served.post("/api/accept", id="with-rows-1", tree=answer["trees"][0]["plain"]).status_code == 200
     assert lg.Treebank.read(served.session.annotations.path)[-1] == written
+    # The same words in another place of the text are another sentence.
+    twin = rows.replace(comments=("# sent_id = 8", *rows.comments[1:]))
+    assert served.session.queue.add([rows, twin]) == 1
+    assert [item["number"] for item in served.get("/api/queue")["items"]] == [1]
+    again = answer["trees"][0]["plain"].replace("# sent_id = 7", "# sent_id = 8")
+    assert served.post("/api/accept", id="another-one", tree=again, over="ask").status_code == 200
+    assert served.get("/api/queue")["waiting"] == 0
+    assert served.post("/api/accept", id="one-too-many", tree=again, over="ask").status_code == 409
     bare = corrected(served, words=["Hi", "!"])["trees"][0]["plain"]
     served.post("/api/accept", id="without-rows", tree=bare)
-    assert lg.Treebank.read(served.session.annotations.path)[-1].comments[0] == "# sent_id = bank-2"
+    assert lg.Treebank.read(served.session.annotations.path)[-1].comments[0] == "# sent_id = bank-3"

@@ -30,6 +30,7 @@ from latentgram.evaluate.bracketing import score_brackets
 from latentgram.kinds.protocols import AnyTree
 from latentgram.web.editing.phrases import words_of
 from latentgram.web.history import Accepted, History, Measured
+from latentgram.web.pieces import name_of
 from latentgram.web.schemas import Kind
 from latentgram.web.shown import read_tree
 
@@ -125,8 +126,8 @@ class Annotations:
             return text_of(self._named(tree, number) if named else tree)
 
         gap = "\n\n" if isinstance(tree, DependencyTree) else "\n"
-        replaced = self._same_sentence(entry) if over == "replace" else None
-        entry = self.book.append(entry, text, gap, ask=over == "ask", instead=replaced)
+        replaced = self._same_sentence(entry, name_in(tree)) if over == "replace" else None
+        entry = self.book.append(entry, text, gap, ask=over == "ask", instead=replaced, name=name_in(tree))
         if replaced is not None:
             self.history = [each for each in self.history if each.id != replaced.id]
         self.history.append(entry)
@@ -134,7 +135,7 @@ class Annotations:
 
     def _named(self, tree: AnyTree, number: int) -> AnyTree:
         """A dependency tree with a sent_id that no other tree of the file has."""
-        if not isinstance(tree, DependencyTree) or any(line.startswith("# sent_id") for line in tree.comments):
+        if not isinstance(tree, DependencyTree) or name_in(tree):
             return tree
         there = self.file.read_bytes() if self.file.exists() else b""
         name = f"{self.file.name.split('.')[0]}-{number}"
@@ -142,9 +143,10 @@ class Annotations:
             name += "a"
         return tree.replace(comments=(f"# sent_id = {name}", *tree.comments))
 
-    def _same_sentence(self, entry: Accepted) -> Accepted | None:
+    def _same_sentence(self, entry: Accepted, name: str) -> Accepted | None:
         same = [each for each in self.book.accepted() if each.sentence == entry.sentence and each.place == "file"]
-        return same[-1] if same else None
+        named = [each for each in same if not name or name_of(each.tree) == name]
+        return named[-1] if named else None
 
     def refresh(self) -> None:
         """See what other servers did to the same file."""
@@ -175,6 +177,11 @@ def digest(tree: AnyTree) -> str:
 def words_in(tree: AnyTree) -> tuple[str, ...]:
     """The words of the sentence that a tree is of: traces are none."""
     return words_of(tree) if isinstance(tree, Tree) else tree.words
+
+
+def name_in(tree: object) -> str:
+    """The sent_id of a tree that has one."""
+    return name_of("\n".join(tree.comments)) if isinstance(tree, DependencyTree) else ""
 
 
 def sentence_key(words: tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from latentgram.data.files import read_lines, replacing
 from latentgram.errors import DataError
-from latentgram.web.pieces import changed, pieces
+from latentgram.web.pieces import changed, name_of, pieces
 
 PATIENCE = 30.0
 """Seconds to wait for the lock."""
@@ -164,18 +164,19 @@ class History:
         gap: str,
         ask: bool = False,
         instead: Accepted | None = None,
+        name: str = "",
     ) -> Accepted:
         """Append the text of a tree to the treebank, or put it in the place of another.
 
         `gap` is as for `append_text`. A text may depend on the number of the row. With `ask` a sentence that has
-        its tree already, by another id, raises `Taken`. An entry that is to stand `beside` the file is only
-        written down.
+        its tree already, by another id, raises `Taken`, unless both have a `name` (a sent_id) and these differ. An
+        entry that is to stand `beside` the file is only written down.
         """
         with self.locked() as base:
             for (digest,) in base.execute("SELECT digest FROM accepted WHERE id = ?", (entry.id,)):
                 entry.check(digest)
             if ask:
-                self._check_free(base, entry)
+                self._check_free(base, entry, name)
             (last,) = base.execute("SELECT COALESCE(MAX(rowid), 0) FROM accepted").fetchone()
             written = text if isinstance(text, str) else text(last + 1)
             size = os.path.getsize(self.treebank) if self.treebank.exists() else 0
@@ -191,10 +192,12 @@ class History:
         self._carry_out(entry.id)
         return entry
 
-    def _check_free(self, base: sqlite3.Connection, entry: Accepted) -> None:
+    def _check_free(self, base: sqlite3.Connection, entry: Accepted, name: str) -> None:
         query = f"SELECT {_COLUMNS} FROM accepted WHERE sentence = ? AND id != ? AND place = 'file'"
         for row in base.execute(query, (entry.sentence, entry.id)):
             other = Accepted(*row)
+            if name and name_of(other.tree) != name:
+                continue
             who = other.annotator or "somebody"
             if other.annotator and other.annotator == entry.annotator:
                 who = "you"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from latentgram.errors import DataError
 
+_NAME = re.compile(r"^# sent_id\s*=\s*(\S.*?)\s*$", re.MULTILINE)
 _BRACKET = re.compile(rb"[()]")
 _COMMENT = re.compile(rb"^[ \t]*(?:%|#|\*x\*)[^\n]*$", re.MULTILINE)
 _SENTENCE = re.compile(rb"(?:[^\r\n]+(?:\r?\n|\Z))+")
@@ -84,3 +85,13 @@ def changed(content: bytes, phrases: bool, number: int, old: str, new: str) -> b
     text = new.strip("\n")
     ending = piece.text[len(piece.text.rstrip("\r\n")) :]
     return content[: piece.begin] + (text + ending).encode() + content[end:]
+
+
+def name_of(text: str) -> str:
+    """The sent_id of rows of CoNLL-U; nothing where there is none.
+
+    >>> name_of("# sent_id = w-3\\n1\\ta\\n"), name_of("(S (NN a))")
+    ('w-3', '')
+    """
+    found = _NAME.search(text)
+    return found[1] if found else ""

@@ -33,7 +33,7 @@ from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import save
 from latentgram.web.analysis import Asked
-from latentgram.web.annotations import Annotations, Over, small_tree, warm, words_in
+from latentgram.web.annotations import Annotations, Over, name_in, small_tree, warm, words_in
 from latentgram.web.bank import Bank
 from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
@@ -42,8 +42,9 @@ from latentgram.web.guessing import TagGuesser
 from latentgram.web.guidelines import read_guidelines
 from latentgram.web.heldout import HeldOut
 from latentgram.web.history import Accepted
+from latentgram.web.pieces import name_of
 from latentgram.web.refit import Refit
-from latentgram.web.schemas import MAX_WORDS, Kind
+from latentgram.web.schemas import Kind
 from latentgram.web.waiting import Queue
 from latentgram.web.workers import Workers
 
@@ -110,7 +111,7 @@ class Session:
         self.queue = Queue(double=double)
         self.queue.add(sentences)
         for tree in self.annotations.read():
-            self.queue.finish(words_in(tree))
+            self.queue.finish(words_in(tree), name=name_in(tree))
 
     def _held_out(self, path: Path, model: Model) -> HeldOut:
         """Held-out trees, with the scores that the history tells of them."""
@@ -258,7 +259,7 @@ class Session:
             if isinstance(tree, DependencyTree) and tree.fault is not None:
                 raise DataError(f"not a tree: {tree.fault}")
             entry = self.annotations.add(id, tree, proposed, fixes, annotator, over, named=True)
-            self.queue.finish(words_in(tree), number, annotator)
+            self.queue.finish(words_in(tree), number, annotator, name_in(tree))
             if over == "beside":
                 return entry, False
             self._pending.append(tree)
@@ -273,10 +274,13 @@ class Session:
         """See what other servers did to the same treebank; what is noted of its sentences."""
         with self._lock:
             self.annotations.refresh()
-            done = {entry.sentence: entry.annotator for entry in self.annotations.history}
+            done: dict[str, list[Accepted]] = {}
+            for entry in self.annotations.history:
+                done.setdefault(entry.sentence, []).append(entry)
             for item in self.queue.waiting:
-                if item.key in done and done[item.key] not in item.by:
-                    self.queue.finish(item.sentence.words, annotator=done[item.key])
+                for entry in done.get(item.key, ()):
+                    if entry.annotator not in item.by and item.name in ("", name_of(entry.tree)):
+                        self.queue.finish(item.sentence.words, annotator=entry.annotator, name=item.name)
         return self.desk.read()
 
     def bank_changed(self) -> None:
@@ -284,10 +288,7 @@ class Session:
         with self._lock:
             self.annotations.refresh()
             self._changed += 1
-            there = {item.key for item in self.bank.entries()}
-            for item in self.queue.items:
-                if item.done and item.key not in there and len(item.sentence) <= MAX_WORDS:
-                    self.queue.reopen(item.key)
+            self.queue.reopen((entry.words, name_of(entry.text)) for entry in self.bank.entries())
 
     def _learn(self) -> None:
         """Learn what was accepted, all of it together, and learn anew where that is due."""

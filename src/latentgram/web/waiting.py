@@ -19,7 +19,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
-from latentgram.web.annotations import sentence_key
+from latentgram.web.annotations import name_in, sentence_key
 from latentgram.web.schemas import MAX_QUEUE, MAX_WORDS
 
 Order = Literal["uncertain", "diverse", "file"]
@@ -41,6 +41,12 @@ class Waiting:
     by: frozenset[str] = frozenset()
     """Who has given it a tree."""
     key: str = ""
+    name: str = ""
+    """Its sent_id, if it has one: two sentences of the same words may be in the queue then."""
+
+    def is_of(self, words: tuple[str, ...], name: str) -> bool:
+        """Whether a tree with these words, of this name, is its tree."""
+        return self.sentence.words == words and self.name in ("", name)
 
     @property
     def per_word(self) -> float | None:
@@ -60,33 +66,38 @@ class Queue:
     def add(self, sentences: Iterable[TreeOrSentence]) -> int:
         """Put sentences at the end, without those that are there already; how many were new."""
         with self._lock:
-            there = {item.sentence.words for item in self.items}
+            there = {(item.sentence.words, item.name) for item in self.items}
             before = len(self.items)
             for each in sentences:
                 sentence = without_empties(each.sentence)
-                if sentence.words in there:
+                identity = (sentence.words, name_in(each))
+                if identity in there:
                     continue
                 if len(self.items) == MAX_QUEUE:
                     del self.items[before:]
                     raise DataError(f"the queue holds at most {MAX_QUEUE} sentences")
-                there.add(sentence.words)
+                there.add(identity)
                 made = Waiting(len(self.items), sentence, done=len(sentence) > MAX_WORDS)
                 made.source = each if isinstance(each, DependencyTree) else None
-                made.key = sentence_key(sentence.words)
+                made.key, made.name = sentence_key(sentence.words), name_in(each)
                 self.items.append(made)
             return len(self.items) - before
 
-    def finish(self, words: tuple[str, ...], number: int | None = None, annotator: str = "") -> None:
+    def finish(
+        self, words: tuple[str, ...], number: int | None = None, annotator: str = "", name: str = ""
+    ) -> None:
         """A sentence has its tree; one that two people annotate waits for the second."""
         for item in self.items:
-            if item.number == number or item.sentence.words == words:
+            if item.number == number or item.is_of(words, name):
                 item.by |= {annotator}
                 item.done = not self.is_double(item) or len(item.by) > 1
 
-    def reopen(self, key: str) -> None:
-        """A sentence has lost its tree."""
+    def reopen(self, there: Iterable[tuple[tuple[str, ...], str]]) -> None:
+        """Sentences that have lost their trees wait again: `there` are the words and names of all trees."""
+        trees = list(there)
+        with_tree = {(words, "") for words, _ in trees} | set(trees)
         for item in self.items:
-            if item.key == key:
+            if item.done and len(item.sentence) <= MAX_WORDS and (item.sentence.words, item.name) not in with_tree:
                 item.done, item.by = False, frozenset()
 
     def is_double(self, item: Waiting) -> bool:

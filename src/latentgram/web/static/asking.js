@@ -52,7 +52,7 @@ async function open(question, more = {}, answer = null) {
   at("result").inert = true;
   say(null);
   Object.assign(state, {
-    question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], before: null, changes: null, tree: 0, collapsed: new Set(), chosen: null,
+    question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], changes: null, tree: 0, collapsed: new Set(), chosen: null,
     proposed: null, zoom: 0, accepted: false, ticket: null, reopened: null, note: {}, second: false, ...more,
   });
   document.body.classList.toggle("annotating", state.queue !== null || state.reopened !== null);
@@ -88,9 +88,9 @@ export async function refresh(fix = null, ready = null) {
     const answer = ready ?? (await ask("POST", "/api/parse", { ...question, count: 1 }, mine.signal));
     if (view.controller === mine) say(null);
     const before = state.parse && { tree: state.parse.trees[state.tree], words: state.parse.words };
-    Object.assign(state, { parse: answer, tree: 0, unmet: answer.unmet, before });
+    Object.assign(state, { parse: answer, tree: 0, unmet: answer.unmet });
     const isUnmet = answer.unmet.some(({ number }) => number === state.fixes.list.length - 1);
-    if (!fix || !isUnmet) state.changes = fix ? compare(before, answer.trees[0], answer.words, fix) : null;
+    if (!fix || !isUnmet) state.changes = fix ? changesBy(fix, before, answer) : null;
     wait(false);
     show();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
@@ -105,6 +105,12 @@ export async function refresh(fix = null, ready = null) {
     clearTimeout(slow);
     if (view.controller === mine) at("cancel").hidden = true;
   }
+}
+
+/** What a correction changed besides itself, and what it takes to leave the rest as it was. */
+function changesBy(fix, before, { trees, words }) {
+  const found = compare(before, trees[0], words, fix);
+  return found && { ...found, base: before.tree.plain, fix: state.fixes.list.at(-1) };
 }
 
 /** While an answer is awaited, the tree on the screen is not what was asked for, and cannot be accepted. */
@@ -135,13 +141,10 @@ export async function correct(fix) {
   if (replaced.length && !state.unmet.length) say(`This replaces: ${replaced.map((old) => old.said).join("; ")}.`, true);
 }
 
-/** The last correction alone: everything else as it was before it. */
+/** The correction alone that changed the rest: everything else as it was before it. */
 export async function leaveTheRest() {
-  const fix = state.fixes.list.at(-1);
-  if (!fix || !state.before) return;
-  const base = state.before.tree.plain;
-  state.fixes = state.fixes.addTo(base, fix);
-  state.before = null;
+  if (!state.changes) return;
+  state.fixes = state.fixes.addTo(state.changes.base, state.changes.fix);
   await corrected(null, "The rest is as it was.");
 }
 

@@ -60,9 +60,10 @@ export class Fixes {
     return this._with({ ...this.now, list: [...this.list.filter((old) => !gone.includes(old)), fix] });
   }
 
-  /** Add a correction to a tree that else stays as it is. */
+  /** Make a correction, and those after it, on a tree that else stays as it is and shows those before. */
   addTo(base, fix) {
-    return this._with({ base, told: [...this.now.told, ...this.list.filter((old) => old !== fix)], list: [fix] });
+    const place = this.list.includes(fix) ? this.list.indexOf(fix) : this.list.length;
+    return this._with({ base, told: [...this.now.told, ...this.list.slice(0, place)], list: [fix, ...this.list.slice(place + 1)] });
   }
 
   /** Make a correction by hand. */

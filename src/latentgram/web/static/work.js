@@ -6,7 +6,7 @@ export const at = (id) => document.getElementById(id);
 
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
 export const state = {
-  question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], before: null, tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
+  question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
   queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {}, second: false, changes: null,
 };
 
