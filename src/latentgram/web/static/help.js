@@ -5,7 +5,7 @@ import { html } from "./svg.js";
 import { at, view } from "./work.js";
 
 const KEYS = [
-  ["t", "to the tree"], ["← → ↑ ↓", "sisters, mother, first child; along words"], ["n, N", "the most doubtful part; the next, the one before"],
+  ["t", "to the tree"], ["← → ↑ ↓", "sisters, mother, first child; along words"], ["n, b", "the most doubtful part, then the next; back to the one before"],
   ["1 – 9", "do what stands at this number in the panel"], ["Enter, e", "into the panel; into its first field"], ["Delete", "not this constituent, or not this head"],
   ["Shift ← →", "choose words, then a letter or Enter"], ["Space", "fold, unfold"], ["u, r", "undo, do again"], ["p", "leave the rest as it is"],
   ["[ ]", "the tree before, the next best"], ["o", "as a list, as a drawing"], ["s", "skip"], ["f", "flag"], ["c", "comment"], ["a, Ctrl Enter", "accept"], ["U", "take the last acceptance back"], ["Escape", "back to the tree"], ["?", "this list"],
@@ -14,7 +14,7 @@ const KEYS = [
 export function showHelp() {
   const dialog = at("help");
   const rows = KEYS.map(([key, text]) => html("tr", {}, html("td", {}, html("kbd", {}, key)), html("td", {}, text)));
-  const letters = [..."ABCDEFGHIJKLMOPQRSTVWXYZ"].map((letter) => {
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTVWXYZ"].map((letter) => {
     const field = html("input", { type: "text", value: labelKeys()[letter] ?? "", "aria-label": `label of the key ${letter}`, list: view.status?.kind === "dependency" ? "relations" : "labels" });
     field.addEventListener("change", () => setLabelKey(letter, field.value.trim()));
     return html("label", {}, html("kbd", {}, letter), field);

@@ -14,7 +14,7 @@ import { at, say, state, view } from "./work.js";
 const drawing = at("drawing");
 
 const COMMANDS = {
-  t: () => focusOn(view.focused), n: () => doubtful(1), N: () => doubtful(-1), a: () => accept(), u: () => walk(-1), r: () => walk(1),
+  t: () => focusOn(view.focused), n: () => doubtful(1), b: () => doubtful(-1), a: () => accept(), u: () => walk(-1), r: () => walk(1),
   s: skip, f: flag, c: editComment, p: pin, o: toggleOutline, "[": () => flip(-1), "]": () => flip(1), "?": showHelp, e: () => enterField(), U: undoAccept,
 };
 
@@ -59,7 +59,7 @@ function digit({ key }) {
 
 /** A capital letter gives the selected thing its label. */
 function label({ key, shiftKey }) {
-  const wanted = shiftKey && key !== "N" && key !== "U" ? labelKeys()[key] : undefined, thing = view.selected;
+  const wanted = shiftKey && key !== "U" ? labelKeys()[key] : undefined, thing = view.selected;
   if (!wanted || !thing) return false;
   if (thing.span) correct({ kind: "span", first: thing.span[0], end: thing.span[1], label: wanted });
   else if (thing.node && !thing.node.isTag) correct({ kind: "span", first: thing.node.first, end: thing.node.end, label: wanted, instead: thing.node.label });

@@ -3,7 +3,7 @@
 import { state, view } from "./work.js";
 
 const USUAL = {
-  constituency: { P: "PP", V: "VP", S: "S", B: "SBAR", A: "ADJP", R: "ADVP", Q: "QP", W: "WHNP", C: "CONJP", M: "NML", D: "NP" },
+  constituency: { N: "NP", P: "PP", V: "VP", S: "S", B: "SBAR", A: "ADJP", R: "ADVP", Q: "QP", W: "WHNP", C: "CONJP", M: "NML" },
   dependency: { S: "nsubj", O: "obj", B: "obl", M: "nmod", D: "det", A: "amod", V: "advmod", C: "conj", K: "case", X: "xcomp", P: "punct", F: "aux", R: "root" },
 };
 
