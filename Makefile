@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench docs examples build clean
+.PHONY: demo test lint types bench fuzz odd-data docs examples build clean
 
 $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -30,6 +30,17 @@ types: $(STAMP)
 
 bench: $(STAMP)
 	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+# The long rounds: every reader, forged model files with and without bounds checks, odd data, signals.
+fuzz: $(STAMP) odd-data
+	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
+	$(BIN)/python tests/fuzz/forging.py --rounds 50000
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked $(BIN)/python tests/fuzz/forging.py --rounds 50000
+	PYTHONPATH=tests $(BIN)/python tests/faults/battery.py --rounds 200
+
+# Tiny and odd treebanks for every recipe, with every access to an array in compiled code checked.
+odd-data: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked PYTHONPATH=tests $(BIN)/python tests/fuzz/odd_data.py $(ODD)
 
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -26,6 +26,14 @@ def test_a_short_round_of_forgeries_does_no_harm() -> None:
     assert outcomes["answers"] > 5
 
 
+@pytest.mark.parametrize("seed", [100209, 103866])
+def test_forgeries_that_once_did_harm(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws from an automaton whose weights leave no word."""
+    monkeypatch.setattr(forging, "PATIENCE", 300.0)
+    outcomes = forging.attempt(seed, seed + 1)
+    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+
+
 def changed(name: str, array: str, change: Any) -> Any:
     """What comes of a stored file with one array changed."""
     value = store.load(forging.FILES / f"{name}.lg")

@@ -54,8 +54,8 @@ _FOREIGN = {
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
-MOST_DIGITS = 18
-"""Longer numbers are not read: they fit no array."""
+MOST_DIGITS = 100
+"""Longer numbers are not read: they mean nothing."""
 
 
 def whole_number(text: str) -> int | None:

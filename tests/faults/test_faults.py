@@ -1,0 +1,57 @@
+"""A short round of the battery: signals at random moments leave nothing behind; a full disk is one line."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults import battery
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("faults")
+    battery.prepare(folder, 200)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["train lpcfg", "parse", "save"])
+def test_signals_at_random_moments(name: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(battery, "LIMIT", 10.0)  # how quick it is depends on what else runs here
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    command, draw = battery.COMMANDS[name], random.Random(name)
+    with battery.workplace() as work:
+        whole = battery.run(battery.COMMANDS["parse"].line(place, work))
+        assert whole.communicate()[1] is not None
+        wanted = battery.content(work / "output")
+    for number in battery.SIGNALS:
+        faults = battery.strike(
+            command, number, draw.uniform(0.5, 2.5), place, wanted if name == "parse" else None
+        )
+        assert not faults
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", ["parse {}/lpcfg.lg {}/text.txt", "info {}/lpcfg.lg"])
+def test_a_full_disk_is_one_line(arguments: str, place: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "latentgram", *arguments.replace("{}", str(place)).split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        )
+    assert done.returncode == 1
+    assert [
+        line for line in done.stderr.splitlines() if line.startswith("latentgram: ")
+    ] == done.stderr.splitlines()
+    assert "No space left" in done.stderr
