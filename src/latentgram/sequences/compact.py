@@ -13,15 +13,17 @@ so rounding never breaks the sums. Packing and unpacking cost one sort per order
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.invariants import ANY, holds, rising, shape, within
 from latentgram.data.ngrams.arpa import Arpa
 from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.sequences.counting import from_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.smoothing import failure_weights, sums
@@ -45,19 +47,39 @@ class CompactNGram(Summarised):
     True
     """
 
-    words: Alphabet
-    level: NDArray[np.int64]
+    words: Annotated[Alphabet, holds("len(words) > 0", "lacks the boundary")]
+    level: Annotated[
+        NDArray[np.int64],
+        shape(ANY),
+        rising(strictly=False),
+        holds("len(level) > 1 and level[0] == 0 and level[1] == len(words)", "does not begin with the words"),
+    ]
     """[order + 1] rows `level[k - 1] : level[k]` are those of order k."""
-    last_word: Bytes
+    last_word: Annotated[Bytes, shape("word_bytes")]
     """Last words of the rows from order 2 on, packed."""
-    extensions: Bytes
+    extensions: Annotated[Bytes, shape("extension_bytes")]
     """How many words extend each row below the highest order, in unary: ones and a zero; packed."""
-    codes: Bytes
+    codes: Annotated[Bytes, shape("code_bytes")]
     """The number of each row's probability among the values of its order, packed."""
-    values: NDArray[np.float32]
+    values: Annotated[NDArray[np.float32], shape("len(level) - 1", "1 << bits"), within(-400, 1)]
     """[order, 2^bits] log₁₀ probabilities."""
-    bits: int
+    bits: Annotated[int, within(2, MOST_BITS + 1)]
     provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def word_bytes(self) -> int:
+        """How many bytes the last words take."""
+        return _bytes(int(self.level[-1] - self.level[1]) * _width(len(self.words)))
+
+    @property
+    def extension_bytes(self) -> int:
+        """How many bytes the numbers of extensions take."""
+        return _bytes(int(self.level[-1] - self.level[1] + self.level[-2]))
+
+    @property
+    def code_bytes(self) -> int:
+        """How many bytes the numbers of probabilities take."""
+        return _bytes(int(self.level[-1]) * self.bits)
 
     @classmethod
     def of(cls, model: BackoffNGram, bits: int = 10) -> CompactNGram:
@@ -89,6 +111,8 @@ class CompactNGram(Summarised):
         inner = int(self.level[-2])
         zeros = np.flatnonzero(np.unpackbits(self.extensions)[: rows - size + inner] == 0)
         children = np.diff(zeros, prepend=-1) - 1
+        if len(children) != inner or children.sum() != rows - size or word.max() >= size:
+            raise DataError("the packed n-grams make no sense: the file is damaged")
         prefix = np.concatenate([np.full(size, NONE), np.repeat(np.arange(inner), children)])
         trie = _with_suffixes(self.level, word.astype(np.int32), prefix.astype(np.int32), size)
         code = _unpacked(self.codes, self.bits, rows)
@@ -106,6 +130,10 @@ class CompactNGram(Summarised):
             f"compact back-off {len(self.level) - 1}-gram model with {int(self.level[-1]):,} n-grams, "
             f"{len(self.words) - 1:,} words and {self.bits} bits per probability"
         )
+
+
+def _bytes(bits: int) -> int:
+    return -(-bits // 8)
 
 
 def _width(size: int) -> int:
@@ -161,6 +189,8 @@ def _with_suffixes(
     """The trie: the suffix of a row is the extension of its prefix's suffix by its word."""
     suffix = np.full(len(word), NONE, np.int32)
     keys = prefix.astype(np.int64) * words + word
+    if (np.diff(keys[words:]) <= 0).any():
+        raise DataError("the packed n-grams are not sorted: the file is damaged")
     for order in range(2, len(level)):
         rows = slice(level[order - 1], level[order])
         if order == 2:
@@ -168,5 +198,10 @@ def _with_suffixes(
             continue
         below = slice(level[order - 2], level[order - 1])
         wanted = suffix[prefix[rows]].astype(np.int64) * words + word[rows]
-        suffix[rows] = level[order - 2] + np.searchsorted(keys[below], wanted)
+        place = np.minimum(
+            np.searchsorted(keys[below], wanted), max(int(level[order - 1] - level[order - 2]) - 1, 0)
+        )
+        if len(wanted) and (keys[below][place] != wanted).any():
+            raise DataError("a packed n-gram lacks its parts: the file is damaged")
+        suffix[rows] = level[order - 2] + place
     return NGramTrie(level, word, prefix, suffix)

@@ -18,7 +18,8 @@ N the tokens that follow h, T how many different words do, and n_j how many n-gr
 
 Where the counts of counts give no sound discount (little text, counts with a cut-off) fixed ones are taken, and
 `repairs` says so. N-grams below `cutoffs` are left out after the estimation, as `lmplz --prune` does: their share
-goes to γ. Cost: a few passes over the n-grams in whole arrays; memory some 60 bytes for each.
+goes to γ. Cost: a few passes over the n-grams in whole arrays; memory some 200 bytes for each at the peak, the
+automaton included.
 """
 
 from __future__ import annotations
