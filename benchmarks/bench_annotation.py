@@ -13,7 +13,7 @@ the next 100) and a new domain (a grammar of the wsj sample, then 100 sentences 
     python benchmarks/bench_annotation.py [CASE…]      (wsj, genia)
 
 Conclusion (results/annotation.csv, annotation.svg): learning at once saves 7 of 100 corrections where a treebank
-begins and 18 of 100 in a new domain; 1 and 3 sentences, with chains of equal labels, were given up at 60
+begins and 18 of 100 in a new domain. A few sentences (at most 3 of 100) were given up at 60
 corrections.
 """
 
