@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.invariants import below, shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class WordClusters:
     """
 
     words: Alphabet
-    cluster: NDArray[np.int64]
+    cluster: Annotated[NDArray[np.int64], shape("len(words)"), below("len(bits)")]
     """[words]"""
     bits: tuple[str, ...]
     """[clusters] none of them the beginning of another."""

@@ -73,7 +73,9 @@ class LatentTree(Summarised):
     unigram: Annotated[Floats, shape("len(symbols)"), NONNEGATIVE]
     """[symbols] relative frequencies, none of them 0."""
     provenance: Provenance = field(default_factory=Provenance)
-    start: Floats = field(default_factory=lambda: np.zeros(0))
+    start: Annotated[
+        Floats, shape(ANY), holds("len(start) in (0, states)", "has neither one number per state nor none"), FINITE
+    ] = field(default_factory=lambda: np.zeros(0))
     """[k] c∞, where the children of a word come before the word itself; empty where the word comes first."""
 
     @classmethod

@@ -38,7 +38,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.invariants import ANY, FINITE, shape
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
@@ -84,7 +84,12 @@ class WordVectors(Summarised):
     view: str
     """What words were seen with: singular, context, lr-mvl or tree."""
     provenance: Provenance = field(default_factory=Provenance)
-    count: Floats = field(default_factory=lambda: np.zeros(0))
+    count: Annotated[
+        Floats,
+        shape(ANY),
+        holds("len(count) in (0, len(words))", "has neither one number per word nor none"),
+        NONNEGATIVE,
+    ] = field(default_factory=lambda: np.zeros(0))
     """[words] how often each was seen; empty in files of older versions."""
 
     def __getitem__(self, word: str) -> Floats:
