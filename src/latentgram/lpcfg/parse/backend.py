@@ -53,7 +53,6 @@ from latentgram.lpcfg.parse.labels import (
     span_masks,
     tree_entropy,
 )
-from latentgram.lpcfg.parse.projection import is_plain
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 
 Ints = NDArray[np.int32]
@@ -173,7 +172,7 @@ class PhraseBackend:
         self, model: LPCFG | Ensemble, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
     ) -> None:
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
-        plain = len(grammars) == 1 and is_plain(grammars[0])
+        plain = len(grammars) == 1 and grammars[0].plain
         self.grammar = grammars[0]
         self.decoder = decoder or (Goodman() if plain else Brackets())
         if not isinstance(self.decoder, PhraseDecoder):
