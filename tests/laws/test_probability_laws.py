@@ -19,6 +19,8 @@ ODD = {
     "one tree": "(S (NP (D the) (N dog)) (V barks))",
     "one label": "(X (X (X a) (X b)) (X (X c) (X a)))",
     "unary chains": "(TOP (ROOT (S (NP (N (W cows))) (VP (V go))))) (TOP (ROOT (S (NP (N cats)) (VP (V sleep)))))",
+    "one word": "(S (A a)) (S (A b)) (S (B a))",
+    "tags alone": "(A a) (B b)",
     "two words": "(S (A a) (B b)) (S (B b) (A a)) (S (A a) (A a))",
 }
 
@@ -41,9 +43,14 @@ def test_trees_have_a_mass_of_at_most_one(case: Case) -> None:
 @pytest.mark.parametrize("trees", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("case", GRAMMARS, ids=str)
 def test_odd_treebanks_have_a_mass_of_at_most_one(case: Case, trees: str) -> None:
+    """And any sentence gets a tree, if only one that is made up."""
     grammar = learned(case, trees)
     if grammar.is_distribution:
         assert tree_mass(grammar, 100).sum() <= 1 + 1e-9
+    for words in (("a",), ("a", "b"), ("never", "seen", "words"), ("a",) * 30):
+        parse = lg.Parser(grammar).parse(list(words))
+        assert parse.tree.words == words
+        assert 0.0 <= np.min(parse.confidence) <= np.max(parse.confidence) <= 1.0
 
 
 @pytest.mark.parametrize("case", GRAMMARS, ids=str)

@@ -12,11 +12,11 @@ numbers are summed as they are. Cost: N²/2 outer products and N contractions pe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN
+from latentgram.lpcfg.kernels.mass import fill_mass
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.unseen import unseen_rules
 
@@ -41,7 +41,7 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
         # Relative frequencies are discounted where they are used (leaves.py), by what is kept for other words.
         kept = grammar.unseen[len(grammar.interminals) :]
         mass[1, first:] = (1.0 - kept) * mass[1, first:] + kept
-    _fill(
+    fill_mass(
         mass,
         grammar.rules,
         grammar.states,
@@ -53,48 +53,3 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
         unseen,
     )
     return np.asarray(mass[1:] @ grammar.root_vector, np.float64)
-
-
-@njit(cache=True)
-def _fill(mass, rules, states, tensor, tensor_begin, symbol_begin, mean_inside, mean_outside, unseen):
-    """M(a, n) of all symbols for 2 … N words."""
-    longest, symbols = mass.shape[0] - 1, states.shape[0]
-    smooth = unseen.weight > 0.0
-    interminals = unseen.left.shape[1]
-    # Of unseen rules a child counts with its mean outside vector only: [n, a] Σ_b left(b, a) F(b) · M(b, n).
-    left_sum, right_sum = np.zeros((longest + 1, interminals)), np.zeros((longest + 1, interminals))
-    scalar = np.zeros((longest + 1, symbols))
-    outer = np.empty(states.max() * states.max())
-    for n in range(1, longest + 1):
-        for rule in range(rules.shape[0] if n > 1 else 0):
-            a, b, c = rules[rule]
-            left, right = symbol_begin[b], symbol_begin[c]
-            size, place, seen_less = states[b] * states[c], tensor_begin[rule], 0.0
-            outer[:size] = 0.0
-            for k in range(1, n):
-                cell = 0
-                for h in range(states[b]):
-                    for g in range(states[c]):
-                        outer[cell] += mass[k, left + h] * mass[n - k, right + g]
-                        cell += 1
-                if smooth:
-                    seen_less += scalar[k, b] * scalar[n - k, c]
-            seen_less *= unseen.left[b, a] * unseen.right[c, a] if smooth else 0.0
-            for h in range(symbol_begin[a], symbol_begin[a + 1]):
-                total = 0.0
-                for cell in range(size):
-                    total += tensor[place] * outer[cell]
-                    place += 1
-                mass[n, h] += total - seen_less * mean_inside[h]
-        for a in range(interminals if n > 1 else 0):
-            total = 0.0
-            for k in range(1, n):
-                total += left_sum[k, a] * right_sum[n - k, a]
-            for h in range(symbol_begin[a], symbol_begin[a + 1]):
-                mass[n, h] += total * mean_inside[h]
-        for b in range(symbols if smooth else 0):
-            for h in range(symbol_begin[b], symbol_begin[b + 1]):
-                scalar[n, b] += mean_outside[h] * mass[n, h]
-            for a in range(interminals):
-                left_sum[n, a] += unseen.left[b, a] * scalar[n, b]
-                right_sum[n, a] += unseen.right[b, a] * scalar[n, b]

@@ -90,7 +90,9 @@ class LPCFG(Summarised):
     pull: float = 100.0
     """Of a plain PCFG: the weight, in observations, that the words of a tag have in q of each of the tag's
     preterminals (leaves.py). Grammars with hidden states have their lexicon smoothed in its vectors."""
-    unseen: Floats = field(default_factory=lambda: np.zeros(0))
+    unseen: Annotated[
+        Floats, shape(ANY), within(0, 1), holds("len(unseen) in (0, len(states))", "is not for each symbol")
+    ] = field(default_factory=lambda: np.zeros(0))
     """[I+P] what each symbol keeps for what was never seen under it, rules or words (unseen.py); the rules seen
     are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it all:
     these are not distributions."""

@@ -96,6 +96,11 @@ class Phrases:
         """The posteriors of the edges."""
         return self.posterior.edge
 
+    @property
+    def sign(self) -> float:
+        """That of p(sentence) under a single grammar."""
+        return -1.0 if self.posterior.tensors is not None and self.posterior.negative else 1.0
+
     @cached_property
     def labels(self) -> Floats:
         """The posteriors of treebank nodes, from those of grammar symbols."""
@@ -331,8 +336,9 @@ class PhraseBackend:
         intermediate = self.table.length == 0
         if len(parts) == 1 and not intermediate[parts[0].symbol[0]]:
             return parts[0]
-        interminals = len(self.grammar.interminals)
-        whole = np.where(intermediate[:interminals], -1.0, self.grammar.root_count[:interminals])
+        # Where no tree had two words there are no phrases but the chains over words.
+        phrases = len(self.grammar.interminals) or len(intermediate)
+        whole = np.where(intermediate[:phrases], -1.0, self.grammar.root_count[:phrases])
         top = self._unknown(int(np.argmax(whole)), 1 + sum(len(part.symbol) for part in parts))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
 

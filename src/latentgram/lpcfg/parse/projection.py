@@ -137,6 +137,8 @@ class Projection:
     ) -> tuple[Grown, Array]:
         """The items over a sentence, cut as they grow, and the words' scales."""
         length, interminals = len(leaves.begin) - 1, len(self.grammar.interminals)
+        if not interminals:
+            limits = Limits()  # no tree has two words: there is nothing to cut
         if limits.floor > 0.0 or limits.beam > 0.0:
             tags, bounds = leaves.symbol - np.int32(interminals), self.boundaries
             forward, backward, scale = contexts.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
