@@ -81,6 +81,8 @@ def test_scores_and_suspects(run: Callable, model: Path, corpus: Path) -> None:
         expected = 0.0 if float(tree) == -math.inf else math.exp(float(tree) - float(sentence))
         assert float(posterior) == pytest.approx(expected, rel=1e-3, abs=1e-9)
     plain = run("score", model, "-", "--format", "text", given=SENTENCE)
+    exact = run("score", model, "-", "--format", "text", "--exact", given=SENTENCE)
+    assert float(plain.out.split("\t")[0]) <= float(exact.out.split("\t")[0]) + 1e-4  # pruning leaves out trees
     assert plain.out.endswith(f"\t{SENTENCE}\n")
     words = [
         line.split("\t")

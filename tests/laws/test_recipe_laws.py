@@ -68,11 +68,12 @@ def test_every_sentence_is_parsed(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.model == "LPCFG"], ids=str)
 def test_probabilities_of_a_symbol_sum_to_one(case: Case) -> None:
-    """Over all rules and words, for each hidden state of each symbol; and over all roots."""
+    """Over all rules, seen and unseen, and words, for each hidden state of each symbol; and over all roots."""
     grammar = fitted(case)
     if not grammar.nonnegative:
         pytest.skip("a spectral grammar holds coordinates, not probabilities")
-    mass = np.zeros(int(grammar.states.sum()))
+    inner = len(grammar.interminals)
+    mass = np.repeat(np.append(grammar.unseen[:inner], np.zeros(len(grammar.states) - inner)), grammar.states)
     place = np.concatenate(([0], np.cumsum(grammar.states)))
     for (a, *_), begin, end in zip(grammar.rules, grammar.rule_offset[:-1], grammar.rule_offset[1:], strict=True):
         tensor = grammar.rule_tensor[begin:end].reshape(grammar.states[a], -1)

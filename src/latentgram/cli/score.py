@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -28,17 +29,24 @@ def score(
     surprisal: Annotated[
         bool, typer.Option("--surprisal", help="How much each word surprises, in bits, after those before it.")
     ] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Prune nothing: p(sentence) itself, not a lower bound of it.")
+    ] = False,
 ) -> None:
     """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
 
     Parsers that score arcs, and rerankers, have no p(sentence): of trees they print - in its place, then
     log p(tree | sentence) and p(tree | sentence); sentences without trees they cannot rate.
 
+    Grammars of phrases with hidden states look at part of the chart only, and what they print as p(sentence) is a
+    lower bound of it; `--exact` has them look at all of it.
+
     With `--surprisal` print a line a word: sentence, word, and −log₂ p(word | words before it) under the grammar's
     one-state projection.
     """
     import latentgram
     from latentgram.data.formats import format_of
+    from latentgram.kinds.registry import kind_of
 
     kind = format or format_of(file)
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
@@ -47,6 +55,8 @@ def score(
                 typer.echo(f"{rate(item):.6f}\t{' '.join(item.sentence.words)}")
         return
     parser = load_parser(model)
+    if exact and kind_of(parser.model).prunes:
+        parser = dataclasses.replace(parser, pruning=latentgram.Pruning.none())
     if surprisal:
         words = _surprisal_of(parser.model)
         for number, sentence in enumerate(latentgram.Treebank.stream_sentences([file], kind), 1):

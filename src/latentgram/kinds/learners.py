@@ -104,6 +104,7 @@ class Counting(_Grammar, _Heads, _Sequences):
     'first'
     """
 
+    pull: float | None = fields.PULL(None)
     memory: Literal["none", "first", "kind"] | None = fields.MEMORY(None)
     between: bool | None = fields.BETWEEN(None)
     reading: Literal["exclusive", "epsilon", "failure"] | None = fields.READING(None)

@@ -28,7 +28,8 @@ NOTES = ("# logprob = ", "# fallback = ")
 class Parse:
     """A tree and how sure the parser is of it.
 
-    `logprob` is log p(sentence) (nan for models that score trees only), `tree_logprob` log p(tree, sentence);
+    `logprob` is log p(sentence) (nan for models that score trees only), of a chart that was pruned a lower bound
+    of it (`Parser(model, pruning=Pruning.none())` gives p itself), `tree_logprob` log p(tree, sentence);
     `confidence` holds the posterior of every node in the order of `tree.nodes()`, or of every word's arc;
     `tag_confidence` that of every word's tag. A sentence without a parse gets a fallback tree, flagged. Once a
     parser is calibrated, these are the calibrated posteriors.

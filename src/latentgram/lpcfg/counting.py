@@ -2,8 +2,9 @@
 
     t(a→b c) = count(a→b c) / count(a),   q(a→x) = count(a→x) / count(a),   π(a) = count of a at the root / trees
 
-are the maximum-likelihood estimates. Words seen rarely are counted as their signatures (data/rarewords.py). The
-pass over the trees is a map over shards of fixed size and a sum.
+are the maximum-likelihood estimates; the words of a tag smooth those of its preterminals with the weight `pull`
+(leaves.py), and words never seen with their tag have what unseen.py keeps for them. Words seen rarely are counted
+as their signatures (data/rarewords.py). The pass over the trees is a map over shards of fixed size and a sum.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from latentgram.kinds.kind import Context
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.settings import CountingLPCFG
 from latentgram.lpcfg.statistics import Derivations, GrammarCounts
+from latentgram.lpcfg.unseen import discounted
 from latentgram.parallel.local import map_reduce
 
 SHARD = 4096
@@ -39,17 +41,17 @@ def count_pcfg(treebank: Treebank[Tree], learner: CountingLPCFG, context: Contex
     parts = (
         binary.select(np.arange(first, min(first + SHARD, len(binary)))) for first in range(0, len(binary), SHARD)
     )
-    return pcfg_of(map_reduce(_count, parts, context.engine), rare_words, binarisation)
+    return pcfg_of(map_reduce(_count, parts, context.engine), rare_words, binarisation, learner.pull)
 
 
 def _count(forest: Forest) -> GrammarCounts:
     return GrammarCounts.of(Derivations.of(forest))
 
 
-def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisation) -> LPCFG:
+def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisation, pull: float) -> LPCFG:
     """The grammar of relative frequencies."""
     symbols, rules, entries = len(counts.root_count), len(counts.rules), len(counts.lexicon)
-    return LPCFG(
+    grammar = LPCFG(
         counts.interminals,
         counts.preterminals,
         counts.words,
@@ -69,4 +71,6 @@ def pcfg_of(counts: GrammarCounts, rare_words: RareWords, binarisation: Binarisa
         root_count=counts.root_count,
         rare_words=rare_words,
         binarisation=binarisation,
+        pull=pull,
     )
+    return discounted(grammar)

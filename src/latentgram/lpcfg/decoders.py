@@ -62,6 +62,10 @@ class PhrasePosteriors(Protocol):
         """The posteriors of the edges."""
 
     @property
+    def sign(self) -> float:
+        """That of p(sentence), by which the posteriors were divided."""
+
+    @property
     def labels(self) -> Floats:
         """The posteriors of treebank nodes (`LabelTable.posteriors`)."""
 
@@ -96,7 +100,8 @@ class Goodman:
     """Most labelled nodes right in expectation.
 
     `intermediate` is what a node counts that binarisation put in and that is not in the tree in the end. With
-    `signed` negative posteriors count as they are, which Cohen et al. 2013 §3.3 found to be bad.
+    `signed` marginals count with the signs that they have before they are divided by p(sentence), which may be
+    negative itself: what Cohen et al. 2013 §3.3 found to be bad.
 
     >>> Goodman()
     Goodman(intermediate=1.0, signed=False)
@@ -107,7 +112,7 @@ class Goodman:
 
     def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
         """What each item and each edge adds to the objective."""
-        gain = phrases.item if self.signed else np.abs(phrases.item)
+        gain = phrases.sign * phrases.item if self.signed else np.abs(phrases.item)
         intermediate = phrases.table.length[phrases.chart.item_symbol] == 0
         return np.where(intermediate, self.intermediate * gain, gain), np.zeros_like(phrases.edge)
 

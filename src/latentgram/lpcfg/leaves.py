@@ -20,15 +20,10 @@ from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import tag_symbol
 from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.unseen import HALF, tag_counts
 
 UNSEEN = -1
 """The entry of a leaf whose vector is not in the lexicon: it is the mean vector of its symbol times the weight."""
-PULL = 100.0
-"""How strongly the words of a tag smooth those of its preterminals in a plain PCFG (wsj-sample dev: F1 67.0 at 0,
-68.0 at 20)."""
-
-_UNSEEN_COUNT = 0.5
-"""How often a word counts as seen with a tag when it was not."""
 _SELDOM = 1e-3
 """What such a pair weighs beside others of the same word that were seen."""
 
@@ -62,17 +57,17 @@ _OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 class LeafTable:
     """Looks words up in the lexicon of a grammar.
 
-    `pull` is the weight, in observations, that the words of a tag have in q(symbol → word) of each of the tag's
-    preterminals: with c(t,x) the count of word x below all preterminals of tag t,
+    Of a plain PCFG the grammar's `pull` is the weight, in observations, that the words of a tag have in
+    q(symbol → word) of each of the tag's preterminals: with c(t,x) the count of word x below all preterminals of
+    tag t, and u(s) what the symbol keeps for words never seen with the tag (unseen.py),
 
-        q(s→x) = (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull).
+        q(s→x) = (1 − u(s)) (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull),    q(s→any other) = u(s).
 
     The lexicon of the grammar knows nothing of it, so leaves have no entries there. At 0 a word has only the
-    preterminals that were seen over it.
+    preterminals that were seen over it, as it has where the lexicon was smoothed in learning.
     """
 
     grammar: LPCFG
-    pull: float = 0.0
 
     @cached_property
     def _tags(self) -> Alphabet:
@@ -86,20 +81,37 @@ class LeafTable:
     @cached_property
     def _tag_count(self) -> NDArray[np.float64]:
         """[P] how often the tag of each preterminal was counted, whatever is above it."""
-        over_words = self.symbol_count[len(self.grammar.interminals) :]
-        return np.asarray(np.bincount(self._tag, over_words)[self._tag], np.float64)
+        return tag_counts(self.grammar)
+
+    @cached_property
+    def _pull(self) -> float:
+        return self.grammar.pull if self.grammar.plain else 0.0
+
+    @cached_property
+    def _kept(self) -> NDArray[np.float64]:
+        """[P] what each preterminal keeps for words never seen with its tag."""
+        kept = self.grammar.unseen[len(self.grammar.interminals) :]
+        return kept if kept.size else np.zeros(len(self.grammar.preterminals))
+
+    @cached_property
+    def _unknown(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """[P] the entry and the weight of each preterminal over a word of which nothing is known."""
+        grammar, first = self.grammar, len(self.grammar.interminals)
+        entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
+        if not grammar.unseen.size:
+            return entry, HALF / (self._tag_count + 1.0)
+        weight = self._kept.copy()
+        names = grammar.words.encode(tag_symbol(tag_of(name)) for name in grammar.preterminals)
+        rows = np.flatnonzero(grammar.lexicon[:, 1] == np.append(names, ABSENT)[grammar.lexicon[:, 0] - first])
+        entry[grammar.lexicon[rows, 0] - first] = rows
+        weight[grammar.lexicon[rows, 0] - first] = (
+            grammar.lexicon_count[rows] / grammar.symbol_count[grammar.lexicon[rows, 0]]
+        )
+        return entry, weight
 
     @cached_property
     def _rows_of_word(self) -> NDArray[np.int64]:
         return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
-
-    @cached_property
-    def symbol_count(self) -> NDArray[np.float64]:
-        """[I+P] how often each symbol was counted, as a parent or over a word."""
-        grammar = self.grammar
-        size = len(grammar.states)
-        over_words = np.bincount(grammar.lexicon[:, 0], grammar.lexicon_count, size)
-        return np.asarray(over_words + np.bincount(grammar.rules[:, 0], grammar.rule_count, size), np.float64)
 
     @cached_property
     def _cache(self) -> dict[tuple[str, str | None], _OfWord]:
@@ -124,7 +136,7 @@ class LeafTable:
         """All preterminals over every word: when those of `of` have no parse."""
         seen, preterminals = self.of(sentence), len(self.grammar.preterminals)
         first, words = len(self.grammar.interminals), len(sentence)
-        unseen = _SELDOM * _UNSEEN_COUNT / (self._tag_count + 1.0)
+        unseen = _SELDOM * HALF / (self._tag_count + 1.0)
         entry, weight = np.full((words, preterminals), UNSEEN, np.int32), np.tile(unseen, (words, 1))
         place = np.repeat(np.arange(words), np.diff(seen.begin)), seen.symbol - first
         entry[place], weight[place] = seen.entry, seen.weight
@@ -151,19 +163,19 @@ class LeafTable:
         if asked != ABSENT:
             count[self._tag != asked] = 0
         of_tag = np.bincount(self._tag, count)[self._tag]
-        weight = count + self.pull * of_tag / self._tag_count
-        weight /= self.symbol_count[interminals:] + self.pull
+        weight = count + self._pull * of_tag / self._tag_count
+        weight *= (1.0 - self._kept) / (grammar.symbol_count[interminals:] + self._pull)
         if not of_tag.any():
             return None
-        if self.pull > 0:
+        if self._pull > 0:
             entry[:] = UNSEEN
         kept = np.flatnonzero(weight).astype(np.int32)
         return kept + np.int32(interminals), entry[kept], weight[kept]
 
     def _unseen(self, tag: str | None) -> _OfWord:
-        """As if each tag that is possible had been seen half a time."""
+        """All preterminals of the tag, or all there are, over a word never seen with it."""
         asked = ABSENT if tag is None else self._tags.index(tag)
-        possible = np.ones_like(self._tag) if asked == ABSENT else self._tag == asked
-        kept = np.flatnonzero(possible).astype(np.int32)
-        weight = _UNSEEN_COUNT / (self._tag_count[kept] + 1.0)
-        return kept + np.int32(len(self.grammar.interminals)), np.full(len(kept), UNSEEN, np.int32), weight
+        possible = np.ones(len(self._tag), bool) if asked == ABSENT else self._tag == asked
+        entry, weight = self._unknown
+        kept = np.flatnonzero(possible & (weight > 0.0)).astype(np.int32)
+        return kept + np.int32(len(self.grammar.interminals)), entry[kept], weight[kept]

@@ -38,6 +38,7 @@ from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
 from latentgram.lpcfg.kernels.moments import Level, leading_parts, pulled_means, scaled_rows
 from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.lpcfg.statistics import GrammarData, by_group, sums_by
+from latentgram.lpcfg.unseen import discounted
 from latentgram.parallel.local import Engine, InProcess
 from latentgram.parallel.threads import run_pieces, within
 
@@ -320,7 +321,7 @@ def assemble(
     if nonnegative:
         total = sums_by(symbol, vector, d.symbols)
         vector = vector / np.where(total > 0, total, 1.0)[symbol]
-    return LPCFG(
+    grammar = LPCFG(
         d.interminals,
         d.preterminals,
         lexicon.words,
@@ -341,4 +342,6 @@ def assemble(
         rare_words=lexicon.rare_words,
         binarisation=data.binarisation,
         nonnegative=nonnegative,
+        pull=0.0,
     )
+    return discounted(grammar)

@@ -87,6 +87,15 @@ class LPCFG(Summarised):
     binarisation: Binarisation
     nonnegative: bool = True
     """Whether every number is a probability (counting, EM, clustering) and not a coordinate (spectral)."""
+    pull: float = 100.0
+    """Of a plain PCFG: the weight, in observations, that the words of a tag have in q of each of the tag's
+    preterminals (leaves.py). Grammars with hidden states have their lexicon smoothed in its vectors."""
+    unseen: Annotated[
+        Floats, shape(ANY), within(0, 1), holds("len(unseen) in (0, len(states))", "is not for each symbol")
+    ] = field(default_factory=lambda: np.zeros(0))
+    """[I+P] what each symbol keeps for what was never seen under it, rules or words (unseen.py); the rules seen
+    are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it all:
+    these are not distributions."""
     spectra: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """The singular values that learning found for each symbol, the largest first: of Ω = E[φ ψᵀ] for a spectral
     grammar, or for the views that were clustered; empty where nothing was decomposed."""
@@ -101,11 +110,33 @@ class LPCFG(Summarised):
         )
 
     @cached_property
+    def plain(self) -> bool:
+        """Whether it is a plain PCFG: one state per symbol, and all numbers are probabilities.
+
+        One state alone does not make it: the numbers of a spectral grammar are coordinates, which mean something
+        only in whole contractions.
+        """
+        return bool(self.nonnegative and self.states.max() == 1 and (self.mean_inside == 1.0).all())
+
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the probabilities of all trees sum to at most one. Spectral grammars come near to it, as
+        `tree_mass` tells; those of files without `unseen` do not."""
+        return self.nonnegative and self.unseen.size > 0
+
+    @cached_property
     def symbol_count(self) -> Floats:
         """[I+P] how often each symbol was counted."""
         over_words = np.bincount(self.lexicon[:, 0], self.lexicon_count, len(self.states))
         over_phrases = np.bincount(self.rules[:, 0], self.rule_count, len(self.states))
         return np.asarray(over_words + over_phrases, np.float64)
+
+    @cached_property
+    def lexicon_places(self) -> Ints:
+        """Where each number of `lexicon_vector` belongs among numbers that are laid out as `root_vector`."""
+        sizes = np.diff(self.lexicon_offset)
+        within = np.arange(self.lexicon_offset[-1]) - np.repeat(self.lexicon_offset[:-1], sizes)
+        return np.asarray(np.repeat(self.root_offset[self.lexicon[:, 0]], sizes) + within, np.int64)
 
     def symbol_name(self, symbol: int) -> str:
         """The label of a symbol."""

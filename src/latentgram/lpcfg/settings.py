@@ -24,6 +24,8 @@ class Trees(Settings):
 class CountingLPCFG(Trees):
     """A PCFG: relative frequencies."""
 
+    pull: float = fields.PULL(100.0)
+
 
 @dataclass(frozen=True, repr=False)
 class Latent(Trees):

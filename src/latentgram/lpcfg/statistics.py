@@ -366,8 +366,6 @@ class GrammarData:
         label = binary.label[binary.is_tag]
         seen, number = _renumbered((*by_form.words, *tags), np.where(frequent, shown, label + len(by_form.words)))
         derivations = Derivations.of(_with_words(binary, seen, number))
-        if not len(derivations.rules):
-            raise DataError("no tree has more than one word: there is nothing to learn a grammar from")
         head = head_leaves(derivations, added, head_word)
         return cls(binarisation, rare_words, derivations, head, vocabulary, word, forms, form)
 

@@ -26,8 +26,10 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Symbol
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
+from latentgram.lpcfg.kernels.moments import Rules, divide_by_parent, state_totals
 from latentgram.lpcfg.model import LPCFG, Ensemble, Layout, layout
 from latentgram.lpcfg.statistics import Derivations, GrammarCounts
+from latentgram.lpcfg.unseen import discounted, undiscounted
 from latentgram.lpcfg.update_words import LentEntries, forms_of_new_words
 
 Floats = NDArray[np.float64]
@@ -55,7 +57,8 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
     """The grammar with the counts of more trees."""
     if not len(forest):
         return grammar
-    grammar = _distinct(grammar)
+    distribution = grammar.unseen.size > 0
+    grammar = undiscounted(_distinct(grammar))
     binary = grammar.binarisation.binarise(forest)
     forms = forms_of_new_words(grammar, binary)
     known = Alphabet.of((*grammar.rare_words.known, *forms)) if forms else grammar.rare_words.known
@@ -96,7 +99,7 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
     entry_known = _among(np.column_stack((words, number[old.lexicon[:, 0]])), new.lexicon[:, ::-1])
     entries = _Table(new.lexicon, entry_known, old.lexicon_share, new.lexicon_share)
     trace = (*grammar.provenance.trace, {"absorbed": float(len(forest))})
-    return dataclasses.replace(
+    grown = dataclasses.replace(
         grammar,
         interminals=new.interminals,
         preterminals=new.preterminals,
@@ -117,6 +120,21 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
         root_count=new.root_count,
         rare_words=rare_words,
         provenance=dataclasses.replace(grammar.provenance, trace=trace),
+    )
+    return discounted(_normalised(grown)) if distribution else grown
+
+
+def _normalised(grammar: LPCFG) -> LPCFG:
+    """A grammar of probabilities whose rules, or words, sum to one in every state: relative frequencies of symbols
+    say nothing of single states."""
+    if not grammar.nonnegative:
+        return grammar
+    rules, most = Rules(grammar.rules, grammar.states, grammar.rule_offset), int(grammar.states.max())
+    tensor, vector = grammar.rule_tensor.copy(), grammar.lexicon_vector
+    divide_by_parent(rules, tensor, state_totals(rules, tensor, len(grammar.states), most))
+    total = np.bincount(grammar.lexicon_places, vector, int(grammar.root_offset[-1]))[grammar.lexicon_places]
+    return dataclasses.replace(
+        grammar, rule_tensor=tensor, lexicon_vector=vector / np.where(total > 0, total, 1.0)
     )
 
 

@@ -100,7 +100,7 @@ class Cohen2013(Experiment[LPCFG, Tree]):
         for m in states:
             spectral = Spectral(states=m, horizontal=SIBLINGS)
             for name, learner in (
-                ("without smoothing", replace(spectral, backoff=0.0)),
+                ("without smoothing", replace(spectral, backoff=0.0, pull=0.0)),
                 ("without scaling", replace(spectral, scaling=UNSCALED)),
                 ("simple features", replace(spectral, features="simple")),
             ):
@@ -108,7 +108,7 @@ class Cohen2013(Experiment[LPCFG, Tree]):
         return rows
 
     def signs(self, spectral: Sequence[Row]) -> list[Row]:
-        """§3.3: posteriors as they come, with their signs, in place of their sizes."""
+        """§3.3: marginals with the signs that they come with, in place of their sizes."""
         return [
             Row(
                 "signed posteriors", row.states, 0, self.score(self.models[row], Goodman(signed=True)), row.seconds

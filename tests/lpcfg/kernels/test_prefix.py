@@ -11,7 +11,7 @@ import pytest
 import latentgram as lg
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.chart import index_rules
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, index_rules
 from latentgram.lpcfg.kernels.contexts import Contexts
 from latentgram.lpcfg.kernels.first_pass import Limits, Words, everything, grow_items
 from latentgram.lpcfg.kernels.prefix import prefix_values
@@ -33,7 +33,7 @@ def test_rows_of_words(rules: list[tuple[int, int, int]]) -> None:
     index, contexts = index_rules(table, 1, 2), Contexts(*np.ones((2, 6, 1)))
     chart = grow_items(Real(), leaves, contexts, index, weights[index.rule], Limits(), everything(5, 1))
     root, anywhere = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    values = prefix_values(chart, table, weights, *corners, root, anywhere)
+    values = prefix_values(chart, table, weights, NONE_UNSEEN, *corners, root, anywhere)
     expected = [0.4 ** max(n - 2, 0) * np.prod(lexical[:n]) for n in range(1, 6)]
     np.testing.assert_allclose(values[0] * 2.0 ** np.cumsum(chart.exponent), expected)
     # From a later word on it is a row of words with probability 1/2, or (for one word) a tag.
@@ -63,7 +63,10 @@ def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> No
     lexical[word, leaves.symbol - first] = leaves.weight
     small = SmallGrammar(first, lexical.shape[1], grammar.rules, projection.rule, projection.root)
     ends = sum(tree.weight for tree in small.derivations(lexical))
+    # What is left is kept for words never seen with their tags.
+    longer += np.exp(surprisal.prefix_logprobs([*words, "never-seen"])[-1])
     assert np.exp(whole[-1]) == pytest.approx(ends + longer)
+    assert np.exp(surprisal.logprob(words)) == pytest.approx(ends)
     assert surprisal(words).sum() == pytest.approx(-whole[-1] / np.log(2))
 
 
@@ -73,8 +76,8 @@ def test_a_sentence_may_break_off_before_any_word(grammar: lg.LPCFG, sentence: s
     words, chance = sentence.split(), 0.25
     found = np.exp(Surprisal.of(grammar, break_off=chance).prefix_logprobs(words))
     pure = Surprisal.of(grammar, break_off=0.0)
-    count = pure.projection.leaves.symbol_count
-    elsewhere = dataclasses.replace(pure, grammar=dataclasses.replace(grammar, root_count=count))
+    anywhere = pure.projection.anywhere
+    elsewhere = dataclasses.replace(pure, grammar=dataclasses.replace(grammar, root_vector=anywhere))
 
     def begun(first: int, end: int) -> float:
         return float(np.exp((elsewhere if first else pure).prefix_logprobs(words[first:end])[-1]))
@@ -95,8 +98,9 @@ def test_surprisal_is_finite_where_the_grammar_cannot_go_on() -> None:
     assert np.isinf(Surprisal.of(grammar, break_off=0.0)(impossible)[2:]).all()
     bits = Surprisal.of(grammar)(impossible)
     assert np.isfinite(bits).all()
-    assert bits[0] == pytest.approx(np.log2(9 / 4), abs=1e-4)
-    assert bits[1] == pytest.approx(0.0, abs=1e-4)
+    known = 8 / 9  # each tag was seen three times, and half a time with words never seen
+    assert bits[0] == pytest.approx(-np.log2(4 / 9 * known), abs=1e-4)
+    assert bits[1] == pytest.approx(-np.log2(known), abs=1e-4)
     assert bits[2] > 20
     assert bits[4] < 2  # after a new beginning the grammar speaks again
     with pytest.raises(SettingError, match="at least 0 and below 1"):

@@ -15,7 +15,6 @@ from latentgram.errors import SettingError
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.projection import is_plain
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 from oracles.binary_trees import Derivation, SmallGrammar
 from oracles.chart_items import edges_of, places_of
@@ -198,7 +197,7 @@ def test_fragments_are_the_best_of_all_covers() -> None:
 def test_one_state_of_signed_numbers_is_parsed_by_them(seed: int) -> None:
     """The numbers of such a grammar are coordinates: counts would give other probabilities."""
     grammar = random_lpcfg(seed, states=1, signed=True)
-    assert not is_plain(grammar)
+    assert not grammar.plain
     words = WORDS[:4]
     probabilities = tree_probabilities(grammar, words)
     cascade = Cascade((grammar,), Pruning.none(), unseen=False)

@@ -53,7 +53,6 @@ from latentgram.lpcfg.parse.labels import (
     span_masks,
     tree_entropy,
 )
-from latentgram.lpcfg.parse.projection import is_plain
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 
 Ints = NDArray[np.int32]
@@ -96,6 +95,11 @@ class Phrases:
     def edge(self) -> Floats:
         """The posteriors of the edges."""
         return self.posterior.edge
+
+    @property
+    def sign(self) -> float:
+        """That of p(sentence) under a single grammar."""
+        return -1.0 if self.posterior.tensors is not None and self.posterior.negative else 1.0
 
     @cached_property
     def labels(self) -> Floats:
@@ -173,7 +177,7 @@ class PhraseBackend:
         self, model: LPCFG | Ensemble, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
     ) -> None:
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
-        plain = len(grammars) == 1 and is_plain(grammars[0])
+        plain = len(grammars) == 1 and grammars[0].plain
         self.grammar = grammars[0]
         self.decoder = decoder or (Goodman() if plain else Brackets())
         if not isinstance(self.decoder, PhraseDecoder):
@@ -332,8 +336,9 @@ class PhraseBackend:
         intermediate = self.table.length == 0
         if len(parts) == 1 and not intermediate[parts[0].symbol[0]]:
             return parts[0]
-        interminals = len(self.grammar.interminals)
-        whole = np.where(intermediate[:interminals], -1.0, self.grammar.root_count[:interminals])
+        # Where no tree had two words there are no phrases but the chains over words.
+        phrases = len(self.grammar.interminals) or len(intermediate)
+        whole = np.where(intermediate[:phrases], -1.0, self.grammar.root_count[:phrases])
         top = self._unknown(int(np.argmax(whole)), 1 + sum(len(part.symbol) for part in parts))
         return Nodes(*(np.concatenate(each) for each in zip(top, *parts, strict=True)))
 

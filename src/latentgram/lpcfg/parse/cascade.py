@@ -30,9 +30,9 @@ from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
 from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, tree_weight
-from latentgram.lpcfg.leaves import PULL, LeafTable, Leaves
+from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, is_plain, smaller
+from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
 from latentgram.lpcfg.parse.pruning import Pruning
 
 Ints = NDArray[np.int32]
@@ -86,17 +86,17 @@ class Cascade:
     @cached_property
     def plain(self) -> bool:
         """Whether it is a plain PCFG that parses."""
-        return len(self.finest) == 1 and is_plain(self.finest[0])
+        return len(self.finest) == 1 and self.finest[0].plain
 
     @cached_property
     def leaves(self) -> LeafTable:
         """What may stand over words."""
-        return LeafTable(self.finest[0], PULL if self.plain else 0.0)
+        return LeafTable(self.finest[0])
 
     @cached_property
     def projection(self) -> Projection:
         """The grammar of the first stage."""
-        return Projection(self.leaves, unseen=self.unseen and not self.plain, plain=self.plain)
+        return Projection(self.leaves, unseen=self.unseen and not self.plain)
 
     @cached_property
     def _single(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:

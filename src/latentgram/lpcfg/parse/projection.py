@@ -4,15 +4,8 @@
 
     p(a→b c) = N(a→b c)/N(a),   π(a) = N(a at the root)/N(trees),   q(s→x) by leaves.py;
 
-a plain PCFG is its own. Rules that a treebank never showed have what a parent keeps for rules it was never seen
-with, which grows with the number of different rules it was seen with (Witten & Bell), spread by what is known of
-its children one at a time,
-
-    p(a→b c) = ω(a) · p_left(b | a) · p_right(c | a),   ω(a) = min(1, γ · different rules of a / N(a)),
-    p_left(b | a) = (N(a→b ·) + κ u(b)) / (N(a) + κ),
-
-with u the distribution of left (right) children of any parent. Intermediate symbols of binarisation stand only
-under the labels they belong to. With this every sentence has a parse.
+a plain PCFG is its own. Rules that a treebank never showed have what their parents keep for them, by which those
+that were seen are discounted (unseen.py).
 
 **Contexts.** The projection says how often symbol a begins right after a word of preterminal t:
 
@@ -51,32 +44,20 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels import contexts, first_pass
-from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules
+from latentgram.lpcfg.kernels.chart import RuleIndex, index_rules
 from latentgram.lpcfg.kernels.contexts import Contexts
 from latentgram.lpcfg.kernels.first_pass import Grown, Limits, SpanMasks, Words
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.unseen import unseen_rules
 from latentgram.numeric.semiring import MaxProduct, Real
 
 Array = NDArray[np.float64]
 Maps = list[tuple[Array, Array]]
 
-GAMMA = 3.0
-"""How many unseen rules each different rule seen stands for."""
-KAPPA = 5.0
-"""How many rules the distribution over all parents counts for."""
 _TINY = 1e-300
 ALL_TREES, BEST_TREE = Real(), MaxProduct()
 """What inside numbers are: the probability of all trees over some words, or of the best."""
-
-
-def is_plain(grammar: LPCFG) -> bool:
-    """Whether a grammar is its own projection: one state per symbol, and all numbers are probabilities.
-
-    One state alone does not make it: the numbers of a spectral grammar are coordinates, which mean something only
-    in whole contractions.
-    """
-    return bool(grammar.nonnegative and grammar.states.max() == 1 and (grammar.mean_inside == 1.0).all())
 
 
 @dataclass(frozen=True)
@@ -86,13 +67,16 @@ class Projection:
     leaves: LeafTable
     unseen: bool = False
     """Whether rules that were never seen may be used."""
-    plain: bool = False
-    """Whether the grammar is its own projection."""
 
     @property
     def grammar(self) -> LPCFG:
         """What it stands for."""
         return self.leaves.grammar
+
+    @property
+    def plain(self) -> bool:
+        """Whether the grammar is its own projection."""
+        return self.grammar.plain
 
     @cached_property
     def index(self) -> RuleIndex:
@@ -105,7 +89,9 @@ class Projection:
         """[R] the probabilities of the rules that were seen."""
         if self.plain:
             return self.grammar.rule_tensor
-        return np.asarray(self.grammar.rule_count / self.leaves.symbol_count[self.grammar.rules[:, 0]])
+        parent = self.grammar.rules[:, 0]
+        share = self.grammar.rule_count / self.grammar.symbol_count[parent]
+        return np.asarray(share * (1.0 - self.grammar.unseen[parent]) if self.grammar.unseen.size else share)
 
     @cached_property
     def probability(self) -> Array:
@@ -128,7 +114,7 @@ class Projection:
     def anywhere(self) -> Array:
         """[I+P] how often each symbol is the root of any part of a tree; of a plain grammar, of any part that is
         one without binarisation, too."""
-        count = self.leaves.symbol_count
+        count = self.grammar.symbol_count
         if self.plain:
             whole = [not Symbol.read(name).intermediate for name in self.grammar.interminals]
             count = count * np.append(whole, np.ones(len(self.grammar.preterminals), bool))
@@ -151,6 +137,8 @@ class Projection:
     ) -> tuple[Grown, Array]:
         """The items over a sentence, cut as they grow, and the words' scales."""
         length, interminals = len(leaves.begin) - 1, len(self.grammar.interminals)
+        if not interminals:
+            limits = Limits()  # no tree has two words: there is nothing to cut
         if limits.floor > 0.0 or limits.beam > 0.0:
             tags, bounds = leaves.symbol - np.int32(interminals), self.boundaries
             forward, backward, scale = contexts.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
@@ -236,27 +224,6 @@ def expected_boundaries(
         np.ascontiguousarray((after[:interminals] / np.maximum(tag_count, _TINY)).T),
         np.ascontiguousarray((before[:interminals] / np.maximum(count[:interminals, None], _TINY)).T),
     )
-
-
-def unseen_rules(grammar: LPCFG) -> Unseen:
-    """The unseen rules of a grammar, in factors."""
-    parents = np.bincount(grammar.rules[:, 0], grammar.rule_count, len(grammar.interminals))
-    different = np.bincount(grammar.rules[:, 0], minlength=len(grammar.interminals))
-    kept = np.minimum(GAMMA * different / np.maximum(parents, 1.0), 1.0)
-    symbols = [Symbol.read(name) for name in (*grammar.interminals, *grammar.preterminals)]
-    label = np.array([symbol.chain[-1] for symbol in symbols], object)
-    intermediate = np.array([symbol.intermediate for symbol in symbols])
-    # [S, I] whether a symbol may stand under a parent
-    own = ~intermediate[:, None] | (label[:, None] == label[: len(grammar.interminals)][None, :])
-
-    def share(side: int) -> Array:
-        counts = np.zeros((len(grammar.states), len(grammar.interminals)))
-        np.add.at(counts, (grammar.rules[:, side], grammar.rules[:, 0]), grammar.rule_count)
-        anywhere = counts.sum(1, keepdims=True) * own
-        anywhere = anywhere / np.maximum(anywhere.sum(0), _TINY)
-        return np.asarray((counts + KAPPA * anywhere) / (parents + KAPPA))
-
-    return Unseen(1.0, kept * share(1), share(2))
 
 
 def smaller(grammar: LPCFG, states: int) -> LPCFG | None:

@@ -1,0 +1,107 @@
+"""Laws of probability for grammars of phrases, whoever learned them, on small and on odd treebanks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.brackets import parse_forest
+from latentgram.lpcfg.mass import tree_mass
+from latentgram.lpcfg.surprisal import Surprisal
+from latentgram.lpcfg.update import update
+from laws.cases import CASES, Case, fitted
+
+GRAMMARS = [case for case in CASES if case.model == "LPCFG"]
+ODD = {
+    "one tree": "(S (NP (D the) (N dog)) (V barks))",
+    "one label": "(X (X (X a) (X b)) (X (X c) (X a)))",
+    "unary chains": "(TOP (ROOT (S (NP (N (W cows))) (VP (V go))))) (TOP (ROOT (S (NP (N cats)) (VP (V sleep)))))",
+    "one word": "(S (A a)) (S (A b)) (S (B a))",
+    "tags alone": "(A a) (B b)",
+    "two words": "(S (A a) (B b)) (S (B b) (A a)) (S (A a) (A a))",
+}
+
+
+def learned(case: Case, trees: str) -> lg.LPCFG:
+    return lg.fit(lg.LPCFG, lg.Treebank.of(parse_forest(trees)), by=dataclasses.replace(case.by, rare=0))
+
+
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_trees_have_a_mass_of_at_most_one(case: Case) -> None:
+    """By exact recursion; signed grammars do not claim it, and say so."""
+    grammar = fitted(case)
+    assert grammar.is_distribution == (case.learner != "Spectral")
+    if grammar.is_distribution:
+        mass = np.cumsum(tree_mass(grammar, 100))
+        assert 0.9 < mass[-1] <= 1 + 1e-9
+        assert (np.diff(mass) >= 0).all()
+
+
+@pytest.mark.parametrize("trees", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_odd_treebanks_have_a_mass_of_at_most_one(case: Case, trees: str) -> None:
+    """And any sentence gets a tree, if only one that is made up."""
+    grammar = learned(case, trees)
+    if grammar.is_distribution:
+        assert tree_mass(grammar, 100).sum() <= 1 + 1e-9
+    for words in (("a",), ("a", "b"), ("never", "seen", "words"), ("a",) * 30):
+        parse = lg.Parser(grammar).parse(list(words))
+        assert parse.tree.words == words
+        assert 0.0 <= np.min(parse.confidence) <= np.max(parse.confidence) <= 1.0
+
+
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_more_trees_leave_a_distribution(case: Case) -> None:
+    grammar = fitted(case)
+    grown = update(grammar, parse_forest("(TOP (S (NP (NEW thing)) (VP (VBZ is) (NP (NEW stuff)))))"))
+    assert isinstance(grown, lg.LPCFG)
+    if grammar.is_distribution:
+        assert grown.is_distribution
+        assert tree_mass(grown, 60).sum() <= 1 + 1e-9
+
+
+def test_seen_rules_alone_and_unseen_on_top_differ_by_what_is_kept() -> None:
+    """A grammar without the discount has more mass than one: the law can fail."""
+    grammar = fitted(Case("LPCFG", "Clustering"))
+    seen = 1.0 - grammar.unseen[grammar.rules[:, 0]]
+    undiscounted = dataclasses.replace(
+        grammar,
+        rule_tensor=grammar.rule_tensor / np.repeat(seen, np.diff(grammar.rule_offset)),
+        unseen=np.zeros(0),
+    )
+    assert not undiscounted.is_distribution
+    assert tree_mass(undiscounted, 40).sum() > 1
+
+
+@pytest.mark.parametrize("states", [1, 2])
+def test_one_value_of_p_of_a_sentence(states: int) -> None:
+    """The exact parser, all trees of it together, and the prefixes at the end; and no prefix is less probable."""
+    case = Case("LPCFG", "Counting" if states == 1 else "Clustering")
+    grammar = fitted(case)
+    parser, surprisal = lg.Parser(grammar, pruning=lg.Pruning.none()), Surprisal.of(grammar, break_off=0.0)
+    compared = 0
+    for tagged in case.data.sentences()[:12]:
+        for sentence in (tagged, tagged.without_tags()):
+            if len(sentence) > 9:
+                continue
+            compared += 1
+            logprob, prefixes = surprisal.logprob(sentence), surprisal.prefix_logprobs(sentence)
+            assert (np.diff([0.0, *prefixes, logprob]) <= 1e-9).all()
+            bits = surprisal(sentence).sum() + surprisal.ending(sentence)
+            assert -bits * np.log(2) == pytest.approx(logprob, abs=1e-9)
+            parse = parser.parse(sentence)
+            assert parse.tree_logprob <= parse.logprob + 1e-9
+            assert np.min(parse.confidence) >= 0.0
+            assert np.max(parse.confidence) <= 1.0
+            if states == 1:
+                assert parse.logprob == pytest.approx(logprob, abs=1e-9)
+                assert parser.score(parse.tree).tree_logprob <= parser.score(parse.tree).logprob + 1e-9
+                trees = [tree.tree_logprob for tree in parser.nbest(sentence, 2000)]
+                total = np.logaddexp.reduce(trees)
+                assert total <= logprob + 1e-9
+                if len(trees) < 2000:
+                    assert total == pytest.approx(logprob, abs=1e-9)
+    assert compared > 2
