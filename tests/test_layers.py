@@ -8,7 +8,7 @@ import pytest
 import latentgram
 
 ROWS = [
-    {"data", "errors", "interrupt", "progress"},
+    {"data", "errors", "interrupt", "progress", "compiling", "kernel_cache"},
     {"numeric"},
     {"parallel", "evaluate"},
     {"view"},
@@ -32,7 +32,14 @@ EDGES = {
 PACKAGE = Path(latentgram.__file__).parent
 ENTRIES = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 PATHS = sorted(set(PACKAGE.rglob("*.py")) - ENTRIES)
-INSIDE = {("data", "errors"), ("data", "interrupt"), ("data", "progress"), ("progress", "interrupt")}
+INSIDE = {
+    ("data", "errors"),
+    ("data", "interrupt"),
+    ("data", "progress"),
+    ("progress", "interrupt"),
+    ("data", "compiling"),
+    ("compiling", "kernel_cache"),
+}
 """Imports inside the lowest row."""
 PICTURES = {("data", "view")}
 """Trees draw themselves in a notebook; what draws them is imported at that moment only."""

@@ -42,7 +42,7 @@ def _ship() -> None:
     import tempfile
 
     from latentgram.cli.console import say
-    from latentgram.numeric.kernel_cache import finish_shipping, shipping_environment
+    from latentgram.kernel_cache import finish_shipping, shipping_environment
 
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, **shipping_environment(), "NUMBA_CACHE_DIR": cache}

@@ -5,7 +5,8 @@ O(gold brackets × output brackets) a sentence.
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 VALID, ERROR, SKIP = 0, 1, 2
 """States of a sentence, with EVALB's numbers: compared; the words differ; the output has no words (no parse)."""
@@ -14,7 +15,7 @@ STATUS, MATCHED, GOLD, OUTPUT, CROSSING, WORDS, TAGS = range(7)
 """Columns of the result."""
 
 
-@njit(cache=True)
+@njit()
 def _alike(left, right, pairs):
     if left == right:
         return True
@@ -24,7 +25,7 @@ def _alike(left, right, pairs):
     return False
 
 
-@njit(cache=True)
+@njit()
 def compare_brackets(
     gold_at,
     gold,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from latentgram.numeric.compiling import depends_on_type
+from latentgram.compiling import depends_on_type
 from latentgram.numeric.semiring import times
 
 NOTHING = -1

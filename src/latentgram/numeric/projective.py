@@ -22,11 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.numeric.compiling import by_type
+from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
@@ -56,14 +55,14 @@ class TreeScores(NamedTuple):
     """[pairs]"""
 
 
-@njit(cache=True)
+@njit()
 def first_order(arc, root):
     """Weights of arcs alone, all of which may be used."""
     none = np.empty(0, np.int64)
     return TreeScores(arc, root, none, none, np.empty((0, 0), np.int64), np.empty(0))
 
 
-@njit(cache=True)
+@njit()
 def second_order(kept):
     """Weights of the arcs marked in kept [N, N] (head, modifier) and of their siblings, all 0 for now."""
     n_words = kept.shape[0]
@@ -88,7 +87,7 @@ def second_order(kept):
     return TreeScores(arc, root, offset, modifier, sibling_begin, np.zeros(pairs))
 
 
-@njit(cache=True)
+@njit()
 def inside(semiring, scores):
     """The chart [4, N, N], and the total."""
     arc, root, offset, modifier, sibling_begin, sibling = scores
@@ -163,7 +162,7 @@ def _hand_to_roots(semiring, root, total, chart, to_chart):
     return root_marginal
 
 
-@njit(cache=True)
+@njit()
 def marginals(semiring, scores):
     """Posterior of every arc [N, N] (head, modifier) and root word [N], and the value of the sentence."""
     arc, root, offset, modifier, sibling_begin, sibling = scores
@@ -243,7 +242,7 @@ def marginals(semiring, scores):
     return marginal, root_marginal, total
 
 
-@njit(cache=True)
+@njit()
 def best_heads(scores):
     """The heads of the best tree (−1 for the root word) and its score; all −1 and −∞ if there is no tree.
 
@@ -258,7 +257,7 @@ def best_heads(scores):
     return heads, total
 
 
-@njit(cache=True)
+@njit()
 def score_heads(scores, heads):
     """The score of a tree (−1 for the head of the root word); −∞ if an arc of it is not listed."""
     arc, root, offset, modifier, sibling_begin, sibling = scores
@@ -345,7 +344,7 @@ def _heads_of(items, begin, n_words):
     return heads
 
 
-@njit(cache=True)
+@njit()
 def k_best_heads(scores, k):
     """The heads [at most k, N] of the best trees (−1 for the root word), best first, and their scores."""
     chart, _ = inside(Max(), scores)
@@ -353,7 +352,7 @@ def k_best_heads(scores, k):
     return _heads_of(items, begin, len(scores.root)), values
 
 
-@njit(cache=True)
+@njit()
 def draw_heads(scores, uniforms):
     """The heads [trees, N] of trees drawn from the posterior, each by a row of 4N numbers in [0, 1).
 

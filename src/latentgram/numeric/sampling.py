@@ -8,9 +8,9 @@ items that it is made of, and those of an item are looked at once for all draws.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
+from latentgram.compiling import njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges, worth
 from latentgram.numeric.semiring import shares
 
@@ -18,7 +18,7 @@ _LEAST = 2.0**-53
 """Edges of a smaller share lie between two neighbouring numbers of [0, 1): they are not remembered."""
 
 
-@njit(cache=True)
+@njit()
 def draw_place(shares, uniform):
     """The place that a number in [0, 1) falls on; shares that are not positive are never drawn. O(places)."""
     total = 0.0

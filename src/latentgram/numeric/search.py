@@ -1,9 +1,9 @@
 """Binary search in a part of a sorted array: O(log of its length)."""
 
-from numba import njit
+from latentgram.compiling import njit
 
 
-@njit(cache=True)
+@njit()
 def find(values, begin, end, wanted):
     """The place of a number in sorted values[begin:end], or −1."""
     low, high = begin, end

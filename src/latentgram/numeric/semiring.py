@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.numeric.compiling import REORDER, by_type, depends_on_type
+from latentgram.compiling import REORDER, by_type, depends_on_type
 
 
 class Real(NamedTuple):

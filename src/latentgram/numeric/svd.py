@@ -20,9 +20,9 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.errors import RankError
 from latentgram.numeric.threads import one_thread
 
@@ -163,7 +163,7 @@ def by_lanczos(matrix: SparseMatrix, rank: int) -> Decomposition:
 # begins in `columns` and `values`. All of it lets go of the interpreter's lock.
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _multiply(pointers, columns, values, vectors):
     """A · vectors [columns of A, r]."""
     result = np.zeros((pointers.size - 1, vectors.shape[1]))
@@ -174,7 +174,7 @@ def _multiply(pointers, columns, values, vectors):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _square(pointers, columns, values, vector, result):
     """AᵀA · vector, in one pass over A."""
     result[:] = 0.0
@@ -186,7 +186,7 @@ def _square(pointers, columns, values, vector, result):
             result[columns[p]] += total * values[p]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _away_from(basis, vector):
     """Take from a vector its parts along orthonormal rows; returns these."""
     parts = np.dot(basis, vector)
@@ -194,7 +194,7 @@ def _away_from(basis, vector):
     return parts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _lanczos_steps(pointers, columns, values, basis, projected, first):
     """Continue an orthonormal basis (rows) of a Krylov space of AᵀA behind row `first`, up to its last row.
 

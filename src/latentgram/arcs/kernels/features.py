@@ -13,7 +13,8 @@ Cost: about 50 buckets per arc and 12 per pair of siblings, one look into memory
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 WORD, TAG, COARSE, STEM = range(4)
 """The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
@@ -33,7 +34,7 @@ _ROLES = 23
 ) = range(_ROLES)  # fmt: skip
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _mixed(role, symbol):
     """A random-looking code of 64 bits (the finaliser of SplitMix64)."""
     x = np.uint64(role + 1) * np.uint64(0xD1342543DE82EF95) + np.uint64(symbol + 7) * _ODD
@@ -42,7 +43,7 @@ def _mixed(role, symbol):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True)
+@njit()
 def sentence_at(trees, s):
     """The symbols [4, N + 2] of a sentence of `EncodedTrees`, and its heads [N + 2] by places."""
     begin, end = trees.offsets[s], trees.offsets[s + 1]
@@ -51,7 +52,7 @@ def sentence_at(trees, s):
     return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
 
 
-@njit(cache=True)
+@njit()
 def role_codes(symbols):
     """The codes [roles, N + 2] of the words of a sentence in every role.
 
@@ -78,7 +79,7 @@ def role_codes(symbols):
     return codes
 
 
-@njit(cache=True)
+@njit()
 def last_alike(symbols):
     """For every place the last place before it with the same tag, or −1."""
     places = symbols.shape[1]
@@ -91,7 +92,7 @@ def last_alike(symbols):
     return last
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def distance_variant(head, modifier):
     """The variant of direction and distance, 2 … 15."""
     distance = abs(head - modifier)
@@ -106,7 +107,7 @@ def distance_variant(head, modifier):
     return 2 + 7 * (1 if modifier > head else 0) + bucket
 
 
-@njit(cache=True)
+@njit()
 def arc_buckets(codes, last, head, modifier, shift, buckets):
     """Write the buckets of the arc head → modifier (places; 0 is the root); how many there are.
 
@@ -153,7 +154,7 @@ def arc_buckets(codes, last, head, modifier, shift, buckets):
     return count
 
 
-@njit(cache=True)
+@njit()
 def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
     """Write the buckets of a modifier and the sibling before it on the same side (the head itself: none)."""
     pair = _mixed(_PAIR, 0 if sibling != head else 1)
@@ -189,7 +190,7 @@ def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
     return count
 
 
-@njit(cache=True)
+@njit()
 def sibling_of(heads, word):
     """The place of the modifier before `word` on its side of the head, or of the head if it is the first."""
     head = heads[word]
@@ -202,7 +203,7 @@ def sibling_of(heads, word):
     return head
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def add_up(weights, buckets, count, origin, word):
     """The sum of the weights of buckets, each with the direction and with the direction and distance to a word.
 
@@ -215,7 +216,7 @@ def add_up(weights, buckets, count, origin, word):
     return total
 
 
-@njit(cache=True)
+@njit()
 def score_arcs(symbols, weights, arc, root):
     """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence."""
     n_words = symbols.shape[1] - 2
@@ -234,7 +235,7 @@ def score_arcs(symbols, weights, arc, root):
                 arc[head - 1, modifier - 1] = score
 
 
-@njit(cache=True)
+@njit()
 def bits_of(size):
     """log₂ of a power of two."""
     bits = 0
@@ -244,7 +245,7 @@ def bits_of(size):
     return bits
 
 
-@njit(cache=True)
+@njit()
 def score_listed(symbols, weights, scores):
     """Fill the weights of listed arcs, their siblings and the roots (`TreeScores` of numeric/projective.py)."""
     arc, root, offset, modifier, sibling_begin, sibling = scores
@@ -268,7 +269,7 @@ def score_listed(symbols, weights, scores):
                 sibling[place + b] = add_up(weights, buckets, count, before, word)
 
 
-@njit(cache=True)
+@njit()
 def score_tree(symbols, weights, heads, second):
     """The score of a tree; heads [N + 2] by places, 0 the root; with its siblings if `second`."""
     shift = np.uint64(64 - bits_of(len(weights)))

@@ -11,7 +11,8 @@ ends, where the root, a head without a left side, has the number 0. O(N²) for a
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 ATOMS = (
     "side", "head", "head word", "parent", "parent word", "grandparent", "great-grandparent", "head's sibling",
@@ -80,14 +81,14 @@ MOST = 4
 LEFT, RIGHT = 0, 1
 
 
-@njit(cache=True)
+@njit()
 def mixed(key, atom):
     """A hash of 64 bits of another and a number."""
     key = (key ^ np.uint64(atom)) * np.uint64(0x9E3779B97F4A7C15)
     return key ^ (key >> np.uint64(29))
 
 
-@njit(cache=True)
+@njit()
 def feature_keys(history, templates, keys):
     """Write the keys [templates] of the features of a history."""
     for t in range(len(templates)):
@@ -98,7 +99,7 @@ def feature_keys(history, templates, keys):
         keys[t] = key
 
 
-@njit(cache=True)
+@njit()
 def all_feature_keys(history, templates):
     """The keys [events, templates] of many histories."""
     keys = np.empty((len(history), len(templates)), np.uint64)
@@ -107,7 +108,7 @@ def all_feature_keys(history, templates):
     return keys
 
 
-@njit(cache=True)
+@njit()
 def _rounded(length):
     """Lengths up to 4, then in wider and wider classes."""
     if length <= 4:
@@ -115,7 +116,7 @@ def _rounded(length):
     return 5 if length <= 6 else 6 if length <= 10 else 7 if length <= 20 else 8
 
 
-@njit(cache=True)
+@njit()
 def _spans(heads, begin, end):
     """First and last word of all that is below each word."""
     for word in range(len(begin)):
@@ -127,7 +128,7 @@ def _spans(heads, begin, end):
             above = heads[above - 1]
 
 
-@njit(cache=True)
+@njit()
 def _next(heads, head, word, way):
     """The next modifier of a head after a word, going this way; 0 if there is none."""
     word += way
@@ -138,7 +139,7 @@ def _next(heads, head, word, way):
     return 0
 
 
-@njit(cache=True)
+@njit()
 def histories(heads, tags, words, n_tags, history, made):
     """Write the history [events, atoms] of every event of a tree and the word it made, 0 for an end; their number.
 

@@ -14,10 +14,10 @@ costs k trees and k² products of sparse vectors more than there.
 """
 
 import numpy as np
-from numba import njit
 
 from latentgram.arcs.kernels.features import sentence_at
 from latentgram.arcs.kernels.mira import difference, first_order_scores, listed_scores, move, taken_out
+from latentgram.compiling import njit
 from latentgram.numeric.projective import first_order, k_best_heads, score_heads
 
 ROUNDS = 100
@@ -25,7 +25,7 @@ ROUNDS = 100
 PRECISION = 1e-9
 
 
-@njit(cache=True)
+@njit()
 def k_best_pass(order, trees, best, limit, clock, weights, summed):
     """Learn from `EncodedTrees` in this order; the number of wrong heads in the best trees, and the clock."""
     second = len(trees.kept_start) > 0
@@ -66,7 +66,7 @@ def k_best_pass(order, trees, best, limit, clock, weights, summed):
     return wrong, clock
 
 
-@njit(cache=True)
+@njit()
 def _products(changes, steps, dense):
     """Δ_i · Δ_j of all rivals; `dense` is zero before and after."""
     count = len(changes)
@@ -82,7 +82,7 @@ def _products(changes, steps, dense):
     return products
 
 
-@njit(cache=True)
+@njit()
 def _factors(products, lacking, limit):
     """α, see the module."""
     factors = np.zeros(len(lacking))

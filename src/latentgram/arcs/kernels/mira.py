@@ -9,7 +9,6 @@ The average of the weights over all steps is w − u / T with u = Σ_t t τ_t Δ
 """
 
 import numpy as np
-from numba import njit
 
 from latentgram.arcs.kernels.features import (
     ARC_FEATURES,
@@ -24,10 +23,11 @@ from latentgram.arcs.kernels.features import (
     sibling_buckets,
     sibling_of,
 )
+from latentgram.compiling import njit
 from latentgram.numeric.projective import best_heads, first_order, second_order
 
 
-@njit(cache=True)
+@njit()
 def _collect(buckets, count, direction, variant, sign, change, touched, used):
     """Add a part's features to the change of weights; how many buckets are touched now."""
     for f in range(count):
@@ -38,7 +38,7 @@ def _collect(buckets, count, direction, variant, sign, change, touched, used):
     return used
 
 
-@njit(cache=True)
+@njit()
 def taken_out(change, touched):
     """The change of each touched weight, and the sum of their squares; all of it is zero then.
 
@@ -53,7 +53,7 @@ def taken_out(change, touched):
     return steps, norm
 
 
-@njit(cache=True)
+@njit()
 def move(weights, summed, touched, steps, rate, clock):
     """Take a step, and add it to the sum that the average is made of."""
     for t in range(len(touched)):
@@ -61,7 +61,7 @@ def move(weights, summed, touched, steps, rate, clock):
         summed[touched[t]] += clock * rate * steps[t]
 
 
-@njit(cache=True)
+@njit()
 def difference(symbols, gold, guess, second, size, change):
     """Add features(gold) − features(guess) to the change of `size` weights; the buckets that are touched.
 
@@ -92,7 +92,7 @@ def difference(symbols, gold, guess, second, size, change):
     return touched[:used]
 
 
-@njit(cache=True)
+@njit()
 def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed, change):
     """The step that makes the gold heads win over the guessed ones."""
     touched = difference(symbols, gold, guess, second, len(weights), change)
@@ -101,7 +101,7 @@ def _update(symbols, gold, guess, second, margin, limit, clock, weights, summed,
         move(weights, summed, touched, steps, min(limit, margin / norm), clock)
 
 
-@njit(cache=True)
+@njit()
 def first_order_scores(symbols, weights):
     """The scores of all arcs [N, N] and of all words as roots [N]."""
     n_words = symbols.shape[1] - 2
@@ -110,7 +110,7 @@ def first_order_scores(symbols, weights):
     return arc, root
 
 
-@njit(cache=True)
+@njit()
 def _first_order_rival(symbols, gold, weights):
     """The heads [N] of the tree with the best score and loss by arcs alone, and how far it beats the right one."""
     n_words = symbols.shape[1] - 2
@@ -127,7 +127,7 @@ def _first_order_rival(symbols, gold, weights):
     return heads, score - right
 
 
-@njit(cache=True)
+@njit()
 def listed_scores(symbols, start, listed, weights):
     """The scores of the arcs listed for each word, with adjacent siblings."""
     n_words = symbols.shape[1] - 2
@@ -146,7 +146,7 @@ def listed_scores(symbols, start, listed, weights):
     return scores
 
 
-@njit(cache=True)
+@njit()
 def _second_order_rival(symbols, gold, start, listed, weights):
     """The same with adjacent siblings, among the heads listed for each word, the right one included."""
     n_words = symbols.shape[1] - 2
@@ -175,7 +175,7 @@ def _second_order_rival(symbols, gold, start, listed, weights):
     return heads, score - right
 
 
-@njit(cache=True)
+@njit()
 def mira_pass(order, trees, limit, clock, weights, summed):
     """Learn from `EncodedTrees` in this order; the number of wrong heads met, and the clock.
 

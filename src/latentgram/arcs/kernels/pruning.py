@@ -5,14 +5,14 @@ head, or if it is in the best tree, so that there always is a tree. O(N³) per s
 """
 
 import numpy as np
-from numba import njit
 
 from latentgram.arcs.kernels.features import score_arcs, sentence_at
+from latentgram.compiling import njit
 from latentgram.numeric.projective import best_heads, first_order, marginals
 from latentgram.numeric.semiring import Log
 
 
-@njit(cache=True)
+@njit()
 def likely_arcs(symbols, weights, scale, floor):
     """Which arcs [N + 1, N] (head by its place, 0 the root; modifier) are kept."""
     n_words = symbols.shape[1] - 2
@@ -30,7 +30,7 @@ def likely_arcs(symbols, weights, scale, floor):
     return kept
 
 
-@njit(cache=True)
+@njit()
 def list_likely_heads(trees, weights, scale, floor):
     """For every word of many sentences the places of the heads that are kept, its right head among them.
 

@@ -10,22 +10,22 @@ Cost: 26 rows per arc, O(L) each.
 """
 
 import numpy as np
-from numba import njit
 
 from latentgram.arcs.kernels.features import COARSE, STEM, TAG, WORD, distance_variant, sentence_at
+from latentgram.compiling import njit
 
 FEATURES = 26
 _ROW = 8
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _key(first, second, third):
     """Three symbols in one number."""
     return (np.uint64(first + 11) * _ODD + np.uint64(second + 11)) * _ODD + np.uint64(third + 11)
 
 
-@njit(cache=True)
+@njit()
 def relation_rows(symbols, heads, first_child, last_child, children, word, size, rows):
     """Write the rows of the arc to `word`; `heads` by places, 0 the root."""
     head = heads[word]
@@ -59,7 +59,7 @@ def relation_rows(symbols, heads, first_child, last_child, children, word, size,
         rows[template] = np.int64((mixed >> np.uint64(20)) & mask) * _ROW
 
 
-@njit(cache=True)
+@njit()
 def _children(heads):
     """For every place its first and last modifier (0: none) and how many it has."""
     first, last = np.zeros(len(heads), np.int64), np.zeros(len(heads), np.int64)
@@ -73,7 +73,7 @@ def _children(heads):
     return first, last, count
 
 
-@njit(cache=True)
+@njit()
 def _scores(weights, rows, scores):
     for r in range(len(scores)):
         scores[r] = 0.0
@@ -83,7 +83,7 @@ def _scores(weights, rows, scores):
             scores[r] += weights[begin + r]
 
 
-@njit(cache=True)
+@njit()
 def name_arcs(symbols, heads, relations, weights, n_relations):
     """Write the best relation of every word of a sentence; `heads` [N + 2] by places; the lowest number of equals.
 
@@ -97,7 +97,7 @@ def name_arcs(symbols, heads, relations, weights, n_relations):
         relations[word - 1] = np.argmax(scores)
 
 
-@njit(cache=True)
+@njit()
 def relation_pass(order, trees, relations, n_relations, limit, clock, weights, summed):
     """Learn from the sentences in this order; how many relations were wrong, and the clock."""
     rows, scores = np.empty(FEATURES, np.int64), np.empty(n_relations)

@@ -21,10 +21,10 @@ The averaged perceptron (Collins 2002), which the paper has, takes for y' the ca
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.mira import move, taken_out
+from latentgram.compiling import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,7 +50,7 @@ class FlatLists(NamedTuple):
     """Root and none counted."""
 
 
-@njit(cache=True)
+@njit()
 def template_codes(tags, heads, n_tags, codes):
     """Write the codes [2N] of a tree; tags [N], heads [N] from 1, 0 the root."""
     n_words = len(tags)
@@ -75,7 +75,7 @@ def template_codes(tags, heads, n_tags, codes):
         codes[n_words + word - 1] = ((kind * n_tags + tags[word - 1]) * n_tags + tag) * n_tags + grandparent
 
 
-@njit(cache=True)
+@njit()
 def score_candidates(tags, heads, dense, weights, n_tags, template_weights):
     """The scores [k] of the candidates of one list: heads [k, N], dense [k, D]."""
     scores = np.zeros(len(heads))
@@ -90,7 +90,7 @@ def score_candidates(tags, heads, dense, weights, n_tags, template_weights):
     return scores
 
 
-@njit(cache=True)
+@njit()
 def _collect(tags, heads, n_tags, sign, change):
     """Add the templates of a tree to the change of weights; their codes."""
     codes = np.empty(2 * len(tags), np.int64)
@@ -100,7 +100,7 @@ def _collect(tags, heads, n_tags, sign, change):
     return codes
 
 
-@njit(cache=True)
+@njit()
 def margin_pass(order, lists, limit, clock, weights, summed, template_weights, template_summed):
     """Learn from the lists in this order; how many heads were lost against the best candidates, and the clock."""
     change = np.zeros(len(template_weights))

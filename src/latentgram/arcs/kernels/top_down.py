@@ -8,15 +8,15 @@ their events, so each different one is computed once.
 """
 
 import numpy as np
-from numba import njit
 
 from latentgram.arcs.kernels.histories import feature_keys, histories, mixed
+from latentgram.compiling import njit
 
 FULL = 0.5
 """A memory of events is emptied when it is filled to this share."""
 
 
-@njit(cache=True)
+@njit()
 def log_shares(rows, weights, scores):
     """Write s(o) − log Σ exp s into scores [outcomes]; rows of −1 have no weights."""
     scores[:] = 0.0
@@ -30,7 +30,7 @@ def log_shares(rows, weights, scores):
     scores -= greatest + np.log(total)
 
 
-@njit(cache=True)
+@njit()
 def gradient_pass(order, rows, outcomes, weights, squares, step):
     """Learn from events in this order; minus the sum of their log-probabilities before they were learned from.
 
@@ -59,7 +59,7 @@ def gradient_pass(order, rows, outcomes, weights, squares, step):
     return loss
 
 
-@njit(cache=True)
+@njit()
 def rows_of(keys, known, rows):
     """Write the places of keys [templates] among the sorted known ones; −1 for others."""
     for t in range(len(keys)):
@@ -67,7 +67,7 @@ def rows_of(keys, known, rows):
         rows[t] = place if place < len(known) and known[place] == keys[t] else -1
 
 
-@njit(cache=True)
+@njit()
 def all_rows_of(keys, known):
     """The places [events, templates] of the keys of many events."""
     rows = np.empty(keys.shape, np.int32)
@@ -76,7 +76,7 @@ def all_rows_of(keys, known):
     return rows
 
 
-@njit(cache=True)
+@njit()
 def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, known, weights):
     """log P [trees, 2] of the modifiers and of the ends of each tree of a sentence.
 

@@ -8,8 +8,9 @@ for sentences that are projective already, and O(lifts · Σ arc length · depth
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from latentgram.compiling import njit
 
 GOOD, OUT_OF_RANGE, NO_ROOT, TWO_ROOTS, CYCLE = range(5)
 """What can be wrong with the heads of a sentence."""
@@ -18,7 +19,7 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit()
 def find_faults(heads: Ints, offsets: Offsets) -> tuple[NDArray[np.int8], Ints]:
     """For each sentence the first kind of fault there is, and the number of a word that shows it (0: none)."""
     sentences = len(offsets) - 1
@@ -55,7 +56,7 @@ def find_faults(heads: Ints, offsets: Offsets) -> tuple[NDArray[np.int8], Ints]:
     return kind, word
 
 
-@njit(cache=True)
+@njit()
 def _contiguous(heads: Ints, base: int, length: int, left: Ints, right: Ints, size: Ints, open_: Ints) -> bool:
     """Whether the words below each word, itself included, stand side by side.
 
@@ -81,7 +82,7 @@ def _contiguous(heads: Ints, base: int, length: int, left: Ints, right: Ints, si
     return True
 
 
-@njit(cache=True)
+@njit()
 def find_projective(heads: Ints, offsets: Offsets) -> NDArray[np.bool_]:
     """Which sentences are projective; all must be trees."""
     sentences = len(offsets) - 1
@@ -95,14 +96,14 @@ def find_projective(heads: Ints, offsets: Offsets) -> NDArray[np.bool_]:
     return result
 
 
-@njit(cache=True)
+@njit()
 def _dominates(heads: Ints, base: int, above: int, word: int) -> bool:
     while word != above and word != 0:
         word = heads[base + word]
     return word == above
 
 
-@njit(cache=True)
+@njit()
 def lift_arcs(heads: Ints, offsets: Offsets, projective: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """The heads after lifting, and how often each word was lifted (Nivre & Nilsson 2005, algorithm 1).
 

@@ -6,7 +6,8 @@ nodes that are open.
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 GOOD = 0
 NEVER_CLOSED = 1
@@ -24,12 +25,12 @@ _FNV_BASIS = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _blank(byte):
     return byte == 32 or 9 <= byte <= 13
 
 
-@njit(cache=True)
+@njit()
 def _token(text, at):
     """Where the token at this place ends, and its hash (FNV-1a)."""
     code = _FNV_BASIS
@@ -42,7 +43,7 @@ def _token(text, at):
     return at, code
 
 
-@njit(cache=True)
+@njit()
 def _next_tree(text, at):
     """Where the next line begins that opens with a bracket in its first column; the end if there is none."""
     while at < len(text):
@@ -52,7 +53,7 @@ def _next_tree(text, at):
     return at
 
 
-@njit(cache=True)
+@njit()
 def _intern(text, begin, end, code, slots, place, length, known):
     """The number of the token text[begin:end], which is `known` if it is new (and is then entered)."""
     mask = np.uint64(len(slots) - 1)
@@ -73,7 +74,7 @@ def _intern(text, begin, end, code, slots, place, length, known):
     return known
 
 
-@njit(cache=True)
+@njit()
 def _double(text, slots, place, length, known):
     """The same table with twice the room; it is never more than half full."""
     larger = np.full(2 * len(slots), -1, np.int32)
@@ -85,7 +86,7 @@ def _double(text, slots, place, length, known):
     return larger, place, length
 
 
-@njit(cache=True)
+@njit()
 def _is_comment(text, at):
     """Whether a line that begins so between two trees is a comment: % or #, or Penn's *x* copyright lines."""
     if text[at] == 37 or text[at] == 35:
@@ -93,7 +94,7 @@ def _is_comment(text, at):
     return at + 2 < len(text) and text[at] == 42 and text[at + 1] == 120 and text[at + 2] == 42
 
 
-@njit(cache=True)
+@njit()
 def scan(text, begins_line, final, skip_bad):
     """Read trees until the text ends.
 
@@ -222,7 +223,7 @@ def scan(text, begins_line, final, skip_bad):
     )
 
 
-@njit(cache=True)
+@njit()
 def render(label, word, is_root, closes, label_bytes, label_begin, word_bytes, word_begin):
     """The bytes of a forest, one tree a line. `closes[v]` brackets close after the word of node v."""
     total = 1

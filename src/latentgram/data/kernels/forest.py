@@ -10,10 +10,11 @@ them, or k - 2 when h = 1, since X itself is the outermost) and one each before 
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 
-@njit(cache=True)
+@njit()
 def parents(size):
     """The parent of each node, -1 at the roots; O(nodes).
 
@@ -30,7 +31,7 @@ def parents(size):
     return parent
 
 
-@njit(cache=True)
+@njit()
 def depths(parent):
     """The number of ancestors of each node; parents stand before their children."""
     depth = np.zeros(len(parent), np.int32)
@@ -40,7 +41,7 @@ def depths(parent):
     return depth
 
 
-@njit(cache=True)
+@njit()
 def binarise(size, arity, head, memory):
     """Returns for each node of the result its size and its source, and for the new ones what they remember.
 
@@ -102,7 +103,7 @@ def binarise(size, arity, head, memory):
     return new_size, source, siblings
 
 
-@njit(cache=True)
+@njit()
 def head_children(size, arity, above, below, first_pass, from_right, wanted, skipped):
     """The place of the head among the children of each node; 0 where there are none.
 
@@ -144,7 +145,7 @@ def head_children(size, arity, above, below, first_pass, from_right, wanted, ski
     return head
 
 
-@njit(cache=True)
+@njit()
 def head_words(size, arity, head, begin):
     """The head word of each node, counted from 0 in its sentence: that of its head child, from the words up."""
     word = np.empty(len(size), np.int32)

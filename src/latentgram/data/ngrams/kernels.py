@@ -10,21 +10,22 @@ which the processor fetches side by side, and the second does the work.
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 EMPTY = -1
 BLOCK = 64
 LOW = 0xFFFFFFFF
 
 
-@njit(cache=True)
+@njit()
 def _place(key, mask):
     """Fibonacci hashing: the high bits of the product are well mixed."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
 
 
-@njit(cache=True)
+@njit()
 def _probe(slots, key, mask):
     """The place of a key, or the free place where it belongs."""
     place = _place(key, mask)
@@ -33,7 +34,7 @@ def _probe(slots, key, mask):
     return place
 
 
-@njit(cache=True)
+@njit()
 def _doubled(slots):
     """The same table with twice the slots."""
     grown = np.full((2 * slots.shape[0], 2), EMPTY, np.int64)
@@ -43,7 +44,7 @@ def _doubled(slots):
     return grown
 
 
-@njit(cache=True)
+@njit()
 def _longer(array, used):
     """The same array with room for twice as many."""
     grown = np.empty(2 * array.size, array.dtype)
@@ -51,7 +52,7 @@ def _longer(array, used):
     return grown
 
 
-@njit(cache=True)
+@njit()
 def without_rare(at, count, least):
     """The numbers of the n-grams that end at each position, -1 in place of those that are seen too rarely."""
     kept = np.empty(at.size, np.int32)
@@ -60,7 +61,7 @@ def without_rare(at, count, least):
     return kept
 
 
-@njit(cache=True)
+@njit()
 def count_extensions(tokens, shorter, bigrams):
     """Number and count the n-grams one longer than those of `shorter` (the n-gram ending at each position, or -1).
 

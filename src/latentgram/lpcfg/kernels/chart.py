@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from latentgram.compiling import njit
 
 
 class Unseen(NamedTuple):
@@ -105,13 +106,13 @@ def index_rules(rules: NDArray[np.int32], interminals: int, symbols: int) -> Rul
     )
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def cell_of(length, first, width):
     """The number of the cell over `width` words from `first` on."""
     return (width - 1) * length - (width - 1) * (width - 2) // 2 + first
 
 
-@njit(cache=True)
+@njit()
 def grown(array, size):
     """The array, or a copy of at least twice its length when it cannot hold `size` entries."""
     if size <= array.shape[0]:
@@ -121,7 +122,7 @@ def grown(array, size):
     return larger
 
 
-@njit(cache=True)
+@njit()
 def pack_chart(length, cell_begin, item_symbol, joints, index):
     """The chart of the edges that the joints and the rules allow between some items."""
     cells = length * (length + 1) // 2
@@ -202,7 +203,7 @@ def pack_chart(length, cell_begin, item_symbol, joints, index):
     )
 
 
-@njit(cache=True)
+@njit()
 def number_edges(split_begin, parent_begin):
     """Where the edges of each group begin."""
     groups = split_begin.shape[0] - 1
@@ -213,7 +214,7 @@ def number_edges(split_begin, parent_begin):
     return edge_begin
 
 
-@njit(cache=True)
+@njit()
 def prune_chart(chart, item_marginal, edge_marginal, threshold):
     """The chart of the edges whose marginal is at least `threshold` in size, and where each item came from.
 

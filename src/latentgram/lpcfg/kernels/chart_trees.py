@@ -19,21 +19,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from latentgram.compiling import by_type, njit
 from latentgram.lpcfg.kernels.chart import PackedChart, cell_of
 from latentgram.lpcfg.kernels.first_pass import Grown
 from latentgram.lpcfg.kernels.rows import at_end, at_first, splits
-from latentgram.numeric.compiling import by_type
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
 from latentgram.numeric.semiring import Real
 
 
-@njit(cache=True)
+@njit()
 def _best_gains(chart, item_gain, edge_gain):
     """The greatest total gain of a tree at each item, and the children that reach it (−1 at a leaf)."""
     items, leaves = chart.item_symbol.shape[0], chart.cell_begin[chart.length]
@@ -53,7 +52,7 @@ def _best_gains(chart, item_gain, edge_gain):
     return best, left_child, right_child
 
 
-@njit(cache=True)
+@njit()
 def best_tree(chart, item_gain, edge_gain, root_gain):
     """The tree of greatest total gain, as its items in preorder and the size of the subtree at each.
 
@@ -97,7 +96,7 @@ class _ChartEdges(NamedTuple):
     edge_weight: NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit()
 def _edges_by_item(chart, root_weight, item_weight, edge_weight):
     """The hypergraph with these weights."""
     items, parents = chart.item_symbol.shape[0], chart.parent_item.shape[0]
@@ -152,7 +151,7 @@ class _Unpacked(NamedTuple):
     tags: NDArray[np.int32]
 
 
-@njit(cache=True)
+@njit()
 def _unpacked(chart, rules, rule_weight, root_weight):
     """The hypergraph with these weights."""
     length, interminals, rows = chart.exponent.shape[0], rules.begin.shape[0] - 1, chart.rows
@@ -214,7 +213,7 @@ def _list_unpacked(structure, item, edges):
 by_type(list_edges, {_ChartEdges: _list_edges, _Unpacked: _list_unpacked})
 
 
-@njit(cache=True)
+@njit()
 def k_best_trees(chart, item_gain, edge_gain, k):
     """The items in preorder and the sizes of the subtrees of the k best trees, [trees, 2n − 1], best first."""
     best, _, _ = _best_gains(chart, item_gain, edge_gain)
@@ -223,7 +222,7 @@ def k_best_trees(chart, item_gain, edge_gain, k):
     return _in_rows(items, len(begin) - 1, chart.length, chart.cell_begin[chart.length])
 
 
-@njit(cache=True)
+@njit()
 def draw_trees(chart, item_posterior, edge_posterior, uniforms):
     """Draws, one a row of `uniforms` [trees, n]: the items in preorder and the sizes of the subtrees."""
     none = np.zeros_like(item_posterior)
@@ -233,7 +232,7 @@ def draw_trees(chart, item_posterior, edge_posterior, uniforms):
     return _in_rows(items, len(begin) - 1, chart.length, leaves)
 
 
-@njit(cache=True)
+@njit()
 def most_probable_trees(chart, rules, rule_weight, root_weight, k):
     """`k_best_trees` by probability, out of a first pass in `MaxProduct`; weights are logarithms."""
     length, leaves = chart.exponent.shape[0], chart.cell_begin[chart.exponent.shape[0]]
@@ -242,7 +241,7 @@ def most_probable_trees(chart, rules, rule_weight, root_weight, k):
     return _in_rows(items, len(begin) - 1, length, leaves)
 
 
-@njit(cache=True)
+@njit()
 def draw_from_all(chart, rules, rule_weight, root_weight, uniforms):
     """`draw_trees` from the posterior over all trees, out of a first pass in `Real`."""
     length, leaves = chart.exponent.shape[0], chart.cell_begin[chart.exponent.shape[0]]
@@ -276,7 +275,7 @@ def sizes_of(order, leaves):
     return size
 
 
-@njit(cache=True)
+@njit()
 def best_cover(cell_begin, item_value, cost):
     """The spans (first word, end) side by side over the sentence with the greatest sum of values.
 

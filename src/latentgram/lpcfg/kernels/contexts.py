@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from latentgram.compiling import njit
 
 
 class Contexts(NamedTuple):
@@ -25,7 +26,7 @@ class Contexts(NamedTuple):
     ends: NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit()
 def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
     """Scaled forward and backward numbers of the tags a bigram model gives to words, and the scales c.
 
@@ -67,7 +68,7 @@ def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
     return forward, backward, scale
 
 
-@njit(cache=True)
+@njit()
 def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before):
     """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
     length, edge, symbols = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.shape[1]

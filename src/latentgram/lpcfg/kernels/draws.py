@@ -14,9 +14,9 @@ shares of its edges depend, by the functional, on all that was drawn before.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart_trees import sizes_of
 from latentgram.lpcfg.kernels.inside_outside import inside, mean_of, start_vectors, vector_places
 from latentgram.numeric.sampling import draw_place
@@ -85,7 +85,7 @@ def _brought_to_one(vector):
         vector /= greatest
 
 
-@njit(cache=True)
+@njit()
 def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
     """Draws, one a row of `uniforms` [trees, n]: the items in preorder and the sizes of the subtrees."""
     begin = vector_places(chart.item_symbol, tensors.states)

@@ -14,13 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown
 from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
-from latentgram.numeric.compiling import REORDER
 
 
 class Outside(NamedTuple):
@@ -31,7 +30,7 @@ class Outside(NamedTuple):
     posterior: NDArray[np.float64]
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _pull_factors(unseen, symbol, left_adjoint, right_adjoint):
     """The adjoint of `_sum_factors`."""
     to_left, to_right, total = unseen.left[symbol], unseen.right[symbol], 0.0
@@ -92,7 +91,7 @@ def _hand_factors(chart, weight, first, width, item_outside, left_adjoint, right
                 right_adjoint[right_cell, symbol] += above * chart.left_sum[left_cell, symbol]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def outside_items(chart, root, index, probability):
     """Z and the posteriors of the items, by the adjoint of `grow_items`; `root` is [S].
 
@@ -163,7 +162,7 @@ class Kept(NamedTuple):
     item: NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit()
 def probable_joints(chart, outside, kept, index, probability, threshold):
     """The joints of at least this posterior between items that are kept, by their numbers among these.
 
@@ -224,7 +223,7 @@ def probable_joints(chart, outside, kept, index, probability, threshold):
     return Joints(begin, end, left_item[:joints], right_item[:joints])
 
 
-@njit(cache=True)
+@njit()
 def edge_posteriors(chart, weights, inside, outside):
     """μ(a→b c,i,k,j) = β(a,i,j) · w(a→b c) · α(b,i,k) · α(c,k,j) for all edges of a packed chart.
 

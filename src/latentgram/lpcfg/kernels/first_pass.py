@@ -27,10 +27,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.rows import Rows, add_scaled, empty_rows, meet_in_rows, put_into_rows
 from latentgram.numeric.semiring import plus
@@ -91,7 +91,7 @@ class Grown(NamedTuple):
     right_sum: NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit()
 def everything(length, interminals):
     """Masks that allow all."""
     return SpanMasks(np.ones((1, interminals), np.bool_), np.zeros(length * (length + 1) // 2, np.int32))
@@ -262,7 +262,7 @@ def _keep_symbols(chart, contexts, limits, masks, first, width, here, seen, weig
     chart.cell_begin[cell + 1] = items
 
 
-@njit(cache=True)
+@njit()
 def grow_items(semiring, words, contexts, index, probability, limits, masks):
     """The items whose estimated posterior is at least the floor and at least the beam times that of their cell's
     best; items that come about by unseen rules only need `unseen_rigour` times as much.

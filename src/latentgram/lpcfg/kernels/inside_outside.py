@@ -29,12 +29,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
-from latentgram.numeric.compiling import REORDER
 
 
 class Tensors(NamedTuple):
@@ -54,7 +53,7 @@ class Tensors(NamedTuple):
     unseen: Unseen = NONE_UNSEEN
 
 
-@njit(cache=True)
+@njit()
 def vector_places(item_symbol, states):
     """Where the vector of each item begins."""
     begin = np.zeros(item_symbol.shape[0] + 1, np.int64)
@@ -85,7 +84,7 @@ def mean_of(tensors, symbol):
     return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def inside(chart, begin, tensors, alpha):
     """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
     states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
@@ -123,7 +122,7 @@ def inside(chart, begin, tensors, alpha):
                 place += size
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def outside(chart, begin, tensors, alpha, beta, edge_marginal):
     """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
     (not yet divided by Z) of all edges."""
@@ -174,7 +173,7 @@ def outside(chart, begin, tensors, alpha, beta, edge_marginal):
                 _add(beta[right : right + right_states], alpha[left + h], above)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def item_marginals(begin, alpha, beta, total):
     """α · β / Z of every item."""
     marginal = np.empty(begin.shape[0] - 1, np.float64)
@@ -186,7 +185,7 @@ def item_marginals(begin, alpha, beta, total):
     return marginal
 
 
-@njit(cache=True)
+@njit()
 def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta):
     """Give the words their inside vectors, divided by the words' scales, and the roots their outside vectors."""
     for word in range(chart.length):
@@ -205,7 +204,7 @@ def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, 
             beta[begin[item] + h] = tensors.root[place + h]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     """Z (of the words divided by their scales), and the marginals of all items and edges divided by Z.
 
@@ -228,7 +227,7 @@ def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     return total, item_marginals(begin, alpha, beta, total), edge_marginal
 
 
-@njit(cache=True)
+@njit()
 def tree_weight(tensors, symbols, sizes, rules, leaf_entry, leaf_weight):
     """log |weight| and its sign (−inf and 0 for nothing).
 

@@ -8,10 +8,11 @@ over rules seen and unseen. O(N²/2 · rules · m² + N · rules · m³) for tre
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 
-@njit(cache=True)
+@njit()
 def fill_mass(mass, rules, states, tensor, tensor_begin, symbol_begin, mean_inside, mean_outside, unseen):
     """M(a, n) of all symbols for 2 … N words."""
     longest, symbols = mass.shape[0] - 1, states.shape[0]

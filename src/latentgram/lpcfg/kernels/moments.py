@@ -28,8 +28,9 @@ threads can share the arrays.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from latentgram.compiling import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -78,7 +79,7 @@ class Level(NamedTuple):
     seen: Floats
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def dense_cross(inside, outside, inside_weight, outside_weight):
     """Ω = mean of φ ψᵀ over examples `inside` [N, F] and `outside` [N, G], as an array."""
     cross = np.zeros((inside_weight.size, outside_weight.size))
@@ -92,7 +93,7 @@ def dense_cross(inside, outside, inside_weight, outside_weight):
     return cross
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sparse_cross(inside, outside, inside_weight, outside_weight):
     """The same as a sparse matrix; the columns of a row stand as the examples bring them. O(N·F·G)."""
     rows, features = inside_weight.size, inside.shape[1]
@@ -127,7 +128,7 @@ def sparse_cross(inside, outside, inside_weight, outside_weight):
     return pointers, columns[:filled], values[:filled]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _longer(array, filled, size):
     """The filled part of an array in a longer one."""
     longer = np.empty(size, array.dtype)
@@ -136,7 +137,7 @@ def _longer(array, filled, size):
     return longer
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def project_rows(features, nodes, image, result):
     """For each of the nodes, the sum of the images [features, r] of its features, into its row of `result`."""
     for v in nodes:
@@ -147,7 +148,7 @@ def project_rows(features, nodes, image, result):
                 result[v, h] += image[features[v, f], h]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def gather_rows(rows, nodes, width):
     """The first `width` columns of the rows of some nodes, contiguous."""
     gathered = np.empty((nodes.size, width))
@@ -157,7 +158,7 @@ def gather_rows(rows, nodes, width):
     return gathered
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def row_products(first, second):
     """The outer product of every pair of rows, flattened."""
     number, width = first.shape
@@ -170,7 +171,7 @@ def row_products(first, second):
     return products
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sizes_of(rules, r):
     """The states of the parent, the left and the right child of a rule."""
     symbols, states = rules.symbols[r], rules.states
@@ -183,7 +184,7 @@ def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Fl
     return root / (constant + root)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _back_off(third, pairs, singles, means, weight, result):
     """Blend E, the three E_ij·, the three E_i·· and the three means of one rule into `result` [a, b, c]."""
     (zy, zw, yw), (z, y, w), (top, left, right) = pairs, singles, means
@@ -199,7 +200,7 @@ def _back_off(third, pairs, singles, means, weight, result):
                 )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _mean(rows):
     total = np.zeros(rows.shape[1])
     for n in range(rows.shape[0]):
@@ -207,7 +208,7 @@ def _mean(rows):
     return total / rows.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def view_moments(first, last, rules, nodes, views, weight, result):
     """Write the smoothed moments of the rules first to last, flat at their offsets; `weight` is λ of each rule."""
     for r in range(first, last):
@@ -240,7 +241,7 @@ def view_moments(first, last, rules, nodes, views, weight, result):
         )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def smooth_counts(first, last, rules, counts, number, weight, distribution, result):
     """Expected counts of the states of the rules first to last, blended with what their own sums foretell.
 
@@ -270,7 +271,7 @@ def smooth_counts(first, last, rules, counts, number, weight, distribution, resu
         blended *= number[r]
 
 
-@njit(cache=True)
+@njit()
 def state_totals(rules, counts, symbols, roof):
     """The counts of the states of the parents [symbols, m]."""
     totals = np.zeros((symbols, roof))
@@ -281,7 +282,7 @@ def state_totals(rules, counts, symbols, roof):
     return totals
 
 
-@njit(cache=True)
+@njit()
 def divide_by_parent(rules, counts, totals):
     """Counts divided, in place, by the total of their parent's state; states never seen stay at zero."""
     for r in range(rules.symbols.shape[0]):
@@ -291,7 +292,7 @@ def divide_by_parent(rules, counts, totals):
                 rows[i] /= totals[rules.symbols[r, 0], i]
 
 
-@njit(cache=True)
+@njit()
 def _rows(rules, values, r):
     """The numbers of a rule, a row for each state of its parent."""
     begin, end = rules.offset[r], rules.offset[r + 1]
@@ -299,7 +300,7 @@ def _rows(rules, values, r):
     return values[begin:end].reshape(a, (end - begin) // a)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pulled_means(first, last, level, pull, place, rows, table, above):
     """Write the means of a level numbered first to last into the rows of `table` that follow the first `above`.
 
@@ -322,7 +323,7 @@ def pulled_means(first, last, level, pull, place, rows, table, above):
             mean[:] = table[coarse]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def scaled_rows(first, last, table, chosen, factor, result):
     """Write the chosen rows of a table, each multiplied by a factor."""
     for r in range(first, last):
@@ -330,7 +331,7 @@ def scaled_rows(first, last, table, chosen, factor, result):
             result[r, h] = table[chosen[r], h] * factor[r]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leading_parts(rows, offset):
     """The leading offset[r + 1] - offset[r] numbers of each row, one after the other."""
     result = np.empty(offset[-1])

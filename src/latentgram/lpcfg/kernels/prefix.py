@@ -16,13 +16,13 @@ n words.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.rows import at_first
 
 
-@njit(cache=True)
+@njit()
 def prefix_values(chart, rules, weights, unseen, corners, tag_corners, root, anywhere):
     """[i, k] the probability of beginning with the words i to k, with the chart's scales of these words.
 
@@ -69,7 +69,7 @@ def prefix_values(chart, rules, weights, unseen, corners, tag_corners, root, any
     return prefixes
 
 
-@njit(cache=True)
+@njit()
 def whole_value(chart, first, root, anywhere):
     """The probability of being the words from `first` on and nothing more, with the chart's scales."""
     n, total = chart.exponent.shape[0], 0.0

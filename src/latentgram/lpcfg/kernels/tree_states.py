@@ -18,8 +18,8 @@ The kernels work on a range of trees or rules and write to rows of their own, so
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.moments import (
     CHUNK,
     Floats,
@@ -77,7 +77,7 @@ class Vectors(NamedTuple):
     outside: Floats
 
 
-@njit(cache=True)
+@njit()
 def links(is_inner):
     """Left child, right child and parent of every node of binary trees in preorder, -1 where there is none.
 
@@ -99,7 +99,7 @@ def links(is_inner):
     return left, right, parent
 
 
-@njit(cache=True)
+@njit()
 def heights(left, right):
     """The height of every node (leaves have 0), children standing after their parents."""
     height = np.zeros(left.size, np.int32)
@@ -109,7 +109,7 @@ def heights(left, right):
     return height
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def inside(part, nodes, grammar, vectors):
     """Write the inside vectors of the nodes of a part of the trees, and the logarithms of their scales."""
     vector, log_scale = vectors.inside, vectors.log_scale
@@ -137,7 +137,7 @@ def inside(part, nodes, grammar, vectors):
             log_scale[chunk[n]] = np.log(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _matrix(grammar, r):
     """The states of the symbols of a rule, and t as a matrix [m_a, m_b·m_c]."""
     a, b, c = sizes_of(grammar.rules, r)
@@ -145,7 +145,7 @@ def _matrix(grammar, r):
     return a, b, c, grammar.rule[begin:end].reshape(a, b * c)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def outside(part, nodes, grammar, vectors):
     """Add to the outside vectors of the nodes of a part of the trees, whose inside vectors are there.
 
@@ -180,7 +180,7 @@ def outside(part, nodes, grammar, vectors):
     return bound
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def rule_counts(first, last, nodes, grammar, vectors, counts):
     """Write into `counts` how often the rules first to last are used with each triple of states.
 
@@ -202,7 +202,7 @@ def rule_counts(first, last, nodes, grammar, vectors, counts):
         counts[flat] = grammar.rule[flat] * total.reshape(a * b * c)
 
 
-@njit(cache=True)
+@njit()
 def leaf_counts(nodes, entry_offset, vectors):
     """The expected number of times each lexical entry is used with each state."""
     counts = np.zeros(entry_offset[-1])

@@ -17,12 +17,11 @@ Each prefix is visited twice, however many sequences share it: O(V n²). All num
 """
 
 import numpy as np
-from numba import njit
 
-from latentgram.numeric.compiling import REORDER_AND_DIVIDE
+from latentgram.compiling import REORDER_AND_DIVIDE, njit
 
 
-@njit(cache=True)
+@njit()
 def string_values(start, stop, step, tokens, offset):
     """Sign and log |f| of each string `tokens[offset[i] : offset[i + 1]]`; a symbol below 0 gives f = 0."""
     size = start.size
@@ -62,7 +61,7 @@ def string_values(start, stop, step, tokens, offset):
     return sign, log_size
 
 
-@njit(cache=True)
+@njit()
 def scaled_states(start, step, tokens):
     """[T + 1, n] the state before the first symbol and after each, divided by its largest entry; [T + 1] the logs.
 
@@ -94,7 +93,7 @@ def scaled_states(start, step, tokens):
     return states, logs
 
 
-@njit(cache=True)
+@njit()
 def sample_strings(start, stop, step, mass, uniform, longest):
     """Strings drawn symbol by symbol: p(a | state) ∝ massᵀ A_a state, p(end | state) ∝ stopᵀ state, 0 if below.
 
@@ -131,7 +130,7 @@ def sample_strings(start, stop, step, mass, uniform, longest):
     return tokens[:used].copy(), ends
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER_AND_DIVIDE)
+@njit(nogil=True, fastmath=REORDER_AND_DIVIDE)
 def forward_vectors(parent, source, step, start, operators, unit):
     """[V, n] the forward vector of every prefix, of length one if `unit`; nodes stand after their parents."""
     n_states = start.shape[1]
@@ -153,7 +152,7 @@ def forward_vectors(parent, source, step, start, operators, unit):
     return forward
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER_AND_DIVIDE)
+@njit(nogil=True, fastmath=REORDER_AND_DIVIDE)
 def expected_counts(parent, source, step, stops, start, stop, operators):
     """Expected counts of start, stop and operators, and the log-likelihood."""
     n_states = start.shape[1]

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.numeric.search import find
 
 MOST = 8
@@ -33,13 +33,13 @@ class Memory(NamedTuple):
     word_state: np.ndarray
 
 
-@njit(cache=True)
+@njit()
 def find_arc(arc_start, arc_word, state, word):
     """The arc of a state for a word, or -1."""
     return find(arc_word, arc_start[state], arc_start[state + 1], word)
 
 
-@njit(cache=True)
+@njit()
 def score_failure(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
     """log p of each token given those before it; `tokens` begins and ends with the boundary 0."""
     logs = np.zeros(tokens.size)
@@ -60,7 +60,7 @@ def score_failure(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_
     return logs
 
 
-@njit(cache=True)
+@njit()
 def score_grams(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, grams):
     """log p of the last word of each row of `grams` given those before it, under the failure reading.
 
@@ -90,7 +90,7 @@ def score_grams(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_ta
     return logs
 
 
-@njit(cache=True)
+@njit()
 def score_epsilon(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
     """The same when failure arcs are free: `held` are the states and their shares, longest history first."""
     logs = np.zeros(tokens.size)
@@ -132,7 +132,7 @@ def score_epsilon(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_
     return logs
 
 
-@njit(cache=True)
+@njit()
 def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, exact, count, seed, most):
     """Tokens of `count` sentences, each followed by a 0; `cumulative` sums the probabilities within a state.
 
@@ -182,7 +182,7 @@ def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, 
     return tokens[:size].copy()
 
 
-@njit(cache=True)
+@njit()
 def walk_tags(initial, backoff, arc_start, arc_word, arc_target, memory, lag, tokens):
     """Tag and confidence of every token; `tokens` begins and ends with the boundary 0, unknown words are -1.
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from latentgram.numeric.compiling import REORDER
+from latentgram.compiling import REORDER, njit
 
 CELLS = 1 << 14
 """How many numbers the forward columns of one batch may have: they should stay near the processor."""
@@ -39,7 +38,7 @@ class DenseChain(NamedTuple):
     """[words, T]"""
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def _forward(chain, words, lanes, alpha, scale, logs):
     """Fill the columns of a batch and the sums of their logs, but for the last one's; False if one is impossible.
 
@@ -79,7 +78,7 @@ def _forward(chain, words, lanes, alpha, scale, logs):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def _finish(chain, weight, last, logs, beta, stop_count):
     """Fill β of the last column of α; return Σ weight · log Z, -inf if one of the sentences is impossible."""
     stop, dtype = chain.stop, chain.emission.dtype
@@ -98,7 +97,7 @@ def _finish(chain, weight, last, logs, beta, stop_count):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def _backward(chain, turned, words, alpha, scale, beta, ahead, counts):
     """Fill the rows X of `ahead` from β of the last column, and count; `turned` is Pᵀ."""
     emission = chain.emission
@@ -120,7 +119,7 @@ def _backward(chain, turned, words, alpha, scale, beta, ahead, counts):
             counts.start[t] += chain.start[t] * ahead[b, t]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def expect_dense(chain, tokens, begin, length, weight, counts):
     """Add the expected counts of all sentences to `counts`; return Σ weight · log Z.
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.numeric.compiling import by_type
+from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
@@ -70,7 +69,7 @@ MOST_WORDS = 10_000
 """The longest sentence that is drawn."""
 
 
-@njit(cache=True)
+@njit()
 def _best_sums(log_transition, emit_start, emit_tag, log_emit, tokens, starts):
     """The score of the best path to each node and to the end behind all, and the node before it there."""
     tags, length = log_transition.shape[1], len(tokens)
@@ -105,7 +104,7 @@ def _best_sums(log_transition, emit_start, emit_tag, log_emit, tokens, starts):
     return best, source
 
 
-@njit(cache=True)
+@njit()
 def best_paths(log_transition, emit_start, emit_tag, log_emit, tokens, begin, end):
     """The best tags of the tokens of all sentences."""
     memory = 1 if log_transition.shape[0] == log_transition.shape[1] else 2
@@ -123,7 +122,7 @@ def best_paths(log_transition, emit_start, emit_tag, log_emit, tokens, begin, en
     return tags
 
 
-@njit(cache=True)
+@njit()
 def k_best_paths(log_transition, emit_start, emit_tag, log_emit, tokens, k):
     """The tags [at most k, tokens] of the best paths of a sentence, best first."""
     memory = 1 if log_transition.shape[0] == log_transition.shape[1] else 2
@@ -134,7 +133,7 @@ def k_best_paths(log_transition, emit_start, emit_tag, log_emit, tokens, k):
     return _in_rows(nodes, len(begin) - 1, tokens, emit_start, emit_tag, starts)
 
 
-@njit(cache=True)
+@njit()
 def sample_paths(transition, emit_start, emit_tag, emit_prob, tokens, uniform):
     """Tag sequences of one sentence drawn from the posterior, one for each row of `uniform` [samples, tokens].
 
@@ -165,7 +164,7 @@ def _in_rows(nodes, paths, tokens, emit_start, emit_tag, starts):
     return tags
 
 
-@njit(cache=True)
+@njit()
 def sample_sentences(reach, first, word_of, mass, sentences, seed):
     """Words and tags of sentences drawn from a model, a boundary (0) after each.
 

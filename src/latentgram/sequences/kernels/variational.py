@@ -21,9 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from latentgram.numeric.compiling import REORDER
+from latentgram.compiling import REORDER, njit
 
 
 class Machine(NamedTuple):
@@ -49,7 +48,7 @@ class Machine(NamedTuple):
     use_share: np.ndarray
 
 
-@njit(cache=True)
+@njit()
 def _add_row(table, to, weight, source):
     """Add a row of a table to another one, times a weight."""
     if weight > 0.0:
@@ -57,21 +56,21 @@ def _add_row(table, to, weight, source):
             table[to, t] += weight * table[source, t]
 
 
-@njit(cache=True)
+@njit()
 def spread_down(machine, down):
     """D(b(h)) += f(h) D(h), long histories first."""
     for h in range(machine.backoff.size - 1, 0, -1):
         _add_row(down, machine.backoff[h], machine.failure[h], h)
 
 
-@njit(cache=True)
+@njit()
 def gather_up(machine, up):
     """m(h) += f(h) m(b(h)), short histories first."""
     for h in range(1, machine.backoff.size):
         _add_row(up, h, machine.failure[h], machine.backoff[h])
 
 
-@njit(cache=True)
+@njit()
 def accumulate(machine, phi_start, phi, own, into, emit_count):
     """Add n to `own`, the arcs' part of D to `into`, and expected emissions to `emit_count`, for a given φ."""
     for use in range(machine.use_arc.size):
@@ -87,7 +86,7 @@ def accumulate(machine, phi_start, phi, own, into, emit_count):
             emit_count[row + k] += taken
 
 
-@njit(cache=True)
+@njit()
 def arc_scores(machine, phi_start, before, after, scores):
     """Fill `scores` with what the tags around an arc say of its tag: ∂(Σ Ξ log p)/∂φ_a(t) / e_a.
 
@@ -105,7 +104,7 @@ def arc_scores(machine, phi_start, before, after, scores):
             scores[k] = inner + after[machine.target[a], machine.emit_tag[row + k]]
 
 
-@njit(cache=True)
+@njit()
 def best_response(machine, phi_start, emit_prob, scores, phi):
     """φ_a(t) ∝ p(w | t) exp(score), the optimum of each block when the others stand still (§3.5)."""
     for a in range(machine.target.size):
@@ -123,7 +122,7 @@ def best_response(machine, phi_start, emit_prob, scores, phi):
             phi[k] /= total
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _open_arc(emission, before, after, prob, flow, weight, emitted, received, counted):
     """`fused_update` of an arc whose word may have every tag: no look-ups, so the loops vectorise."""
     size = emission.size
@@ -145,7 +144,7 @@ def _open_arc(emission, before, after, prob, flow, weight, emitted, received, co
     return total
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def fused_update(machine, emit_prob, before, after, own, into, emit_count, normaliser):
     """The same best response and its `accumulate` in one pass, φ never stored; for arcs that shut no other.
 

@@ -8,12 +8,10 @@ B(g, t) = e^{U(g, t)} an arc from h to g has φ_a(t) = A(h, t) B(g, t) / Z_a, an
 One scalar product and two sums of rows an arc: O(arcs · T), in the precision of the tables.
 """
 
-from numba import njit
-
-from latentgram.numeric.compiling import REORDER
+from latentgram.compiling import REORDER, njit
 
 
-@njit(cache=True, fastmath=REORDER | {"nnan"})
+@njit(fastmath=REORDER | {"nnan"})
 def shift_rows(table, width):
     """Subtract from each row its greatest entry among the first `width`."""
     for row in range(table.shape[0]):
@@ -24,7 +22,7 @@ def shift_rows(table, width):
             table[row, t] -= top
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def pass_arcs(machine, before, after, own, into, normaliser):
     """Add Σ c_a / Z_a B(g) to own[h] and Σ e_a / Z_a A(h) to into[g]; fill `normaliser` with Z_a."""
     width = before.shape[1]
@@ -45,7 +43,7 @@ def pass_arcs(machine, before, after, own, into, normaliser):
                 into[g, t] += onward * before[h, t]
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def finish_states(before, after, before_log, after_log, visits, last_word, own, into, emit_count):
     """Make n of `own` and D, failures apart, of `into`; count emissions [words, T - 1].
 

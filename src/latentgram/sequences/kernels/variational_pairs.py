@@ -24,14 +24,13 @@ O(arcs · K · T) a sweep. Under exact failure arcs what the arc below has is ta
 """
 
 import numpy as np
-from numba import njit
 
-from latentgram.numeric.compiling import REORDER
+from latentgram.compiling import REORDER, njit
 
 SMALLEST = 1e-300
 
 
-@njit(cache=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _normalisers(machine, a, emit_prob, arriving, ahead, total):
     """Fill total[s] = Z_a(s); `arriving[t, s]` = p(t | s), `ahead[g, t]` = e^ρ."""
     total[:] = 0.0
@@ -46,7 +45,7 @@ def _normalisers(machine, a, emit_prob, arriving, ahead, total):
         total[s] = max(total[s], SMALLEST)
 
 
-@njit(cache=True)
+@njit()
 def values(machine, emit_prob, arriving, ahead, carried, rho):
     """Add Σ_a c_a log Z_a(s) to rho[h, s] where the flow D(h, s) = `carried[h, s]` is positive."""
     total = np.empty(arriving.shape[0])
@@ -58,7 +57,7 @@ def values(machine, emit_prob, arriving, ahead, carried, rho):
                 rho[h, s] += share * np.log(total[s])
 
 
-@njit(cache=True)
+@njit()
 def flows(machine, emit_prob, arriving, ahead, carried, into, pairs, emit_count):
     """Move the flow `carried` (D, failures included) one arc on, and count; return Σ flow · log Z.
 
@@ -88,7 +87,7 @@ def flows(machine, emit_prob, arriving, ahead, carried, into, pairs, emit_count)
     return logs
 
 
-@njit(cache=True)
+@njit()
 def send_flow(machine, choice_start, phi, carried, into):
     """Move the flow D = `carried` one arc on under a stored φ; failures are for the caller (`spread_down`)."""
     for use in range(machine.use_arc.size):
@@ -104,7 +103,7 @@ def send_flow(machine, choice_start, phi, carried, into):
                     into[g, machine.emit_tag[row + k]] += flow * phi[first + k]
 
 
-@njit(cache=True)
+@njit()
 def gather_values(machine, choice_start, phi, earned, ahead, value):
     """Add what the arcs of each state bring to `value`, failures apart; `ahead[g, t]` is what follows."""
     for use in range(machine.use_arc.size):

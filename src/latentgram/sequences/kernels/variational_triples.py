@@ -13,10 +13,10 @@ The tables have T² columns: a pass costs O(arcs · K · T + states · T³), mem
 
 from __future__ import annotations
 
-from numba import njit
+from latentgram.compiling import njit
 
 
-@njit(cache=True)
+@njit()
 def carry_pairs(machine, phi_start, phi, last, into, own, up):
     """Add the arcs' part of B to `into` and of M to `own`; `last` = P, `up` = m; (s, t) has column s · T + t."""
     tags = last.shape[1]
@@ -31,7 +31,7 @@ def carry_pairs(machine, phi_start, phi, last, into, own, up):
                     own[h, tag * tags + s] += share * up[g, s]
 
 
-@njit(cache=True)
+@njit()
 def triple_scores(machine, phi_start, last, before, middle, after, scores):
     """Fill `scores` with ∂(Σ Ξ log p)/∂φ_a(x) / e_a: x as third, as second and as first tag of a triple.
 

@@ -5,14 +5,15 @@ coordinations (0, 1+) between head and modifier, O(N²) for a sentence by runnin
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 COORDINATION, PUNCTUATION, VERB = 1, 2, 3
 EDGES = (1, 2, 3, 5, 8, 14, 29)
 N_FEATURES = (len(EDGES) + 1) * 3 * 3 * 2
 
 
-@njit(cache=True)
+@njit()
 def arc_features(kinds, between):
     """[N, N] the feature of each pair of words; without `between` the distance alone."""
     n_words = len(kinds)
@@ -34,7 +35,7 @@ def arc_features(kinds, between):
     return features
 
 
-@njit(cache=True)
+@njit()
 def count_arcs(offsets, heads, symbols, kinds, between, n_symbols):
     """[2, l, l, 2, F]: how many pairs (head, modifier, direction, feature) there are, and how many are arcs."""
     counts = np.zeros((2, n_symbols, n_symbols, 2, N_FEATURES), np.int32)
@@ -52,7 +53,7 @@ def count_arcs(offsets, heads, symbols, kinds, between, n_symbols):
     return counts
 
 
-@njit(cache=True)
+@njit()
 def arc_weights(table, symbols, kinds, between):
     """[N, N, 2] the weight of each arc of a sentence from a table [l, l, 2, F]; the last axis repeats it."""
     n_words = len(symbols)

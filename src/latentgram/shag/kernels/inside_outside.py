@@ -29,10 +29,9 @@ balance^N and changes no marginal. `inside` chooses it so that charts stay far f
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from latentgram.numeric.compiling import REORDER_AND_DIVIDE
+from latentgram.compiling import REORDER_AND_DIVIDE, njit
 
 Floats = NDArray[np.float64]
 
@@ -95,13 +94,13 @@ class Charts(NamedTuple):
     """[2, N, N]"""
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def sides(i, j, d):
     """Head, other end and the way from one to the other, of the half-span i … j in a direction."""
     return (i, j, 1) if d == RIGHT else (j, i, -1)
 
 
-@njit(cache=True, fastmath=REORDER_AND_DIVIDE)
+@njit(fastmath=REORDER_AND_DIVIDE)
 def _fill(weights, charts, balance):
     """Fill the inside charts; returns 0, or the span length at which numbers grow unsafe, and their size.
 
@@ -171,7 +170,7 @@ def _fill(weights, charts, balance):
     return 0, 1.0
 
 
-@njit(cache=True)
+@njit()
 def inside(weights):
     """The inside charts of a sentence, `balance`, and Z · balance^N with its sign."""
     n_words, n_states, n_classes = len(weights.root), weights.start.shape[2], weights.arc.shape[2] - 1
@@ -192,7 +191,7 @@ def inside(weights):
     return charts, balance, balance * total
 
 
-@njit(cache=True)
+@njit()
 def log_partition(weights):
     """log |Z| and the sign of Z (0 with −inf when no tree has weight)."""
     _, balance, total = inside(weights)
@@ -201,7 +200,7 @@ def log_partition(weights):
     return np.log(abs(total)) - len(weights.root) * np.log(balance), np.sign(total)
 
 
-@njit(cache=True, fastmath=REORDER_AND_DIVIDE)
+@njit(fastmath=REORDER_AND_DIVIDE)
 def _pull(weights, charts, balance, total, marginal):
     """The adjoint of `_fill`: writes the marginals of all arcs (head, modifier)."""
     start, stop, operators, step, arc, halt, memory, root = weights
@@ -265,7 +264,7 @@ def _pull(weights, charts, balance, total, marginal):
                     to_closed[1 - d, mod, end + towards] += share
 
 
-@njit(cache=True)
+@njit()
 def marginals(weights):
     """Posterior of every arc and of every root word, log |Z| and the sign of Z.
 
@@ -284,7 +283,7 @@ def marginals(weights):
     return marginal, root_marginal, np.log(abs(total)) - n_words * np.log(balance), np.sign(total)
 
 
-@njit(cache=True)
+@njit()
 def tree_weight(weights, heads):
     """log |w(y)| and the sign of one tree, given by its heads (−1 for the root word); it must be projective."""
     n_words = len(heads)
@@ -315,7 +314,7 @@ def tree_weight(weights, heads):
     return log_weight, sign
 
 
-@njit(cache=True)
+@njit()
 def gather(symbols, start, stop, pair, pair_weight, root, frequency):
     """The per-word arguments of a grammar over symbols, for a sentence of symbols.
 

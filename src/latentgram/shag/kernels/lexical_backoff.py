@@ -7,9 +7,9 @@ coarser one: p = λ c/C + (1 − λ) p_coarser. O(N² R log U) for a sentence of
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.numeric.search import find
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class LexicalTables(NamedTuple):
     """[2, states, tags+1] p(tag or STOP | direction, state)"""
 
 
-@njit(cache=True)
+@njit()
 def share(table, context, wanted, coarser):
     """The smoothed probability of an event in a context (−1: a context never seen), and its place (or −1)."""
     if context < 0:
@@ -58,7 +58,7 @@ def share(table, context, wanted, coarser):
     return trust * among + (1.0 - trust) * coarser, place
 
 
-@njit(cache=True)
+@njit()
 def lexical_probability(tables, fine, coarse, tag_base, word_base, tag, word):
     """P_A(tag) P_B(word | tag), each backed off from the head's word to its tag and to no head at all.
 
@@ -75,7 +75,7 @@ def lexical_probability(tables, fine, coarse, tag_base, word_base, tag, word):
     return by_word * below
 
 
-@njit(cache=True)
+@njit()
 def lexical_weights(tables, tags, words, word_given_tag, n_vocabulary):
     """The arc [N, N, states], halt [2, N, states] and root [N] weights of a sentence.
 

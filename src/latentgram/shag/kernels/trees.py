@@ -20,11 +20,10 @@ item has a vector over hidden states in place of a value, and the shares depend 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.numeric.compiling import by_type
+from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw_place
@@ -61,7 +60,7 @@ def _log(value):
     return np.rint(np.log(value) * STEPS) / STEPS
 
 
-@njit(cache=True)
+@njit()
 def path_scores(weights):
     """The logarithms of a grammar's weights, and whether a tree has one path of weights that are not negative."""
     start, stop, operators, step, arc, halt, memory, root = weights
@@ -123,7 +122,7 @@ def _triangle(places, d, head, end, c, q):
     return first + (((d * n_words + head) * n_words + end) * n_classes + c) * n_states + q
 
 
-@njit(cache=True)
+@njit()
 def _best_values(scores):
     """The values of all items in `Max`: Eqs. 18–20 of Luque et al. 2012 with max for sum and sum for product."""
     start, first, stop, move, after, arc, halt, memory, root = scores
@@ -217,7 +216,7 @@ def _list_edges(trees, item, edges):
 by_type(list_edges, {_Trees: _list_edges})
 
 
-@njit(cache=True)
+@njit()
 def best_paths(scores, count):
     """The heads [at most count, N] of the best trees (−1 for the root word), best first, and their scores."""
     n_words, n_states = len(scores.root), scores.stop.shape[2]
@@ -233,7 +232,7 @@ def best_paths(scores, count):
     return heads, values
 
 
-@njit(cache=True)
+@njit()
 def draw_tree(weights, charts, uniforms):
     """The heads of a tree drawn from the posterior, given inside charts and 2N uniform numbers."""
     start, stop, operators, step, arc, halt, memory, root = weights

@@ -11,19 +11,20 @@ O(Σ K_{i−2} K_{i−1} K_i). `triple` is a table of any size: keys beyond it w
 """
 
 import numpy as np
-from numba import njit
+
+from latentgram.compiling import njit
 
 NEGLIGIBLE = 1e-6
 """Expected counts below this are not worth a step."""
 
 
-@njit(cache=True)
+@njit()
 def triple_index(a, b, c, n_tags, size):
     """Where the weight of three tags stands; the boundary has the number n_tags."""
     return ((a * (n_tags + 1) + b) * (n_tags + 1) + c) % size
 
 
-@njit(cache=True)
+@njit()
 def emission_scores(rows, begin, end, row_start, row_tag, row_weight, start, tag, n_tags, out, spare):
     """e_i(k) of the tokens of a sentence, into `out` (parallel to `tag`)."""
     for i in range(begin, end):
@@ -38,7 +39,7 @@ def emission_scores(rows, begin, end, row_start, row_tag, row_weight, start, tag
             out[place] = spare[tag[place]]
 
 
-@njit(cache=True)
+@njit()
 def column_starts(begin, end, start):
     """Where the nodes of each column begin: column i has K_{i−1} · K_i of them."""
     length = end - begin
@@ -52,19 +53,19 @@ def column_starts(begin, end, start):
     return columns
 
 
-@njit(cache=True)
+@njit()
 def tag_at(i, k, begin, start, tag, n_tags):
     """The tag of candidate k of token i; before the sentence it is the boundary."""
     return np.int64(n_tags) if i < begin else np.int64(tag[start[i] + k])
 
 
-@njit(cache=True)
+@njit()
 def width(i, begin, start):
     """How many candidates token i has; before the sentence one."""
     return 1 if i < begin else start[i + 1] - start[i]
 
 
-@njit(cache=True)
+@njit()
 def best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns):
     """The score of the best sequence to each node, and the candidate before its two; the first among equals."""
     best = np.full(columns[-1], -np.inf)
@@ -90,7 +91,7 @@ def best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns):
     return best, back
 
 
-@njit(cache=True)
+@njit()
 def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
     """The best sequence, as numbers of candidates, into `out`; among equals the first candidate wins."""
     length = end - begin
@@ -114,7 +115,7 @@ def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
     return top
 
 
-@njit(cache=True)
+@njit()
 def forward(begin, end, start, tag, score, pair, factor, n_tags, columns):
     """Forward sums of all nodes, each column divided by its largest one, and the logs of these."""
     length = end - begin
@@ -143,7 +144,7 @@ def forward(begin, end, start, tag, score, pair, factor, n_tags, columns):
     return alpha, shift
 
 
-@njit(cache=True)
+@njit()
 def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_out, triple_out, touched):
     """Add p(t_i | x) to `out`, parallel to `tag`; return log Z and how many triples were touched.
 
@@ -204,7 +205,7 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
     return np.log(total) + shift.sum(), noted
 
 
-@njit(cache=True)
+@njit()
 def note(amounts, touched, noted, index, amount):
     """Add to an amount and remember which one, if it was 0."""
     if amounts[index] == 0.0:
@@ -214,7 +215,7 @@ def note(amounts, touched, noted, index, amount):
     return noted
 
 
-@njit(cache=True)
+@njit()
 def tag_sentences(sentence_start, rows, row_start, row_tag, row_weight, start, tag, pair, triple, factor, n_tags):
     """Best candidates of all tokens, the posteriors of all candidates, and log Z of every sentence."""
     score = np.empty(start[-1])

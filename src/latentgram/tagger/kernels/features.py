@@ -5,8 +5,8 @@ has a row of weights, found by binary search in the sorted `known`. O(features �
 """
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.tagger.spelling import BEGINNING, ENDING, KIND, LOWER, SHAPE, WORD
 
 FEATURES = 29
@@ -14,7 +14,7 @@ FEATURES = 29
 _EDGE = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
+@njit()
 def _mix(template, first, second):
     """One key from a template's number and two numbers (the finaliser of splitmix64)."""
     key = np.uint64(template) * np.uint64(0xD1342543DE82EF95) + first
@@ -23,7 +23,7 @@ def _mix(template, first, second):
     return key ^ (key >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit()
 def _neighbour(forms, words, i, begin, end, column):
     """A column of the word at i, or a mark where the sentence is over."""
     if i < begin or i >= end:
@@ -31,7 +31,7 @@ def _neighbour(forms, words, i, begin, end, column):
     return forms[words[i], column]
 
 
-@njit(cache=True)
+@njit()
 def feature_keys(forms, words, begin, end, out):
     """Fill `out` [n, FEATURES] with the keys of the tokens begin … end − 1 of a sentence; 0 for none."""
     none = np.uint64(0)
@@ -71,7 +71,7 @@ def feature_keys(forms, words, begin, end, out):
         row[28] = _mix(28, form[KIND], form[ENDING + 1])
 
 
-@njit(cache=True)
+@njit()
 def find_row(known, key):
     """The place of a key among the sorted known ones, or −1."""
     low, high = 0, len(known)
@@ -84,7 +84,7 @@ def find_row(known, key):
     return low if low < len(known) and known[low] == key else -1
 
 
-@njit(cache=True)
+@njit()
 def find_rows(known, forms, words, start):
     """[N, FEATURES] the rows of all features of many sentences; −1 for keys that are not known."""
     rows = np.empty((len(words), FEATURES), np.int32)
@@ -100,7 +100,7 @@ def find_rows(known, forms, words, start):
     return rows
 
 
-@njit(cache=True)
+@njit()
 def all_keys(forms, words, start):
     """[N, FEATURES] the keys themselves, as training wants them."""
     keys = np.zeros((len(words), FEATURES), np.uint64)

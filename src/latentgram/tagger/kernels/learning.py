@@ -10,12 +10,12 @@ K candidates a token, and the weights of the features that fire.
 """
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.tagger.kernels.chain import emission_scores, expectations, note, triple_index
 
 
-@njit(cache=True)
+@njit()
 def _move(weights, squares, drift, place, gradient, step, moment):
     squares[place] += gradient * gradient
     change = step * gradient / np.sqrt(1.0 + squares[place])
@@ -23,7 +23,7 @@ def _move(weights, squares, drift, place, gradient, step, moment):
     drift[place] += change * moment
 
 
-@njit(cache=True)
+@njit()
 def learn_round(
     order, sentence_start, rows, row_start, row_tag, start, tag, gold, n_tags, step, moment,
     weights, squares, drift, pair, pair_squares, pair_drift, triple, triple_squares, triple_drift, factor,

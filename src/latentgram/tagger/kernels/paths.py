@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.numeric.compiling import by_type
+from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
@@ -72,7 +71,7 @@ def _in_rows(nodes, paths, start, columns):
     return candidates
 
 
-@njit(cache=True)
+@njit()
 def k_best_tags(start, tag, score, pair, triple, n_tags, k):
     """The best sequences of a sentence as numbers of candidates [at most k, tokens], and their scores."""
     columns = column_starts(0, len(start) - 1, start)
@@ -82,7 +81,7 @@ def k_best_tags(start, tag, score, pair, triple, n_tags, k):
     return _in_rows(nodes, len(begin) - 1, start, columns), scores
 
 
-@njit(cache=True)
+@njit()
 def sample_tags(start, tag, score, pair, triple, factor, n_tags, uniform):
     """Sequences drawn from the posterior, as numbers of candidates, for each row of `uniform` [samples, tokens].
 
@@ -96,7 +95,7 @@ def sample_tags(start, tag, score, pair, triple, factor, n_tags, uniform):
     return _in_rows(nodes, len(begin) - 1, start, columns)
 
 
-@njit(cache=True)
+@njit()
 def path_scores(paths, start, tag, score, pair, triple, n_tags):
     """The scores of sequences, given as numbers of candidates [paths, tokens]."""
     length, size = len(start) - 1, len(triple)

@@ -22,9 +22,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import PackedChart
 
 Codes = NDArray[np.uint64]
@@ -105,14 +105,14 @@ _ITEM, _WORD, _PHRASE, _RULE, _PARENT, _EDGE = 0, 64, 128, 192, 256, 320
 parent, and by themselves begin."""
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _number(value):
     """The code of a small number."""
     x = np.uint64(value + 77) * _ODD
     return (x ^ (x >> np.uint64(29))) * _STEP
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _length_bin(length):
     """1 … 5, then wider and wider."""
     if length <= 5:
@@ -130,7 +130,7 @@ def _length_bin(length):
     return 11
 
 
-@njit(cache=True)
+@njit()
 def likely_tags(chart, item, symbols):
     """The most probable tag of each word, with places for what is outside."""
     tag = np.ones(chart.length + 2 * PAD, np.uint64)
@@ -146,7 +146,7 @@ def likely_tags(chart, item, symbols):
     return tag
 
 
-@njit(cache=True)
+@njit()
 def _spans(chart):
     """The first word of each item, and one past its last."""
     items = chart.item_symbol.shape[0]
@@ -160,7 +160,7 @@ def _spans(chart):
     return first, end
 
 
-@njit(cache=True)
+@njit()
 def head_words(chart, edge, symbols, first):
     """The head word of each item by its most probable edge.
 
@@ -190,7 +190,7 @@ def head_words(chart, edge, symbols, first):
     return head
 
 
-@njit(cache=True)
+@njit()
 def view_of(chart, item, edge, words, symbols):
     """All that the features of a chart are made of."""
     length = chart.length
@@ -213,7 +213,7 @@ def view_of(chart, item, edge, words, symbols):
     return View(chart, item, edge, words, symbols, tag, first, end, head, shapes, sequences)
 
 
-@njit(cache=True)
+@njit()
 def span_keys(view, first, end, keys):
     """Write what the features of all items over a span share; how many there are."""
     if end - first == 1:
@@ -244,7 +244,7 @@ def span_keys(view, first, end, keys):
     return len(values)
 
 
-@njit(cache=True)
+@njit()
 def word_keys(view, place, keys):
     """Write what the features of all items over a word share, which choose its tag; how many there are."""
     word, tag = view.words[WORD], view.tag
@@ -265,7 +265,7 @@ def word_keys(view, place, keys):
     return count + ROWS - SPELLING
 
 
-@njit(cache=True)
+@njit()
 def item_buckets(view, some, keys, shared, shift, buckets):
     """Write the buckets of an item, of whose keys the first `shared` are those of its span; how many there are."""
     symbol = view.symbols.code[view.chart.item_symbol[some]] * _ODD
@@ -290,12 +290,12 @@ def item_buckets(view, some, keys, shared, shift, buckets):
     return shared + len(values)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _alike(one, other):
     return np.uint64(2) if one == other else np.uint64(1)
 
 
-@njit(cache=True)
+@njit()
 def split_keys(view, left, right, keys):
     """Write what the features of all edges at a split share: first those that go with the rule, then those that
     go with the parent's symbol; how many there are of each."""
@@ -329,7 +329,7 @@ def split_keys(view, left, right, keys):
     return len(with_rule), len(with_parent)
 
 
-@njit(cache=True)
+@njit()
 def edge_buckets(view, number, entry, left, right, keys, shared, shift, buckets):
     """Write the buckets of an edge, of whose keys the first are those of its split; how many there are."""
     chart, symbols = view.chart, view.symbols

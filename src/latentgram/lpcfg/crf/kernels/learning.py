@@ -16,9 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.crf.kernels.features import Codes, Symbols, view_of
 from latentgram.lpcfg.crf.kernels.marginals import (
     Scores,
@@ -61,7 +61,7 @@ class State(NamedTuple):
     """[3] the trust, its squares and its drift."""
 
 
-@njit(cache=True)
+@njit()
 def learn_chart(lesson, state, rate, margin, time):
     """Move the weights by what one chart says; the loss before that."""
     chart, item, edge, words, symbols, target_item, target_edge = lesson
@@ -101,7 +101,7 @@ def learn_chart(lesson, state, rate, margin, time):
     return loss
 
 
-@njit(cache=True)
+@njit()
 def _apply(state, touched, rate, time):
     for bucket in touched:
         slope = state.gradient[bucket]

@@ -20,9 +20,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.crf.kernels.features import (
     EDGE_FEATURES,
     ITEM_FEATURES,
@@ -46,7 +46,7 @@ class Scores(NamedTuple):
     """[items of the whole sentence] b log μ(root)."""
 
 
-@njit(cache=True)
+@njit()
 def log_shares(view):
     """log μ(edge)/μ(parent) of all edges, and log μ(root) of the items of the whole sentence."""
     chart = view.chart
@@ -65,7 +65,7 @@ def log_shares(view):
     return edge, root
 
 
-@njit(cache=True)
+@njit()
 def score_chart(view, shares, trust, weights, shift):
     """The scores of all items and edges."""
     chart = view.chart
@@ -98,7 +98,7 @@ def score_chart(view, shares, trust, weights, shift):
     return Scores(item, edge, trust * shares[1])
 
 
-@njit(cache=True)
+@njit()
 def marginals(chart, scores):
     """log Z, and the marginals of all items and edges."""
     items, leaves = chart.item_symbol.shape[0], chart.cell_begin[chart.length]
@@ -147,7 +147,7 @@ def marginals(chart, scores):
     return log_total, item, edge
 
 
-@njit(cache=True)
+@njit()
 def layer_posteriors(chart, item, edge, words, symbols, trust, weights):
     """The posteriors of the items and edges of a chart, from those of the grammar."""
     view = view_of(chart, item, edge, words, symbols)
@@ -156,7 +156,7 @@ def layer_posteriors(chart, item, edge, words, symbols, trust, weights):
     return item_marginal, edge_marginal
 
 
-@njit(cache=True)
+@njit()
 def tree_log_share(chart, item, edge, symbol, size):
     """log p(tree | sentence) of a tree in preorder, from the posteriors: log p(root) + Σ log p(edge)/p(parent).
 
@@ -184,7 +184,7 @@ def tree_log_share(chart, item, edge, symbol, size):
     return total
 
 
-@njit(cache=True)
+@njit()
 def _edge_of(chart, cell, parent, left, right):
     """The edge of a cell that joins two items under a third, or -1."""
     for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
@@ -199,13 +199,13 @@ def _edge_of(chart, cell, parent, left, right):
     return -1
 
 
-@njit(cache=True)
+@njit()
 def shift_of(weights):
     """How many low bits of a key do not count, for a power of two of weights."""
     return np.uint64(64) - np.uint64(round(math.log2(weights.shape[0])))
 
 
-@njit(cache=True)
+@njit()
 def add_gradient(view, item, edge, least, shift, gradient, touched):
     """Add Σ difference · f over the items and edges whose `item` or `edge` difference is at least `least` in size.
 
@@ -233,7 +233,7 @@ def add_gradient(view, item, edge, least, shift, gradient, touched):
     return size, touched
 
 
-@njit(cache=True)
+@njit()
 def _add(value, buckets, count, gradient, touched, size):
     if size + count > touched.shape[0]:
         larger = np.empty(2 * touched.shape[0] + count, touched.dtype)

@@ -8,8 +8,8 @@ the grammar decides. One pass over the edges (kernels/chart_trees.py).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.chart_trees import best_tree
 
@@ -17,7 +17,7 @@ WRONG = 0.5
 _TIE = 1e-4
 
 
-@njit(cache=True)
+@njit()
 def gold_nodes(label, begin, end, length, labels, columns):
     """[cells, columns] whether the gold tree, its nodes in preorder, has the r-th node of a label over a span.
 
@@ -35,7 +35,7 @@ def gold_nodes(label, begin, end, length, labels, columns):
     return has
 
 
-@njit(cache=True)
+@njit()
 def target_tree(chart, shares, has, chain_begin, chain):
     """The items of the tree with most gold nodes in preorder, and its edges.
 

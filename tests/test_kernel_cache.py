@@ -7,8 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from latentgram.numeric import kernel_cache
-from latentgram.numeric.compiling import njit
+from latentgram import kernel_cache
+from latentgram.compiling import njit
 
 
 def twice(values):

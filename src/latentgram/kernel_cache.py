@@ -28,7 +28,7 @@ import numba
 from llvmlite import binding
 from numba.core import caching
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "_compiled"
 SHIP = "LATENTGRAM_SHIP"
 """The environment variable that has compiled code written to `SHIPPED` as well."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import numba
 from numba.core.dispatcher import Dispatcher
 from numba.extending import overload
 
-from latentgram.numeric.kernel_cache import KernelCache
+from latentgram.kernel_cache import KernelCache
 
 REORDER = {"reassoc", "contract", "nsz"}
 REORDER_AND_DIVIDE = REORDER | {"arcp"}
@@ -31,16 +31,16 @@ def njit(
     inline: Literal["never", "always"] = "never",
     fastmath: bool | set[str] = False,
     error_model: Literal["python", "numpy"] = "python",
-) -> Callable[[Kernel], Kernel]:
+) -> Callable[[Kernel], Dispatcher[Kernel]]:
     """A decorator that compiles a function when it is called, or takes what was compiled before."""
     compile = numba.njit(nogil=nogil, inline=inline, fastmath=fastmath, error_model=error_model)
 
-    def kept(function: Kernel) -> Kernel:
-        compiled = compile(function)
+    def kept(function: Kernel) -> Dispatcher[Kernel]:
+        compiled: Dispatcher[Kernel] = compile(function)
         if isinstance(compiled, Dispatcher):  # not when numba is told to leave functions as they are
             with suppress(RuntimeError):  # raised where nothing can be written: then nothing is kept
                 compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-        return cast(Kernel, compiled)
+        return compiled
 
     return kept
 
