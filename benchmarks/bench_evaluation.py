@@ -1,4 +1,4 @@
-"""How many sentences a second does scoring take on?
+"""How many sentences per second does scoring take on?
 
 Set-up: the development part of the wsj sample (LATENTGRAM_DATA) against itself with a tenth of its brackets taken
 out, twelve times over; bracketing from flat forests and from tree objects, attachment over as many random trees.

@@ -1,4 +1,4 @@
-"""How many tokens a second does a round of EM take, with and without a tag dictionary, and against peers?
+"""How many tokens per second does per round of EM take, with and without a tag dictionary, and against peers?
 
 Set-up: the training part of the Brown corpus (962 thousand tokens) where LATENTGRAM_DATA points, else text
 drawn from a Zipf law; one core, processor time, the best of five rounds after one that compiles; peers in the
@@ -8,9 +8,9 @@ of `fit` by hmmlearn's CategoricalHMM with scaling (the whole text, the best of 
 DenseHMM (3,000 tokens, which favours it, since its cost grows with the vocabulary). `--install-peers` makes a
 throw-away environment for them, `--peers PYTHON` names one.
 
-Conclusion (results/hmm_em.csv): the dictionary makes plain EM run at more than 7 million tokens a second, distinct
-segments at 10. Without it the sums are matrix products in single precision, 21 times as fast as hmmlearn with 17
-states, 26 times with 45, and 28 thousand times as fast as pomegranate.
+Conclusion (results/hmm_em.csv): the dictionary makes plain EM run at more than 7 million tokens per second,
+distinct segments at 10. Without it the sums are matrix products in single precision, 21 times as fast as hmmlearn
+with 17 states, 26 times with 45, and 28 thousand times as fast as pomegranate.
 
     python benchmarks/bench_hmm_em.py [--install-peers | --peers PYTHON]
 """
@@ -139,7 +139,7 @@ def main() -> None:
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["what", "tokens a second"])
+        writer.writerow(["what", "tokens per second"])
         for name, rate in rows:
             writer.writerow([name, f"{rate:.0f}" if rate > 1000 and "times" not in name else f"{rate:.1f}"])
             print(f"{name:35s} {rate:14,.1f}")

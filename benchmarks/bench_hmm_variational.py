@@ -1,4 +1,4 @@
-"""What does a round of n-gram EM cost against a round of EM, and how much likelihood does it give up?
+"""What does per round of n-gram EM cost against a round of EM, and how much likelihood does it give up?
 
 Set-up: the training part of Brown with 17 classes and the dictionary of words seen five times; trigrams, all
 bigrams, cut-off 3 (part `brown`); then Brown without a dictionary and 45 tags (`open`); then, if a text is given,
@@ -39,7 +39,7 @@ PARTS = ["brown", "open", "large", "large-open"]
 
 
 def em(text: Text, dictionary: TagDictionary, rounds: int) -> tuple[float, float]:
-    """Seconds a round, and log-likelihood a token after some rounds."""
+    """Seconds per round, and log-likelihood per token after some rounds."""
     shape = Emissions.of(text.words, dictionary)
     corpus = Corpus.of(text, shape, 2, segments=False)
     state = [maximise(corpus.expect(uniform(shape, 2, 0 if shape.full else None), Context()), shape, PRIOR)]
@@ -60,7 +60,7 @@ def loglik(parameters: Parameters, corpus: Corpus, text: Text) -> float:
 def ngram_em(
     text: Text, dictionary: TagDictionary, cutoff: int, window: int, rounds: int
 ) -> tuple[float, float, int]:
-    """Seconds a round, log-likelihood a token after some rounds, and the number of arcs."""
+    """Seconds per round, log-likelihood per token after some rounds, and the number of arcs."""
     model = from_counts(NGramCounts.of(text, order=3, cutoff=cutoff))
     corpus = ApproximateCorpus.of(model, dictionary)
     first, memory = first_memory(corpus, window)
@@ -118,7 +118,7 @@ def main() -> None:
         rows = kept + rows
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["corpus", "learner", "tokens", "arcs", "seconds a round", "of EM", "likelihood gap"])
+        writer.writerow(["corpus", "learner", "tokens", "arcs", "seconds per round", "of EM", "likelihood gap"])
         writer.writerows(sorted(rows, key=lambda row: (int(row[2]), len(row[0]), row[0])))
 
 

@@ -82,7 +82,7 @@ def rows(pack: str, learners: dict[str, Any], parts: tuple[str, ...] = ("dev",))
 
 
 def scores(parser: lg.Parser, gold: Treebank[Any]) -> dict[str, float]:
-    """F1 and sentences a second with the treebank's tags and with the parser's own."""
+    """F1 and sentences per second with the treebank's tags and with the parser's own."""
     found = {}
     parser.parse(gold[0].words)
     for tags in ("gold", "own"):

@@ -174,7 +174,7 @@ def main(packs: list[str], names: list[str]) -> None:
             print(*long_rows[-1].values(), flush=True)
     for name, table in (("lpcfg_parsing.csv", rows), ("lpcfg_long.csv", long_rows)):
         write_rows(FOLDER / name, table)
-    plot = line_plot(curves, title="Parsing with spectral grammars", x_label="states", y_label="ms a sentence")
+    plot = line_plot(curves, title="Parsing with spectral grammars", x_label="states", y_label="ms per sentence")
     (FOLDER / "lpcfg_parsing.svg").write_text(plot, encoding="utf-8")
 
 

@@ -1,11 +1,11 @@
 """How fast are n-grams counted, and how much memory do counting and learning take?
 
-Set-up: a text file given as argument (one sentence a line), else 3 million tokens drawn from a Zipf law; one
+Set-up: a text file given as argument (one sentence per line), else 3 million tokens drawn from a Zipf law; one
 core, processor time of one run after one that compiles. Counting is from word numbers in memory;
 reading is the file to word numbers. Memory is the greatest resident size of the process after counting trigrams
 with cut-off 10 and ten rounds of n-gram EM with 17 states (a tenth of the words limited to one tag each).
 
-Conclusion (results/ngram_counting.csv): three to four million tokens a second on a busy machine, the fewer the
+Conclusion (results/ngram_counting.csv): three to four million tokens per second on a busy machine, the fewer the
 more n-grams are kept; 21.6 million tokens are counted and learned from in 1.3 GB.
 
     python benchmarks/bench_ngram_counting.py [TEXT]

@@ -1,13 +1,13 @@
 """How fast are n-grams of more text than memory counted, in how much memory, and against KenLM's `lmplz`?
 
-Set-up: a text of 200 million tokens, one sentence a line, given as argument, or without one drawn from a Zipf law
-(2 million tokens, a try-out); orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on one core
-where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a table
-with 2G for its pieces. `lmplz`, where it is on the path or named by `--lmplz`, counts in 2G, too, and goes on to
-estimate a model from the counts (`--prune 0 0 2 2 2`), which is more work than counting. The text must not be one
-text repeated, which would have few distinct n-grams.
+Set-up: a text of 200 million tokens, one sentence per line, given as argument, or without one drawn from a
+Zipf law (2 million tokens, a try-out); orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on one
+core where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a
+table with 2G for its pieces. `lmplz`, where it is on the path or named by `--lmplz`, counts in 2G, too, and goes
+on to estimate a model from the counts (`--prune 0 0 2 2 2`), which is more work than counting. The text must not
+be one text repeated, which would have few distinct n-grams.
 
-Conclusion (results/ngram_external.csv): 200 million tokens in one gigabyte, at 0.94 million tokens a second of
+Conclusion (results/ngram_external.csv): 200 million tokens in one gigabyte, at 0.94 million tokens per second of
 processor time under load, reading and writing included, beside 1.01 million of `lmplz` in two gigabytes; memory
 is set by `--memory`, not by the text.
 
@@ -59,7 +59,9 @@ def write(rows: list[Row]) -> None:
         rows = [row for row in old if row[1] != rows[0][1]] + rows
     with RESULTS.open("w", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["program", "tokens", "seconds", "processor", "tokens a second of processor", "memory GB"])
+        writer.writerow(
+            ["program", "tokens", "seconds", "processor", "tokens per second of processor", "memory GB"]
+        )
         writer.writerows(rows)
 
 

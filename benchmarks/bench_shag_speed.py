@@ -55,7 +55,7 @@ def main() -> None:
         for name, model in (("shag", shag), ("whole", shag * lex**0.7 * distance**0.5)):
             parser = lg.Parser(model)
             seconds, _ = quickest(lambda parser=parser: list(parser.parse_many(sentences)))
-            row[f"{name} sentences a second"] = f"{len(sentences) / seconds:.0f}"
+            row[f"{name} sentences per second"] = f"{len(sentences) / seconds:.0f}"
             seconds, _ = quickest(lambda parser=parser: parser.parse(long))
             row[f"{name} 250 words, seconds"] = f"{seconds:.2f}"
         rows.append(row)

@@ -64,7 +64,7 @@ def main() -> None:
                 speed = len(bank) / (time.process_time() - started)
                 row |= {f"{part} UAS": f"{score.uas:.2f}", f"{part} LAS": f"{score.las:.2f}"}
                 if part == "dev":
-                    row["sentences a second"] = f"{speed:.0f}"
+                    row["sentences per second"] = f"{speed:.0f}"
             row["lifted words"] = int(model.provenance.trace[0]["lifted"]) if model.provenance.trace else ""
             rows.append(row)
             print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)

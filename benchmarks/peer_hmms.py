@@ -3,7 +3,7 @@
     python peer_hmms.py hmmlearn|pomegranate TEXT.npz
 
 TEXT.npz has `symbols` (word numbers from 0 on), `lengths` of sentences and the start: `first`, `transition`,
-`emission`, `stop`. Prints tokens a second of processor time, for hmmlearn in the best of three rounds.
+`emission`, `stop`. Prints tokens per second of processor time, for hmmlearn in the best of three rounds.
 """
 
 from __future__ import annotations

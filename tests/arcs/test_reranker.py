@@ -30,7 +30,7 @@ def learner():
 
 
 def test_templates_by_their_definition():
-    # 2 is the root word; its modifiers are 1 and 4, and 3 hangs on 4. Tags 0 … 3; root 4, none 5.
+    # 2 is the root word; its modifiers are 1 and 4, and 3 depends on 4. Tags 0 … 3; root 4, none 5.
     codes = np.empty(8, np.int64)
     template_codes(np.array([0, 1, 2, 3]), np.array([2, 0, 4, 2]), 6, codes)
 

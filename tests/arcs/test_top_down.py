@@ -26,7 +26,7 @@ def grown(heads: list[int]) -> list[tuple[dict[str, object], int]]:
     found = []
 
     def grow(head: int, above: list[int], sibling: object, side_of_head: int) -> list[int]:
-        """Make all that hangs on a word; the words made."""
+        """Make all that depends on a word; the words made."""
         made, parents = [head], [*above, *[NONE] * 3]
         left: list[int] = []
         for side in (0, 1) if head else (1,):

@@ -177,7 +177,7 @@ def test_bench_measures_and_refuses_what_has_no_speed(run: Callable, grammar: Pa
     assert found["sentences"] == 20
     assert 0 < found["low"] <= found["rate"] <= found["high"]
     assert found["words_a_second"] == pytest.approx(found["rate"] * found["words"] / 20)
-    assert "sentences a second" in run("bench", grammar, corpus / "test.mrg", "--repeats", 1).out
+    assert "sentences per second" in run("bench", grammar, corpus / "test.mrg", "--repeats", 1).out
     (corpus / "none.txt").write_text("\n")
     assert "no sentences" in run("bench", grammar, corpus / "none.txt").err
 

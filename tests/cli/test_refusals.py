@@ -169,7 +169,7 @@ def test_bzip2_is_read_and_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sentences", [1, 70])
 def test_what_a_fault_leaves_behind_is_said(run: Callable, place: Path, tmp_path: Path, sentences: int) -> None:
-    """Nothing if nothing was done, else what was done; --skip-bad goes on from there or begins anew."""
+    """Nothing if nothing was done, else what was done; --skip-bad goes on from there or begins again."""
     file, output = tmp_path / "a.conllu", tmp_path / "b.conllu"
     good = (place / "d.conllu").read_text("utf-8").split("\n\n")[0] + "\n\n"
     file.write_text(good * sentences + "1\ta" + "\t_" * 8 + "\n\n", "utf-8")

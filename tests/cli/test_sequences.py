@@ -213,7 +213,7 @@ def test_faults_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:
         (("ngram", "build", tmp_path / "bad.arpa", "-o", out), "cut short"),
         (("ngram", "export", exclusive, "-o", tmp_path / "x.arpa"), "failure reading"),
         (("train", "hmm", folder / "train.txt", "-o", out, "--window", "2"), "no meaning for --by em"),
-        (("train", "hmm", folder / "train.txt", "-o", out, "--by", "counting"), "columns parted by tabs"),
+        (("train", "hmm", folder / "train.txt", "-o", out, "--by", "counting"), "columns separated by tabs"),
         (("tag", exclusive, folder / "dev.txt"), "BackoffNGram"),
     ]
     for arguments, message in cases:

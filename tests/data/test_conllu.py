@@ -60,7 +60,7 @@ GOOD = "# one\n" + row("1", "0") + row("1.1", "_") + row("2", "1") + "\n"
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("1\tw\tw\n\n", 1, "ten columns parted by tabs, this one has 3"),
+        ("1\tw\tw\n\n", 1, "ten columns separated by tabs, this one has 3"),
         (row("1", "0").replace("\n", "\t_\n") + "\n", 1, "this one has 11"),
         ("# c\n1 w w X X _ 0 dep _ _\n\n", 2, "this one has 1"),
         (row("x", "0") + "\n", 1, "the id 'x' is not a number"),

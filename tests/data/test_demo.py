@@ -49,7 +49,7 @@ def test_every_constituent_has_one_head_outside_of_which_it_hangs(draws: list[Dr
         heads = draw.dependencies.heads
         for label, begin, end in draw.tree.spans():
             outside = [i for i in range(begin, end) if not begin < heads[i] <= end]
-            # A conjunction hangs on its conjunct, which is no constituent with it, but each phrase has one head.
+            # A conjunction depends on its conjunct, which is no constituent with it, but each phrase has one head.
             assert len(outside) == 1, (label, draw.tree.words[begin:end])
 
 

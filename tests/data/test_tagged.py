@@ -40,7 +40,7 @@ def test_the_last_blank_line_may_be_missing(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("a\tX\nb\n\n", 2, "1 columns parted by tabs, but column 2"),
+        ("a\tX\nb\n\n", 2, "1 columns separated by tabs, but column 2"),
         ("a\tX\n\n\nb\tX\nc\n\n", 5, "column 2"),
         ("a\tX\n\tX\n\n", 2, "no word"),
         ("a\t\n\n", 1, "no tag"),

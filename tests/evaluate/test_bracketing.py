@@ -277,7 +277,7 @@ def test_reading_outputs(tmp_path: Path) -> None:
 
 
 def test_speed() -> None:
-    """Fast enough to rate a model in every iteration: at least 5,000 sentences a second of processor time."""
+    """Fast enough to rate a model in every iteration: at least 5,000 sentences per second of processor time."""
     import time
 
     tree = parse_tree("(S " + "(NP (DT the) (NN cat)) (VP (VB sat) (PP (IN on) (NP (NN mat))))" * 5 + " (. .))")

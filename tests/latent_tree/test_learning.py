@@ -153,7 +153,7 @@ def test_vectors_from_raw_text_tell_of_words_that_the_treebank_lacks() -> None:
 
 
 def tree_of(words: list[str]) -> lg.DependencyTree:
-    """Each word hangs on the one before it."""
+    """Each word depends on the one before it."""
     return lg.DependencyTree(tuple(words), tuple(range(len(words))), xpos=("X",) * len(words))
 
 

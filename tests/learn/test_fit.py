@@ -1,4 +1,4 @@
-"""What the one door to learning takes, and what it refuses."""
+"""What `fit` takes, and what it refuses."""
 
 from typing import Any
 

@@ -88,7 +88,7 @@ def test_a_protected_file_is_told(serve: Any) -> None:
 def test_an_odd_line_in_the_treebank_does_not_make_an_acceptance_fail(serve: Any) -> None:
     served = serve()
     bank_of(served).write_text(bank_of(served).read_text() + "(S (NP \n")
-    for number in range(11):  # enough that it is to be learned anew, which needs the whole file
+    for number in range(11):  # enough that it is to be retrained, which needs the whole file
         tree = TREE.replace("Zyx", f"Zyx{number}")
         told = served.post("/api/accept", id=f"odd-line-{number:04}", tree=tree)
         assert told.status_code == 200, told.text

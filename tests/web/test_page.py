@@ -172,7 +172,7 @@ def test_a_pasted_text_is_stepped_through(serve: Any, page: Any) -> None:
     page.reload()
     wait(page, "document.querySelectorAll('#pasted-list li').length === 3")
     wait(page, "document.getElementById('pasted-number').textContent === 'Sentence 3 of 3'")
-    # As it is, with the words parted by blanks; and the labels that may be set are offered.
+    # As it is, with the words separated by spaces; and the labels that may be set are offered.
     page.check("#tokenised")
     ask(page, "The dog sleeps.")
     assert page.is_hidden("#pasted")

@@ -50,7 +50,7 @@ def _clock(seconds: float) -> str:
 
 
 class _Rate(ProgressColumn):
-    """Units a second, on the average of the last ones."""
+    """Units per second, on the average of the last ones."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -72,7 +72,7 @@ class Bars:
             self._tasks[stage] = self._bars.add_task(stage, total=total, figures="")
         task = self._tasks[stage]
         if done < self._done.get(stage, 0):
-            self._bars.reset(task)  # the stage begins anew, and its time with it
+            self._bars.reset(task)  # the stage begins again, and its time with it
         self._done[stage] = done
         self._bars.update(task, completed=done, total=total, figures=_shown(figures))
 
@@ -91,7 +91,7 @@ class Lines:
         pause()
         now = time.monotonic()
         if done < self._done.get(stage, 0):
-            del self._first[stage]  # the stage begins anew, and its time with it
+            del self._first[stage]  # the stage begins again, and its time with it
         self._done[stage] = done
         since, before = self._first.setdefault(stage, (now, done))
         if done != total and now - self._last.get(stage, now - self._interval) < self._interval:

@@ -45,7 +45,7 @@ class Counting(Workers):
     """What is asked of `latentgram ngram count`."""
 
     files: list[Path] = argument(
-        "Files or folders, one sentence a line; or tables of n-grams (words, a tab, a count)."
+        "Files or folders, one sentence per line; or tables of n-grams (words, a tab, a count)."
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
@@ -215,7 +215,7 @@ def mix(
 def query(
     model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Text, one sentence a line; else standard input.")
+        list[Path] | None, typer.Argument(help="Text, one sentence per line; else standard input.")
     ] = None,
     ngrams: Annotated[
         bool, typer.Option("--ngrams", help="Lines are n-grams: write log10 p(last word | words before it).")

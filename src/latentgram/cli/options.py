@@ -36,9 +36,9 @@ Outputs = Literal["brackets", "conllu", "json", "outline"]
 
 MOST_TREES = 1_000_000
 """The longest list of trees or tags that can be asked for of one sentence."""
-TELLS_FORMAT = "What the input is; by default told by the name of a file."
+TELLS_FORMAT = "What the input is; by default guessed from the name of the file."
 GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
-TOKENISED = "Text is one sentence a line, tokens parted by blanks."
+TOKENISED = "Text is one sentence per line, tokens separated by spaces."
 SKIP_BAD = "Leave faulty sentences out, and count them."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 

@@ -50,9 +50,9 @@ class Parsing(Workers):
     """What is asked of `latentgram parse`."""
 
     model: Path = argument("Model file of a parser.")
-    files: list[Path] | None = argument("Files to parse, one sentence a line; standard input if none.", None)
+    files: list[Path] | None = argument("Files to parse, one sentence per line; standard input if none.", None)
     format: Inputs | None = option(
-        None, "What the input is; by default told by the name of a file, and text on standard input."
+        None, "What the input is; by default guessed from the name of the file, and text on standard input."
     )
     to: Outputs | None = option(None, "Output format; by default brackets or CoNLL-U.")
     tokenised: bool = flag("--tokenised", TOKENISED)
@@ -119,10 +119,11 @@ def parse(asked: Parsing) -> None:
     What is CoNLL-U and comes out as CoNLL-U keeps its comments, lemmas, features, multiword rows and MISC.
 
     Text is cut into sentences and words, but for lines that end in a point standing alone: they are taken as
-    sentences whose tokens are parted by blanks already (all lines are with --tokenised, --partial, --constraints).
+    sentences whose words are separated by spaces already (all lines are, with --tokenised, --partial or
+    --constraints).
 
-    A sentence that the grammar cannot derive still gets a tree; how many did is said at the end. Lists and draws
-    have an empty line after each sentence, and probabilities of whole trees in the JSON form.
+    A sentence that the grammar cannot derive still gets a tree; their number is reported at the end. Lists and
+    draws have an empty line after each sentence, and probabilities of whole trees in the JSON form.
 
     With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
     with --resume goes on where it stopped, if model, settings and what was read so far are the same.

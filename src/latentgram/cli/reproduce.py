@@ -33,14 +33,14 @@ def smith2012(
     text: Annotated[
         Path | None,
         typer.Option(
-            help="More text, one sentence a line; without it the larger corpora are sampled from a model."
+            help="More text, one sentence per line; without it the larger corpora are sampled from a model."
         ),
     ] = None,
     sizes: Annotated[str, typer.Option(help="Corpus sizes as multiples of the Brown corpus.")] = "1,5,20",
     iterations: Annotated[int, typer.Option(min=1, help="Rounds of each learner.")] = 20,
     test: Test = False,
 ) -> None:
-    """Smith and Eisner 2012: EM against n-gram EM: accuracy and likelihood by processor time, seconds a round."""
+    """Smith and Eisner 2012: EM against n-gram EM: accuracy, likelihood, processor time, seconds per round."""
     from latentgram.reproduce.smith2012 import reproduce
 
     multiples = _numbers("--sizes", sizes)
@@ -151,4 +151,4 @@ def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
     if len(chosen) == len(numbers):
         return chosen
     bounds = "from 1 on" if most is None else f"from 1 to {most}"
-    raise SettingError(f"{option} is whole numbers {bounds}, parted by commas, as 1,2; got {text[:80]!r}")
+    raise SettingError(f"{option} is whole numbers {bounds}, separated by commas, as 1,2; got {text[:80]!r}")

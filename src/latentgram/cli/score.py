@@ -41,8 +41,8 @@ def score(
     Grammars of phrases with hidden states look at part of the chart only, and what they print as p(sentence) is a
     lower bound of it; `--exact` has them look at all of it.
 
-    With `--surprisal` print a line a word: sentence, word, and −log₂ p(word | words before it) under the grammar's
-    one-state projection.
+    With `--surprisal` print one line per word: sentence, word, and −log₂ p(word | words before it) under the
+    grammar's one-state projection.
     """
     import latentgram
     from latentgram.data.formats import format_of

@@ -14,10 +14,12 @@ class Serving:
     model: Path = argument("Model file of a parser.")
     treebank: Path | None = option(None, "File that accepted trees are appended to; made if it is not there.")
     train: list[Path] | None = option(
-        None, "Trees that the model was learned from, if they are not in the treebank: to learn anew."
+        None, "Trees that the model was learned from, if they are not in the treebank: to learn again."
     )
     sentences: Path | None = option(None, "Sentences for the queue: text, tagged text or CoNLL-U.")
-    tokenised: bool = flag("--tokenised", "Text in --sentences is one sentence a line, tokens parted by blanks.")
+    tokenised: bool = flag(
+        "--tokenised", "Text in --sentences is one sentence per line, tokens separated by spaces."
+    )
     heldout: Path | None = option(None, "Trees to measure the parser on as it learns; it never learns from them.")
     host: str = option("127.0.0.1", "Address to listen on; one other than this machine's own demands a token.")
     port: int = option(8765, "Port; the next free one is taken.", min=0, max=65535)

@@ -34,7 +34,7 @@ class Tagging:
     """What is asked of `latentgram tag`."""
 
     model: Path = argument("Model file of a tagger, of an HMM, or of a parser with a tagger.")
-    files: list[Path] | None = argument("Files to tag, one sentence a line; standard input if none.", None)
+    files: list[Path] | None = argument("Files to tag, one sentence per line; standard input if none.", None)
     decoder: Literal["posterior", "viterbi"] = option(
         "posterior", "Each tag the most probable, or the best sequence."
     )
@@ -74,8 +74,8 @@ def tag(asked: Tagging) -> None:
 
     Words the model has never seen are tagged by their form and context; how many there were is said at the end.
     Lists and draws have an empty line more after each sentence, and log p(tags | words) in the JSON form. With
-    --constraints text is one sentence a line, tokens parted by blanks: {"tags": {"1": "NN"}, "forbidden_tags":
-    [[2, "VB"]]} speaks of words counted from 0.
+    --constraints text is one sentence per line, words separated by spaces: {"tags": {"1": "NN"},
+    "forbidden_tags": [[2, "VB"]]} speaks of words counted from 0.
     """
     from latentgram.cli.console import ensure_input, say
     from latentgram.parser.answers import read_questions

@@ -140,7 +140,7 @@ def _read_sentence(lines: Sequence[str], start: int, path: PathLike | None, atta
     for number, row in enumerate(rows):
         if len(row) != COLUMNS:
             raise DataError(
-                f"a line has ten columns parted by tabs, this one has {len(row)}", path=path, line=line + number
+                f"a line has ten columns separated by tabs, this one has {len(row)}", path=path, line=line + number
             )
     extra: list[tuple[int, str]] = []
     if tuple(row[_ID] for row in rows) != _numerals(len(rows)):

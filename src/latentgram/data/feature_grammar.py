@@ -43,7 +43,7 @@ class Word(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One way to rewrite a symbol; `relations[i]` says how part i hangs on the head (`*` at the head)."""
+    """One way to rewrite a symbol; `relations[i]` says how part i relates to the head (`*` at the head)."""
 
     parts: tuple[str, ...]
     relations: tuple[str, ...]

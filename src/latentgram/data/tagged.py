@@ -48,7 +48,7 @@ def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse
     for number, row in enumerate(rows, start):
         if len(row) < needed:
             raise DataError(
-                f"the line has {len(row)} columns parted by tabs, but column {needed} is asked for",
+                f"the line has {len(row)} columns separated by tabs, but column {needed} is asked for",
                 path=path,
                 line=number,
             )
@@ -66,7 +66,7 @@ def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse
 def read_sentences(
     paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None
 ) -> Iterator[Sentence]:
-    """Stream one sentence per line, words parted by blanks; empty lines are passed over.
+    """Stream one sentence per line, words separated by spaces; empty lines are passed over.
 
     A line that is not UTF-8 raises, unless `bad` is given: then it is left out and its error appended there.
     """

@@ -200,7 +200,7 @@ def _reserved(
 
 
 def refuse_blanks(words: Iterable[str], form: str) -> None:
-    """Forms of text whose words are parted by blanks cannot carry a word that holds one."""
+    """Forms of text whose words are separated by spaces cannot carry a word that holds one."""
     for word in words:
         if len(word.split()) != 1:
             raise DataError(f"the word {word!r} holds a blank, which {form} cannot carry")

@@ -143,7 +143,7 @@ class Tokeniser:
     def is_tokenised(self, line: str) -> bool:
         """Whether a line is one sentence that is cut into tokens already.
 
-        It is if it ends in a point that stands alone and no sign or clitic hangs on a word.
+        It is if it ends in a point that stands alone and no sign or clitic is attached to a word.
 
         >>> Tokeniser().is_tokenised("He did n't ."), Tokeniser().is_tokenised("He didn't .")
         (True, False)

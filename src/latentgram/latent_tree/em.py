@@ -43,7 +43,7 @@ class Expected:
 
 
 def learn_em(trees: Iterable[DependencyTree], settings: EMLatentTree, context: Context) -> LatentTree:
-    """The recipe: upward and downward over all trees a round, from a random start."""
+    """The recipe: upward and downward over all trees per round, from a random start."""
     nodes = Nodes.of(trees, settings.symbols, settings.valency)
     unigram, epsilon, states = nodes.unigram, settings.smoothing, settings.states
 

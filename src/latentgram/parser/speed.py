@@ -28,7 +28,7 @@ _DRAWS = 2000
 
 @dataclass(frozen=True)
 class Speed:
-    """Sentences and words a second with an interval, the time a sentence takes, and memory; it prints itself."""
+    """Sentences and words per second with an interval, the time a sentence takes, and memory; it prints itself."""
 
     sentences: int
     words: int
@@ -52,8 +52,8 @@ class Speed:
     def __str__(self) -> str:
         memory = "" if self.peak_megabytes is None else f"; at most {self.peak_megabytes:,.0f} MB of memory"
         return (
-            f"{self.rate:,.1f} sentences a second [{self.low:,.1f}, {self.high:,.1f}] (95 % interval), "
-            f"{self.words_a_second:,.0f} words a second; {self.milliseconds:.2f} ms a sentence, "
+            f"{self.rate:,.1f} sentences per second [{self.low:,.1f}, {self.high:,.1f}] (95 % interval), "
+            f"{self.words_a_second:,.0f} words per second; {self.milliseconds:.2f} ms per sentence, "
             f"{self.slowest:.2f} in the slowest batch{memory}\n"
             f"({self.sentences:,} sentences of {self.words / self.sentences:.1f} words, passes: {self.repeats}, "
             "after a warm-up)"

@@ -54,7 +54,7 @@ class ApproximateCorpus:
 
     @classmethod
     def of(cls, model: BackoffNGram, dictionary: TagDictionary, lag: int | None = None) -> ApproximateCorpus:
-        """Lag 1 where every arc has a word before it, else lag 0; asked for in vain, it is refused."""
+        """Lag 1 where every arc has a word before it, else lag 0; a lag 1 that the data cannot give is refused."""
         return cls.of_shape(model, Emissions.of(model.words, dictionary), lag)
 
     @classmethod

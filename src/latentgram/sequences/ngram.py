@@ -205,7 +205,7 @@ class BackoffNGram(Summarised):
         return float(self.logprobs([sentence])[0])
 
     def perplexity(self, sentences: Iterable[SentenceLike] | Text) -> float:
-        """exp of the mean -log p a token, ends of sentences included; infinite if a sentence is impossible."""
+        """exp of the mean -log p per token, ends of sentences included; infinite if a sentence is impossible."""
         text = sentences if isinstance(sentences, Text) else Text.of(sentences)
         if not len(text):
             raise DataError("a text without sentences has no perplexity")

@@ -10,7 +10,7 @@ would take; EM does `ROUNDS` more rounds for them from where they are. Cost: one
 learning of some automata.
 
 **LexicalSHAG, ArcDistance.** Their tables are counts. The result is what counting all trees gives with the same
-words known: a word that was unknown stays so until the grammar is learned anew. Cost: one sort of the tables.
+words known: a word that was unknown stays so until the grammar is retrained. Cost: one sort of the tables.
 """
 
 from __future__ import annotations

@@ -176,13 +176,13 @@ def _add_learning(app: FastAPI, session: Session) -> None:
 
     @app.delete("/api/refit")
     def cancel() -> schemas.Refit:
-        """Give up learning anew."""
+        """Give up learning again."""
         session.refit.cancel()
         return _refit(session)
 
     @app.post("/api/model/save")
     def save() -> schemas.Problem:
-        """Write the model that was learned anew over the model file."""
+        """Write the model that was retrained over the model file."""
         return schemas.Problem(detail=f"saved as {session.save()}")
 
 
@@ -240,7 +240,7 @@ def _refit(session: Session) -> schemas.Refit:
 async def _score_queue(session: Session) -> None:
     """Find out how uncertain the parser is of the sentences in the queue, a few at a time, for ever.
 
-    Acceptances change that too little to begin again each time; learning anew does not.
+    Acceptances change that too little to begin again each time; learning again does not.
     """
     while True:
         batch = session.queue.unscored(session.learned_version, _SCORED_TOGETHER)

@@ -1,4 +1,4 @@
-"""Learning anew in a process of its own, with progress, while the page goes on."""
+"""Learning again in a process of its own, with progress, while the page goes on."""
 
 from __future__ import annotations
 

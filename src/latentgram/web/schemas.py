@@ -70,7 +70,7 @@ class TextRequest(Strict):
     """Text, cut into sentences and words as `latentgram parse` does."""
 
     text: str = Field(min_length=1, examples=["He doesn't sleep. She does."])
-    tokenised: bool = Field(False, description="Whether it is one sentence a line, words parted by blanks.")
+    tokenised: bool = Field(False, description="Whether it is one sentence per line, words separated by spaces.")
 
 
 class CutSentence(BaseModel):
@@ -195,7 +195,7 @@ class AcceptAnswer(BaseModel):
 
 
 class Refit(BaseModel):
-    """How far learning anew is."""
+    """How far learning again is."""
 
     state: Literal["impossible", "idle", "running", "failed"]
     reason: str | None = None

@@ -2,9 +2,9 @@
 
 An accepted tree is appended to the treebank, and that is all that anybody waits for. It is learned from beside:
 its counts are added to those of the grammar, or an online learner goes on with it, which takes a moment whatever
-the size of the treebank; what is accepted in that moment is learned together. Learning anew goes on in a process
+the size of the treebank; what is accepted in that moment is learned together. Learning again goes on in a process
 of its own (refit.py); what was accepted meanwhile updates its result. Models without their statistics (head
-automata of older files) are learned anew after each acceptance if that takes seconds, else now and then.
+automata of older files) are retrained after each acceptance if that takes seconds, else now and then.
 
 Function tags and traces are for the treebank: a grammar that has none of them learns the tree without.
 """
@@ -51,7 +51,7 @@ from latentgram.web.workers import Workers
 QUICK = 5.0
 """Seconds of learning that are spent after every acceptance."""
 EVERY = 10
-"""Acceptances after which a model is learned anew in any case."""
+"""Acceptances after which a model is retrained in any case."""
 
 
 class Session:
@@ -96,7 +96,7 @@ class Session:
         self._growing = threading.Lock()
         """Held by who makes a new parser."""
         self._beginning = threading.Lock()
-        """Held by who reads what is to be learned anew."""
+        """Held by who reads what is to be retrained."""
         self._inside: tuple[Model, Inspection] | None = None
         self.workers = Workers(parser, workers)
         self.refit = Refit(self._adopt)
@@ -104,7 +104,7 @@ class Session:
         self.why_not_refit = self._reason(parser.model, data)
         self._catch_up(parser, data)
         self.learned_version = self.version
-        """The version that was last learned anew, or read from the file."""
+        """The version that was last retrained, or read from the file."""
         self._bare = self.kind == DEPENDENCY and parser.tagger is None
         self.guesser = TagGuesser.of(data) if self._bare and len(data) else None
         """For a model that works on tags and has no tagger of its own."""
@@ -144,7 +144,7 @@ class Session:
         return self.workers.version
 
     def start(self) -> None:
-        """Start the workers; learn anew a model that cannot be updated."""
+        """Start the workers; learn again a model that cannot be updated."""
         self.workers.start()
         threading.Thread(target=self._warm, daemon=True).start()
         if self._pending and not self._updates and self.why_not_refit is None:
@@ -185,7 +185,7 @@ class Session:
         return list(clean(Forest.of([tree for tree in trees if isinstance(tree, Tree)]))[0])
 
     def _reason(self, model: Model, data: Treebank[AnyTree]) -> str | None:
-        """Why the model cannot be learned anew, or None."""
+        """Why the model cannot be retrained, or None."""
         try:
             learner_of(type(model).__name__, model.provenance)
         except LatentgramError as error:
@@ -284,14 +284,14 @@ class Session:
         return self.desk.read()
 
     def bank_changed(self) -> None:
-        """Trees of the file were changed: what the model has of them goes when it is learned anew."""
+        """Trees of the file were changed: what the model has of them goes when it is retrained."""
         with self._lock:
             self.annotations.refresh()
             self._changed += 1
             self.queue.reopen((entry.words, name_of(entry.text)) for entry in self.bank.entries())
 
     def _learn(self) -> None:
-        """Learn what was accepted, all of it together, and learn anew where that is due."""
+        """Learn what was accepted, all of it together, and learn again where that is due."""
         with self._growing:
             with self._lock:
                 trees, self._unlearned = self._unlearned, []
@@ -317,7 +317,7 @@ class Session:
 
     @property
     def pending(self) -> int:
-        """Trees accepted since the last learning anew."""
+        """Trees accepted since the last learning again."""
         self._settle()
         return len(self._pending) + self._changed
 
@@ -328,9 +328,9 @@ class Session:
                 self._pending, self._learning = self._learning + self._pending, []
 
     def start_refit(self) -> None:
-        """Learn anew from all trees, in the background."""
+        """Learn again from all trees, in the background."""
         if self.why_not_refit is not None:
-            raise SettingError(f"the model cannot be learned anew: {self.why_not_refit}")
+            raise SettingError(f"the model cannot be retrained: {self.why_not_refit}")
         with self._beginning:
             if self.refit.running:
                 return
@@ -344,7 +344,7 @@ class Session:
             self.refit.start(type(model), data, learner_of(type(model).__name__, model.provenance))
 
     def _adopt(self, model: Model) -> None:
-        """Take over a model that was learned anew, and update it by what came since its data were read."""
+        """Take over a model that was retrained, and update it by what came since its data were read."""
         with self._growing, self._lock:
             if updates(model):
                 model = update_model(model, self._bare_trees(self._pending))

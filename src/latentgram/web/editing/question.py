@@ -17,7 +17,7 @@ class ParseRequest(Strict):
     """One sentence, as text, as words with tags or as rows of CoNLL-U, and what is known of its tree."""
 
     text: str | None = Field(None, examples=["The old man saw a dog."])
-    tokenised: bool = Field(False, description="Whether the words of the text are parted by blanks.")
+    tokenised: bool = Field(False, description="Whether the words of the text are separated by spaces.")
     words: list[Word] | None = None
     xpos: list[Label] | None = None
     upos: list[Label] | None = None

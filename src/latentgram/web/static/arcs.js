@@ -1,5 +1,5 @@
 // A dependency tree: words in a line, arcs above from head to modifier, higher the more they span. A folded word
-// stands for itself and all that hangs on it.
+// stands for itself and all that depends on it.
 
 import { colour, isRightToLeft, percent, svg, width } from "./svg.js";
 import { FLIPPED, wordMark } from "./tree.js";

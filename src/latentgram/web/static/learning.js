@@ -23,7 +23,7 @@ export async function follow() {
     if (before && before.instance !== view.status.instance) await returned();
     showStatus();
     if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") {
-      tell("The model was learned anew.");
+      tell("The model was retrained.");
       if (state.parse && !state.accepted && !state.fixes.count && state.fixes.base === null) await refresh();
     }
     if (view.status.refit.state === "running" || view.status.warming) pause = 400;
@@ -52,15 +52,15 @@ function showStatus() {
   setGuidelines(view.status.guidelines);
   showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
-  const learned = refit.state === "running" ? `Learning anew: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning anew failed: ${refit.reason}.`
-    : refit.state === "impossible" ? `It cannot be learned anew: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last learned anew.` : "";
+  const learned = refit.state === "running" ? `Learning again: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning again failed: ${refit.reason}.`
+    : refit.state === "impossible" ? `It cannot be retrained: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last retrained.` : "";
   at("learning").textContent = `${bank}. ${learned}`;
   const bar = at("progress");
   bar.hidden = refit.state !== "running";
   if (refit.total) Object.assign(bar, { max: refit.total, value: refit.done });
   else bar.removeAttribute("value");
   at("refit").disabled = refit.state === "impossible";
-  at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn anew";
+  at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn again";
   at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
   at("agreement").replaceChildren(...curves(view.status));
   at("labels").replaceChildren(...view.status.phrase_labels.map((label) => html("option", { value: label })));
