@@ -16,6 +16,7 @@ from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
+from latentgram.lpcfg.unseen import undiscounted
 from oracles.binary_trees import Derivation, SmallGrammar
 from oracles.chart_items import edges_of, places_of
 from oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
@@ -216,13 +217,16 @@ def test_spectral_grammars_of_rank_one_give_the_shares_of_the_trees(states: int)
     by = lg.Spectral(states=states, rare=0, backoff=0, pull=0)
     grammar = lg.fit(lg.LPCFG, lg.Treebank.of(trees), by=by)
     assert grammar.states.max() == 1
-    cascade = Cascade((grammar,), Pruning.none(), unseen=False)
+    everything = undiscounted(grammar)
+    cascade = Cascade((everything,), Pruning.none(), unseen=False)
     for words, share in (("a b", 2 / 3), ("b a", 1 / 3)):
         posterior = cascade.posterior(cascade.leaves.of(lg.Sentence.of(words)))
         assert math.exp(posterior.logprob) == pytest.approx(share)
-    # With unseen rules there are other trees, and all together they do not exceed one by much.
-    parser = lg.Parser(grammar)
-    assert [parser.score(tree).tree_logprob for tree in trees[1:]] == pytest.approx(np.log([2 / 3, 1 / 3]))
+    # The rest is kept for rules that were never seen.
+    parser, seen = lg.Parser(grammar), 1 - grammar.unseen[0]
+    assert 0 < seen < 1
+    shares = np.log([2 / 3 * seen, 1 / 3 * seen])
+    assert [parser.score(tree).tree_logprob for tree in trees[1:]] == pytest.approx(shares)
 
 
 def test_only_trees_of_plain_grammars_can_be_searched_by_probability() -> None:
