@@ -105,3 +105,27 @@ def test_one_value_of_p_of_a_sentence(states: int) -> None:
                 if len(trees) < 2000:
                     assert total == pytest.approx(logprob, abs=1e-9)
     assert compared > 2
+
+
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_names_of_words_mean_nothing(case: Case) -> None:
+    """Where no form is looked at; in another order too, where nothing is drawn at random."""
+    trees = "(S (A x) (B y)) (S (B y) (A z)) (S (C (A x) (B z)) (B y)) (S (A z) (C (A x) (B y)))"
+    drawn = case.learner in ("EM", "Clustering")
+    renamed = {"x": "k", "y": "m", "z": "q"} if drawn else {"x": "q", "y": "m", "z": "k"}
+    other = "".join(renamed.get(letter, letter) for letter in trees)
+    exact = lg.Pruning.none()
+    one, two = (lg.Parser(learned(case, text), pruning=exact) for text in (trees, other))
+    for words in ("x y", "y z", "x z y", "z x y"):
+        named = [renamed[word] for word in words.split()]
+        assert one.parse(words).logprob == pytest.approx(two.parse(named).logprob, abs=1e-9)
+
+
+def test_the_likelihood_rises_under_em() -> None:
+    case = Case("LPCFG", "EM")
+    learner = dataclasses.replace(case.by, states=2, iterations=8, backoff=0.0, pull=0.0)
+    trace = lg.fit(lg.LPCFG, case.data, by=learner).provenance.trace
+    values = [step["bound"] for step in trace]
+    assert len(values) > 4
+    assert (np.diff(values) >= -1e-6).all()
+    assert values[-1] > values[0]
