@@ -37,6 +37,7 @@ class Broken(Exception):
     """An invariant that does not hold: the class, the field and what is wrong, as the end of a sentence."""
 
 
+@typing.runtime_checkable
 class Invariant(Protocol):
     """Something that must hold of a field."""
 
@@ -224,12 +225,10 @@ def _stated(cls: type) -> tuple[tuple[str, tuple[Invariant, ...]], ...]:
 
 
 def _invariants(hint: object) -> Iterator[Invariant]:
-    if typing.get_origin(hint) is typing.Annotated:
-        yield from typing.get_args(hint)[1:]
-        return
-    for option in typing.get_args(hint):
+    """What else is said of a field, as how it may be rounded, is for others."""
+    for option in (hint, *typing.get_args(hint)):
         if typing.get_origin(option) is typing.Annotated:
-            yield from typing.get_args(option)[1:]
+            yield from (said for said in typing.get_args(option)[1:] if isinstance(said, Invariant))
 
 
 class _Attributes(Mapping[str, object]):
