@@ -60,7 +60,7 @@ class TopDown(Summarised):
     key: Annotated[NDArray[np.uint64], shape(ANY), rising()]
     """[features] in order."""
     weight: Annotated[
-        NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE, RoundedSteps(0.02)
+        NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE, RoundedSteps(0.01)
     ]
     """[features, outcomes + 1], the end last."""
     provenance: Provenance = field(default_factory=Provenance)

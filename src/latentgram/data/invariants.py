@@ -274,8 +274,9 @@ def _array(value: object) -> Array:
 
 def _extremes(array: Array) -> tuple[float, float]:
     """The least and the greatest entry as plain numbers; two nans if there is one."""
-    if array.dtype == np.float16:  # of which sums and comparisons are slow
-        exponents = array.view(np.uint16) & 0x7C00
-        if exponents.max() == 0x7C00:
-            return float("nan"), float("nan")
+    if array.dtype == np.float16:  # which are slow to compare: as whole numbers their bits are not
+        signed, plain = array.view(np.int16), array.view(np.uint16)
+        highest = signed.max() if signed.max() >= 0 else signed.min()
+        lowest = plain.max() if plain.max() >= 0x8000 else plain.min()  # bits below zero fall
+        return lowest.view(np.float16).item(), highest.view(np.float16).item()
     return array.min().item(), array.max().item()

@@ -62,7 +62,7 @@ def roundings_of(cls: type) -> dict[str, Rounding]:
 
     >>> import latentgram as lg
     >>> roundings_of(lg.TopDown)
-    {'weight': RoundedSteps(step=0.02)}
+    {'weight': RoundedSteps(step=0.01)}
     """
     hints = typing.get_type_hints(cls, include_extras=True)
     stated = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}

@@ -125,16 +125,17 @@ class _Encoder:
         return {"$strings": path}
 
     def instance(self, value: object, path: str) -> Document:
-        name = type(value).__name__
+        cls: type = type(value)
+        name = cls.__name__
         try:
-            listed = self.named(name) is type(value)
+            listed = self.named(name) is cls
         except (FormatError, LookupError):
             listed = False
         if not listed:
             raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
         content: dict[str, Document] = {}
-        roundings = roundings_of(type(value)) if self.compact else {}
-        for field, hint in _fields(type(value)).items():
+        roundings = roundings_of(cls) if self.compact else {}
+        for field, hint in _fields(cls).items():
             item, place = getattr(value, field), _join(path, field)
             if not _fits(item, hint):
                 raise FormatError(f"cannot be stored: {place} is {_described(item)}, not {_spoken(hint)}")

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.numeric.compiling import njit
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.unsignedinteger]
+Scales = NDArray[np.int32]
+
 
 @njit(nogil=True)
-def codes_of(values, times, size, sum_of, along_rows, step, scale_step, most, codes, scales, sums):
+def codes_of(
+    values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
+    step: float, scale_step: float, most: int, codes: Codes, scales: Scales, sums: Floats,
+) -> None:  # fmt: skip
     """Scales ⌊log₂ max |v| / scale_step⌉ of rows, codes 1 + ⌊(log₂ max |v| − log₂ |v|) / step⌉, or 0 if v is."""
     place = row = 0
     for piece in range(len(times)):
@@ -33,7 +42,10 @@ def codes_of(values, times, size, sum_of, along_rows, step, scale_step, most, co
 
 
 @njit(nogil=True)
-def values_of(codes, scales, times, size, sum_of, along_rows, table, scale_step, values, sums):
+def values_of(
+    codes: Codes, scales: Scales, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
+    table: Floats, scale_step: float, values: Floats, sums: Floats,
+) -> None:  # fmt: skip
     """v = 2^(scale · scale_step) · table[code], and the sums of v."""
     place = row = 0
     for piece in range(len(times)):
@@ -54,7 +66,7 @@ def values_of(codes, scales, times, size, sum_of, along_rows, table, scale_step,
 
 
 @njit(nogil=True)
-def multiply(values, times, size, sum_of, along_rows, factor):
+def multiply(values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats) -> None:
     """Multiply each number by the factor of its sum."""
     place = 0
     for piece in range(len(times)):
@@ -65,7 +77,7 @@ def multiply(values, times, size, sum_of, along_rows, factor):
 
 
 @njit(nogil=True)
-def look_up(codes, table, values):
+def look_up(codes: NDArray[np.uint8], table: Codes, values: Codes) -> None:
     """v = table[code]."""
     for at in range(len(codes)):
         values[at] = table[codes[at]]

@@ -28,6 +28,8 @@ Array = NDArray[np.generic]
 SPAN = 25.0
 """Bits between the greatest number of a row and the smallest one that is told from others."""
 SCALE_STEP = 1 / 1024
+SIGNED = 1 / 5
+"""By how much steps are smaller where numbers have signs: sums of those cancel, and little is left of them."""
 
 
 def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object]:
@@ -36,17 +38,18 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
         return _steps(array, rounding.step)
     from latentgram.store.kernels import codes_of
 
-    rows, most = rounding.rows(owner), round(SPAN / rounding.step)
-    _check(rows, array.shape, rows.times.sum())
-    codes = np.empty(array.size, np.uint8 if most < 255 else np.uint16)
-    scales, sums = np.zeros(int(rows.times.sum()), np.int32), np.zeros(_sums(rows))
-    codes_of(np.ascontiguousarray(array, np.float64), *rows, rounding.step, SCALE_STEP, most, codes, scales, sums)
-    negative = array < 0
+    rows, flat = rounding.rows(owner), np.ascontiguousarray(array, np.float64)
+    _check(rows, flat.shape, rows.times.sum())
+    negative = flat < 0
     signed = bool(negative.any())
+    step = rounding.step * SIGNED if signed else rounding.step
+    codes = np.empty(flat.size, np.uint16)
+    scales, sums = np.zeros(int(rows.times.sum()), np.int32), np.zeros(_sums(rows))
+    codes_of(flat, *rows, step, SCALE_STEP, round(SPAN / step), codes, scales, sums)
     return {
         "codes": codes,
         "scales": scales,
-        "step": rounding.step,
+        "step": step,
         "signs": np.packbits(negative) if signed else None,
         "sums": None if signed else sums.astype(np.float32),
     }

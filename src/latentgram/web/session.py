@@ -358,7 +358,8 @@ class Session:
             raise SettingError("the model did not come from a file")
         if self.pending or self.version != self.learned_version or self.why_not_refit is not None:
             raise SettingError("learn the model anew first: accepted trees are in the treebank, and safe, already")
-        save(self.parser, self.model_path, read_header(self.model_path).precision)
+        before = self.model_path
+        save(self.parser, before, read_header(before).precision if before.exists() else "full")
         self.saved = True
         return self.model_path.name
 
