@@ -6,8 +6,8 @@ own: processor time of loading (the least of three), F1 on the development trees
 the log-probabilities of sentences (of trees, top-down) differ from those of the full file, at most and in the
 mean, in nats, and the greatest resident size after parsing. Models that FOLDER has already are not learned anew.
 
-Conclusion (results/file_sizes.csv): files are eight to twenty-five times as small, and F1 is what it was within 0.05
-(spectral: 0.2, as one or two trees of another shape make it). They load within half a second, an ensemble within
+Conclusion (results/file_sizes.csv): files are eight to twenty-six times as small, F1 is what it was within 0.05
+(spectral: 0.2, of which two sentences make the most), and they load within half a second, an ensemble within
 one. What takes memory is the model itself, in double precision.
 
     python benchmarks/bench_file_sizes.py FOLDER [clusters|spectral|ensemble|top-down…]

@@ -278,5 +278,7 @@ def _extremes(array: Array) -> tuple[float, float]:
         signed, plain = array.view(np.int16), array.view(np.uint16)
         highest = signed.max() if signed.max() >= 0 else signed.min()
         lowest = plain.max() if plain.max() >= 0x8000 else plain.min()  # bits below zero fall
+        if max(int(highest), int(lowest) - 0x8000) >= 0x7C00:
+            return float("nan"), float("nan")
         return lowest.view(np.float16).item(), highest.view(np.float16).item()
     return array.min().item(), array.max().item()
