@@ -29,6 +29,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.invariants import ANY, FINITE, rising, shape
 from latentgram.data.provenance import Provenance, Summarised
+from latentgram.data.rounding import RoundedSteps
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
 
@@ -58,7 +59,9 @@ class TopDown(Summarised):
     """What is made of it."""
     key: Annotated[NDArray[np.uint64], shape(ANY), rising()]
     """[features] in order."""
-    weight: Annotated[NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE]
+    weight: Annotated[
+        NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE, RoundedSteps(0.01)
+    ]
     """[features, outcomes + 1], the end last."""
     provenance: Provenance = field(default_factory=Provenance)
 

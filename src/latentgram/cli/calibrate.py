@@ -31,11 +31,12 @@ def calibrate(
     """Fit how probabilities relate to right answers on dev trees, and keep it with the parser."""
     import latentgram
     from latentgram.cli.console import say
+    from latentgram.store import read_header
 
     check_output(output, model, dev)
     parser = load_parser(model)
     trees = latentgram.Treebank.read(dev)
     with faults_of(dev), engine_of(n_jobs, cluster) as engine:
         calibrated = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
-    latentgram.save(calibrated, output)
+    latentgram.save(calibrated, output, read_header(model).precision)
     say(f"calibrated on {len(trees)} sentences; wrote {output}")

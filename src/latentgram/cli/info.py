@@ -20,7 +20,10 @@ def info(
     if json:
         typer.echo(codec.dumps(header.to_json(), ensure_ascii=False, indent=2))
         return
-    typer.echo(f"{header.kind}, {header.bytes / 1e6:.2f} MB, format {header.format}, latentgram {header.library}")
+    typer.echo(
+        f"{header.kind}, {header.bytes / 1e6:.2f} MB, {header.precision} precision, format {header.format}, "
+        f"latentgram {header.library}"
+    )
     origin = header.provenance
     if origin is not None and origin.learner:
         settings = ", ".join(f"{name}={value}" for name, value in origin.fields.items())

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from latentgram.cli.options import ClusterAddress, NJobs, check_output, engine_of, faults_of
+from latentgram.data.files import Precision
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, named
 from latentgram.kinds.registry import kinds, learner_class
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _READ_FROM_FILES = {"TagDictionary": str, "WordSpace": str}
 """Types of fields that stand for files on the command line."""
+
+PRECISION = "Of the file: small, with what matters little rounded, or every number to the last bit."
 
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
 
@@ -118,6 +121,7 @@ class Work:
     skip_bad: bool = False
     keep_marks: bool = False
     stream: bool = False
+    precision: Precision = "compact"
 
 
 def _command(kind: Kind) -> Callable[..., None]:
@@ -134,7 +138,7 @@ def _command(kind: Kind) -> Callable[..., None]:
             _check_choice(recipe, learner, by)
         switches = {
             name: options[name]
-            for name in ("tagger", "jackknife", "skip_bad", "keep_marks", "stream")
+            for name in ("tagger", "jackknife", "skip_bad", "keep_marks", "stream", "precision")
             if name in options
         }
         with engine_of(n_jobs, cluster) as engine:
@@ -178,6 +182,7 @@ def _signature(kind: Kind, known: dict[str, str], flags: dict[str, inspect.Param
         parameter(
             "by", Annotated[Literal[tuple(known)], typer.Option(help="The learner.")], next(iter(known), None)
         ),
+        parameter("precision", Annotated[Precision, typer.Option(help=PRECISION)], "compact"),
         parameter("n_jobs", NJobs, 1),
         parameter("cluster", ClusterAddress, None),
         *flags.values(),
@@ -272,7 +277,7 @@ def train(work: Work, engine: Engine) -> None:
             learned = model = latentgram.fit(
                 work.kind.model_class(), data, by=work.learner, dev_score=judge, engine=engine, progress=shown
             )
-    latentgram.save(learned, work.output)
+    latentgram.save(learned, work.output, work.precision)
     if work.kind.parser and parser.tagger is not None:
         say(f"{parser.tagger.summary()}; learned in {parser.tagger.provenance.seconds:.1f} s")
     if work.learner.said.get("rare") == AUTO:

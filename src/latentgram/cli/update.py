@@ -25,6 +25,7 @@ def update(
     import latentgram
     from latentgram.cli.console import say
     from latentgram.learn.reading import read_text
+    from latentgram.store import read_header
 
     check_output(output, files)
     before = latentgram.load(model)
@@ -33,5 +34,5 @@ def update(
     if weight is not None and not weight > 0:
         raise SettingError(f"--weight must be above 0, got {weight}")
     after = latentgram.update_hmm(before, list(read_text(files, latentgram.EM(known_tags=True))), weight)
-    latentgram.save(after, output)
+    latentgram.save(after, output, read_header(model).precision)
     say(after.summary())

@@ -30,6 +30,9 @@ from latentgram.interrupt import pause, short_lived
 PathLike = str | os.PathLike[str]
 """What names a file; `-` is standard input or output."""
 
+Precision = Literal["compact", "full"]
+"""Of a model file: packed, with what matters little rounded; or every number to the last bit."""
+
 STANDARD = "-"
 _Packed = gzip.GzipFile | lzma.LZMAFile | bz2.BZ2File
 _PACKERS: dict[str, Callable[[BinaryIO, Literal["rb", "wb"]], _Packed]] = {

@@ -37,6 +37,7 @@ class Broken(Exception):
     """An invariant that does not hold: the class, the field and what is wrong, as the end of a sentence."""
 
 
+@typing.runtime_checkable
 class Invariant(Protocol):
     """Something that must hold of a field."""
 
@@ -224,12 +225,10 @@ def _stated(cls: type) -> tuple[tuple[str, tuple[Invariant, ...]], ...]:
 
 
 def _invariants(hint: object) -> Iterator[Invariant]:
-    if typing.get_origin(hint) is typing.Annotated:
-        yield from typing.get_args(hint)[1:]
-        return
-    for option in typing.get_args(hint):
+    """What else is said of a field, as how it may be rounded, is for others."""
+    for option in (hint, *typing.get_args(hint)):
         if typing.get_origin(option) is typing.Annotated:
-            yield from typing.get_args(option)[1:]
+            yield from (said for said in typing.get_args(option)[1:] if isinstance(said, Invariant))
 
 
 class _Attributes(Mapping[str, object]):
@@ -275,8 +274,11 @@ def _array(value: object) -> Array:
 
 def _extremes(array: Array) -> tuple[float, float]:
     """The least and the greatest entry as plain numbers; two nans if there is one."""
-    if array.dtype == np.float16:  # of which sums and comparisons are slow
-        exponents = array.view(np.uint16) & 0x7C00
-        if exponents.max() == 0x7C00:
+    if array.dtype == np.float16:  # which are slow to compare: as whole numbers their bits are not
+        signed, plain = array.view(np.int16), array.view(np.uint16)
+        highest = signed.max() if signed.max() >= 0 else signed.min()
+        lowest = plain.max() if plain.max() >= 0x8000 else plain.min()  # bits below zero fall
+        if max(int(highest), int(lowest) - 0x8000) >= 0x7C00:
             return float("nan"), float("nan")
+        return lowest.view(np.float16).item(), highest.view(np.float16).item()
     return array.min().item(), array.max().item()

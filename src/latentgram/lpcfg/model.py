@@ -29,12 +29,35 @@ from latentgram.data.binarisation import Binarisation
 from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords
+from latentgram.data.rounding import RoundedLogs, Rows
 from latentgram.errors import SettingError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 PHRASES = "all(rules[:, 0] < len(interminals))"
 ENTRIES = "all((lexicon >= (len(interminals), 0)) & (lexicon < (len(states), len(words))))"
+
+
+def layout(sizes: NDArray[np.integer]) -> Ints:
+    """Where each of some consecutive pieces begins: [pieces + 1].
+
+    >>> layout(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes.astype(np.int64))))
+
+
+def _rule_rows(grammar: LPCFG) -> Rows:
+    """Σ over rules of a parent, and over the states of its children, of t(h, ·, ·): one for each state h of it."""
+    parent, left, right = grammar.states[grammar.rules].astype(np.int64).T
+    return Rows(parent, left * right, layout(grammar.states)[grammar.rules[:, 0]])
+
+
+def _lexicon_rows(grammar: LPCFG) -> Rows:
+    """Σ over words of q(h): one for each state h of a preterminal."""
+    symbol = grammar.lexicon[:, 0]
+    size = grammar.states[symbol].astype(np.int64)
+    return Rows(np.ones_like(size), size, layout(grammar.states)[symbol], along_rows=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,14 +81,14 @@ class LPCFG(Summarised):
     """[R, 3] parent, left child, right child; sorted."""
     rule_offset: Annotated[Ints, offsets("rule_tensor", "states[rules].prod(1, dtype=int)")]
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
-    rule_tensor: Annotated[Floats, shape(ANY), FINITE]
+    rule_tensor: Annotated[Floats, shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows)]
     lexicon: Annotated[
         NDArray[np.int32], shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)
     ]
     """[L, 2] preterminal symbol, word; sorted by (word, symbol)."""
     lexicon_offset: Annotated[Ints, offsets("lexicon_vector", "states[lexicon[:, 0]]")]
     """[L+1] where the vector of each entry begins in `lexicon_vector`."""
-    lexicon_vector: Annotated[Floats, shape(ANY), FINITE]
+    lexicon_vector: Annotated[Floats, shape(ANY), FINITE, RoundedLogs(0.02, _lexicon_rows)]
     root_offset: Annotated[Ints, offsets("root_vector", "states")]
     """[I+P+1] where the root vector of each symbol begins in `root_vector`."""
     root_vector: Annotated[Floats, shape(ANY), FINITE]
@@ -155,15 +178,6 @@ class LPCFG(Summarised):
     def vector(self, entry: int) -> Floats:
         """q of a lexical entry."""
         return self.lexicon_vector[self.lexicon_offset[entry] : self.lexicon_offset[entry + 1]]
-
-
-def layout(sizes: NDArray[np.integer]) -> Ints:
-    """Where each of some consecutive pieces begins: [pieces + 1].
-
-    >>> layout(np.array([2, 0, 3]))
-    array([0, 2, 2, 5])
-    """
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes.astype(np.int64))))
 
 
 def rule_layout(rules: NDArray[np.int32], states: NDArray[np.integer]) -> Ints:

@@ -25,15 +25,17 @@ from typing import Any, TypedDict, TypeVar, cast, overload
 import numpy as np
 
 import latentgram
-from latentgram.data.files import replacing
+from latentgram.data.files import Precision, replacing
 from latentgram.data.provenance import Provenance
-from latentgram.errors import DataError, LatentgramError, ModelFileError, a_or_an
+from latentgram.errors import DataError, LatentgramError, ModelFileError, SettingError, a_or_an
 from latentgram.kinds.kind import named
 from latentgram.kinds.registry import kinds
-from latentgram.store.codec import Document, FormatError, OtherVersion, decode, encode, find
+from latentgram.store.codec import Document, FormatError, OtherVersion, decode, encode, find, packed_arrays
 
-FORMAT = 1
+FORMAT = 2
 """The version of the format; a file with a greater one is refused."""
+FORMAT_OF: dict[Precision, int] = {"full": 1, "compact": 2}
+"""The version that a file is written in: the lowest that can say what it holds."""
 
 PARTS = (
     "latentgram.data.alphabet:Alphabet",
@@ -119,6 +121,8 @@ class Header:
     format: int
     library: str
     digest: str
+    precision: Precision
+    """Whether every number is as it was learned, or arrays are packed and some rounded."""
     bytes: int
     arrays: Mapping[str, tuple[str, tuple[int, ...]]]
     """Type and shape of every array, by its name."""
@@ -129,8 +133,11 @@ class Header:
         return dataclasses.asdict(self)
 
 
-def save(value: object, path: str | os.PathLike[str]) -> None:
+def save(value: object, path: str | os.PathLike[str], precision: Precision = "full") -> None:
     """Write a model, parser or other storable value to a file; the file is whole or not there at all.
+
+    With `precision="full"` the value that is read is the one that was written, to the last bit. A compact file is
+    many times smaller: arrays are packed, and those of which so much is not needed are rounded (docs: storage).
 
     >>> import tempfile
     >>> from latentgram.data.alphabet import Alphabet
@@ -141,6 +148,8 @@ def save(value: object, path: str | os.PathLike[str]) -> None:
     """
     from safetensors.numpy import save as to_bytes
 
+    if precision not in FORMAT_OF:
+        raise SettingError(f"precision must be {' or '.join(FORMAT_OF)}, got {precision!r}")
     name = os.fspath(path)
     if name == "-":
         raise ModelFileError("a model is written to a named file, not to standard output")
@@ -148,10 +157,15 @@ def save(value: object, path: str | os.PathLike[str]) -> None:
         what = "a class" if isinstance(value, type) else a_or_an(type(value).__name__)
         raise ModelFileError(f"{name} was not written: {what} cannot be stored, only models, parsers and the like")
     try:
-        document, arrays = encode(value, partial(_class_named, storable_classes()))
+        document, arrays = encode(value, partial(_class_named, storable_classes()), compact=precision == "compact")
     except FormatError as error:
         raise ModelFileError(f"{name} was not written: the {type(value).__name__} {error}") from None
-    header = {"format": FORMAT, "library": latentgram.__version__, "kind": type(value).__name__, "value": document}
+    header = {
+        "format": FORMAT_OF[precision],
+        "library": latentgram.__version__,
+        "kind": type(value).__name__,
+        "value": document,
+    }
     header["digest"] = _digest(header, arrays)
     try:
         with replacing(name) as file:
@@ -193,14 +207,16 @@ def read_header(path: str | os.PathLike[str]) -> Header:
     name = os.fspath(path)
     with _opened(name) as (file, header):
         slices = {key: file.get_slice(key) for key in sorted(file.keys())}
+        packed = packed_arrays(header["value"])
         origin = find(header["value"], "Provenance")
         return Header(
             header["kind"],
             header["format"],
             header["library"],
             header["digest"],
+            next(name for name, written in FORMAT_OF.items() if written == header["format"]),
             os.path.getsize(name),
-            {key: (part.get_dtype(), tuple(part.get_shape())) for key, part in slices.items()},
+            {key: packed.get(key) or (part.get_dtype(), tuple(part.get_shape())) for key, part in slices.items()},
             None if origin is None else cast(Provenance, _decoded(origin, {}, header["library"])),
         )
 

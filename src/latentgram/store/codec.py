@@ -12,6 +12,12 @@
 | any other dict                         | {"$items": [[key, value], ...]}                        |
 | dataclass                              | {"$class": name, "fields": {...}}                      |
 
+A compact document also has
+
+| array, packed (packing.py)             | {"$packed": [name, type, shape, differences]}          |
+| array, rounded (rounding.py)           | {"$rounded": {its parts}}                              |
+| tuple of more than `INLINE` strings    | {"$strings": [array of bytes, array of offsets]}       |
+
 Values are held against the annotations of their fields when they are stored and when they are read, and against
 the invariants stated there when they are read, so that a file never makes an object that no learner would make.
 """
@@ -23,13 +29,16 @@ import itertools
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.invariants import Broken, check
+from latentgram.data.rounding import roundings_of
+from latentgram.store.packing import Packed
+from latentgram.store.rounding import restored, rounded
 
 INLINE = 32
 """Tuples of at most so many strings stand in the document itself."""
@@ -40,6 +49,7 @@ Named = Callable[[str], type]
 """Finds a class by its name, or raises `FormatError`."""
 
 _ARRAY_KINDS = "biuf"
+_PACKED_TYPES = {np.dtype(kind).newbyteorder("<").str for kind in np.typecodes["AllInteger"] + "?efd"}
 
 
 class FormatError(Exception):
@@ -50,63 +60,91 @@ class OtherVersion(FormatError):
     """The fields of a class in a document are not those it has here: what differs."""
 
 
-def encode(value: object, named: Named) -> tuple[Document, dict[str, Array]]:
-    """The document and the arrays of a value.
+def encode(value: object, named: Named, *, compact: bool = False) -> tuple[Document, dict[str, Array]]:
+    """The document and the arrays of a value; compact, arrays are packed, and rounded where their fields allow it.
 
     >>> from latentgram.data.alphabet import Alphabet
     >>> encode(Alphabet(("a", "b")), {"Alphabet": Alphabet}.__getitem__)
     ({'$class': 'Alphabet', 'fields': {'symbols': {'$tuple': ['a', 'b']}}}, {})
     """
-    arrays: dict[str, Array] = {}
-    return _encode(value, "", arrays, named), arrays
+    encoder = _Encoder(named, compact)
+    return encoder.value(value, ""), encoder.arrays
 
 
-def _encode(value: object, path: str, arrays: dict[str, Array], named: Named) -> Document:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"$float": str(value)}
-    if isinstance(value, np.ndarray):
-        arrays[path] = _plain(value, path)
-        return {"$array": path}
-    if isinstance(value, tuple) and type(value) is tuple:
-        strings = [item for item in value if isinstance(item, str)]
-        if len(value) > INLINE and len(strings) == len(value):
-            arrays[f"{path}.bytes"], arrays[f"{path}.offsets"] = _pack(strings)
-            return {"$strings": path}
-        return {"$tuple": [_encode(item, _join(path, i), arrays, named) for i, item in enumerate(value)]}
-    if isinstance(value, list):
-        return [_encode(item, _join(path, i), arrays, named) for i, item in enumerate(value)]
-    if isinstance(value, dict):
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: _encode(item, _join(path, key), arrays, named) for key, item in value.items()}
-        items: list[Document] = []
-        for i, (key, item) in enumerate(value.items()):
-            coded = _encode(key, _join(path, f"{i}.key"), arrays, named)
-            items.append([coded, _encode(item, _join(path, i), arrays, named)])
-        return {"$items": items}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _encode_class(value, path, arrays, named)
-    raise FormatError(f"cannot be stored: {path or 'it'} is a {type(value).__name__}")
+@dataclasses.dataclass
+class _Encoder:
+    named: Named
+    compact: bool
+    arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
+    seen: dict[tuple[object, ...], str] = dataclasses.field(default_factory=dict)
+    """The names of packed arrays by what they are: equal ones, as in members of an ensemble, are stored once."""
 
+    def value(self, value: object, path: str) -> Document:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"$float": str(value)}
+        if isinstance(value, np.ndarray):
+            return self.array(value, path)
+        if isinstance(value, tuple) and type(value) is tuple:
+            strings = [item for item in value if isinstance(item, str)]
+            if len(value) > INLINE and len(strings) == len(value):
+                return self.strings(strings, path)
+            return {"$tuple": [self.value(item, _join(path, i)) for i, item in enumerate(value)]}
+        if isinstance(value, list):
+            return [self.value(item, _join(path, i)) for i, item in enumerate(value)]
+        if isinstance(value, dict):
+            if all(isinstance(key, str) and not key.startswith("$") for key in value):
+                return {key: self.value(item, _join(path, key)) for key, item in value.items()}
+            items: list[Document] = []
+            for i, (key, item) in enumerate(value.items()):
+                items.append([self.value(key, _join(path, f"{i}.key")), self.value(item, _join(path, i))])
+            return {"$items": items}
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self.instance(value, path)
+        raise FormatError(f"cannot be stored: {path or 'it'} is a {type(value).__name__}")
 
-def _encode_class(value: object, path: str, arrays: dict[str, Array], named: Named) -> Document:
-    name = type(value).__name__
-    try:
-        listed = named(name) is type(value)
-    except (FormatError, LookupError):
-        listed = False
-    if not listed:
-        raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
-    content: dict[str, Document] = {}
-    for field, hint in _fields(named(name)).items():
-        item = getattr(value, field)
-        if not _fits(item, hint):
-            raise FormatError(f"cannot be stored: {_join(path, field)} is {_described(item)}, not {_spoken(hint)}")
-        content[field] = _encode(item, _join(path, field), arrays, named)
-    return {"$class": name, "fields": content}
+    def array(self, array: Array, path: str) -> Document:
+        plain = _plain(array, path)
+        packed = Packed.of(plain) if self.compact else None
+        if packed is None:
+            self.arrays[path] = plain
+            return {"$array": path}
+        same = (packed.data.tobytes(), packed.type, packed.shape, packed.differences)
+        name = self.seen.setdefault(same, path)
+        self.arrays[name] = packed.data
+        return {"$packed": [name, packed.type, list(packed.shape), packed.differences]}
+
+    def strings(self, strings: list[str], path: str) -> Document:
+        run, offsets = _pack(strings)
+        if self.compact:
+            return {"$strings": [self.array(run, f"{path}.bytes"), self.array(offsets, f"{path}.offsets")]}
+        self.arrays[f"{path}.bytes"], self.arrays[f"{path}.offsets"] = run, offsets
+        return {"$strings": path}
+
+    def instance(self, value: object, path: str) -> Document:
+        cls: type = type(value)
+        name = cls.__name__
+        try:
+            listed = self.named(name) is cls
+        except (FormatError, LookupError):
+            listed = False
+        if not listed:
+            raise FormatError(f"cannot be stored: {path or 'it'} is a {name}, which is not listed as storable")
+        content: dict[str, Document] = {}
+        roundings = roundings_of(cls) if self.compact else {}
+        for field, hint in _fields(cls).items():
+            item, place = getattr(value, field), _join(path, field)
+            if not _fits(item, hint):
+                raise FormatError(f"cannot be stored: {place} is {_described(item)}, not {_spoken(hint)}")
+            if field in roundings and isinstance(item, np.ndarray):
+                parts = rounded(item, roundings[field], value)
+                content[field] = {"$rounded": self.value(parts, place)}
+            else:
+                content[field] = self.value(item, place)
+        return {"$class": name, "fields": content}
 
 
 def decode(document: Document, arrays: Mapping[str, Array], named: Named) -> object:
@@ -123,6 +161,9 @@ class _Decoder:
     arrays: Mapping[str, Array]
     named: Named
     unused: set[str]
+    unpacked: dict[str, Array] = dataclasses.field(default_factory=dict)
+    texts: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    """What was packed, by its name, and strings by their nodes: what is shared in the file is shared in memory."""
 
     def value(self, node: Document) -> object:
         if isinstance(node, list):
@@ -141,8 +182,15 @@ class _Decoder:
                 return float(number)
             case "$array", str(name):
                 return self.array(name)
+            case "$packed", [str(name), str(kind), list(shape), bool(differences)]:
+                return self.packed(name, kind, shape, differences)
             case "$strings", str(name):
                 return _unpack(self.array(f"{name}.bytes"), self.array(f"{name}.offsets"))
+            case "$strings", [run, ends]:
+                same = str(node)
+                if same not in self.texts:
+                    self.texts[same] = _unpack(self.part(run), self.part(ends))
+                return self.texts[same]
             case "$tuple", list(items):
                 return tuple(self.value(item) for item in items)
             case "$items", list(items):
@@ -161,6 +209,31 @@ class _Decoder:
         self.unused.discard(name)
         return self.arrays[name]
 
+    def packed(self, name: str, kind: str, shape: list[Document], differences: bool) -> Array:
+        """An array unpacked; members of an ensemble share theirs."""
+        if name not in self.unpacked:
+            data = self.array(name)
+            lengths = tuple(length for length in shape if isinstance(length, int))
+            if data.dtype != np.uint8 or kind not in _PACKED_TYPES or len(lengths) != len(shape):
+                raise FormatError(f"is damaged: the array {name} makes no sense")
+            self.unpacked[name] = Packed(data.astype(np.uint8, copy=False), kind, lengths, differences).array()
+        return self.unpacked[name]
+
+    def rounded(self, cls: type, field: str, node: Document, others: Mapping[str, object]) -> Array:
+        """Rounded numbers; how they are laid out is told by the other fields."""
+        parts = self.value(node["$rounded"]) if isinstance(node, dict) and len(node) == 1 else None
+        rounding = roundings_of(cls).get(field)
+        if rounding is None or not isinstance(parts, dict):
+            raise OtherVersion(f"its {cls.__name__}.{field} is rounded")
+        return restored(parts, rounding, types.SimpleNamespace(**others))
+
+    def part(self, node: Document) -> Array:
+        """What must be an array."""
+        array = self.value(node)
+        if not isinstance(array, np.ndarray):
+            raise FormatError("is damaged: an array in it is none")
+        return array
+
     def instance(self, node: dict[str, Document]) -> object:
         name, content = node["$class"], node.get("fields")
         if not isinstance(name, str) or not isinstance(content, dict) or len(node) != 2:
@@ -171,7 +244,10 @@ class _Decoder:
         missing, extra = sorted(_required(cls) - set(content)), sorted(set(content) - set(hints))
         if missing or extra:
             raise OtherVersion(f"its {name} {f'lacks {missing[0]}' if missing else f'has {extra[0]}'}")
-        values = {field: self.value(item) for field, item in content.items()}
+        values = {field: self.value(item) for field, item in content.items() if not _is_rounded(item)}
+        values |= {
+            field: self.rounded(cls, field, item, values) for field, item in content.items() if _is_rounded(item)
+        }
         for field, item in values.items():
             if not _fits(item, hints[field]):
                 raise FormatError(f"is damaged: {name}.{field} is {_described(item)}, not {_spoken(hints[field])}")
@@ -183,14 +259,36 @@ class _Decoder:
         return instance
 
 
+def _is_rounded(node: Document) -> bool:
+    return isinstance(node, dict) and "$rounded" in node
+
+
 def find(document: Document, name: str) -> Document:
     """The first part of a document that stands for an instance of the named class, or None."""
+    return next((node for node in _nodes(document) if node.get("$class") == name), None)
+
+
+def packed_arrays(document: Document) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The type and the shape of each packed array, by its name."""
+    arrays = {}
+    for node in _nodes(document):
+        match node:
+            case {"$packed": [str(name), str(kind), list(shape), _]}:
+                dtype = np.dtype(kind)
+                arrays[name] = (
+                    f"{dtype.kind.upper()}{8 * dtype.itemsize}",
+                    tuple(n for n in shape if isinstance(n, int)),
+                )
+    return arrays
+
+
+def _nodes(document: Document) -> Iterator[dict[str, Document]]:
+    """The parts of a document that are not plain, from the top down."""
     pending = [document]
     for node in pending:
-        if isinstance(node, dict) and node.get("$class") == name:
-            return node
+        if isinstance(node, dict):
+            yield node
         pending.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
-    return None
 
 
 def _join(path: str, step: object) -> str:
@@ -255,6 +353,8 @@ def _fits(value: object, hint: object) -> bool:
         if not isinstance(value, tuple):
             return False
         if len(arguments) == 2 and arguments[1] is Ellipsis:
+            if arguments[0] is str:  # as alphabets are, which are long
+                return all(issubclass(kind, str) for kind in set(map(type, value)))
             return all(_fits(item, arguments[0]) for item in value)
         return len(value) == len(arguments) and all(map(_fits, value, arguments))
     if origin is list:

@@ -31,7 +31,7 @@ from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
 from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
 from latentgram.parser.parser import Parser
-from latentgram.store import save
+from latentgram.store import read_header, save
 from latentgram.web.analysis import Asked
 from latentgram.web.annotations import Annotations, Over, name_in, small_tree, warm, words_in
 from latentgram.web.bank import Bank
@@ -358,7 +358,8 @@ class Session:
             raise SettingError("the model did not come from a file")
         if self.pending or self.version != self.learned_version or self.why_not_refit is not None:
             raise SettingError("learn the model anew first: accepted trees are in the treebank, and safe, already")
-        save(self.parser, self.model_path)
+        before = self.model_path
+        save(self.parser, before, read_header(before).precision if before.exists() else "full")
         self.saved = True
         return self.model_path.name
 

@@ -1,0 +1,83 @@
+"""Logarithms of numbers to codes, and back (see rounding.py): O(numbers), one pass each way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.numeric.compiling import njit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.unsignedinteger]
+Scales = NDArray[np.int32]
+
+
+@njit(nogil=True)
+def codes_of(
+    values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
+    step: float, scale_step: float, most: int, codes: Codes, scales: Scales, sums: Floats,
+) -> None:  # fmt: skip
+    """Scales ⌊log₂ max |v| / scale_step⌉ of rows, codes 1 + ⌊(log₂ max |v| − log₂ |v|) / step⌉, or 0 if v is."""
+    place = row = 0
+    for piece in range(len(times)):
+        for time in range(times[piece]):
+            end = place + size[piece]
+            greatest = 0.0
+            for at in range(place, end):
+                greatest = max(greatest, abs(values[at]))
+            top = 0.0
+            if greatest > 0.0:
+                scales[row] = round(np.log2(greatest) / scale_step)
+                top = np.log2(greatest)
+            for at in range(place, end):
+                value = abs(values[at])
+                if value > 0.0:
+                    codes[at] = 1 + min(max(round((top - np.log2(value)) / step), 0), most)
+                else:
+                    codes[at] = 0
+                sums[sum_of[piece] + (at - place if along_rows else time)] += values[at]
+            place = end
+            row += 1
+
+
+@njit(nogil=True)
+def values_of(
+    codes: Codes, scales: Scales, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
+    table: Floats, scale_step: float, values: Floats, sums: Floats,
+) -> None:  # fmt: skip
+    """v = 2^(scale · scale_step) · table[code], and the sums of v."""
+    place = row = 0
+    for piece in range(len(times)):
+        for time in range(times[piece]):
+            end = place + size[piece]
+            greatest, total = 2.0 ** (scales[row] * scale_step), 0.0
+            for at in range(place, end):
+                value = greatest * table[codes[at]]
+                values[at] = value
+                total += value
+            if along_rows:
+                for at in range(place, end):
+                    sums[sum_of[piece] + at - place] += values[at]
+            else:
+                sums[sum_of[piece] + time] += total
+            place = end
+            row += 1
+
+
+@njit(nogil=True)
+def multiply(values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats) -> None:
+    """Multiply each number by the factor of its sum."""
+    place = 0
+    for piece in range(len(times)):
+        for time in range(times[piece]):
+            for at in range(place, place + size[piece]):
+                values[at] *= factor[sum_of[piece] + (at - place if along_rows else time)]
+            place += size[piece]
+
+
+@njit(nogil=True)
+def look_up(codes: NDArray[np.uint8], table: Codes, values: Codes) -> None:
+    """v = table[code]."""
+    for at in range(len(codes)):
+        values[at] = table[codes[at]]
