@@ -95,9 +95,11 @@ def test_a_cluster_that_vanishes_leaves_what_was_parsed(
     assert time.monotonic() - started < 10
     assert process.returncode == 1
     told = [line for line in complaint.splitlines() if not line.startswith("parsing")]
-    assert told[-1] == f"latentgram: the cluster at {own.address} has gone; what was finished before is kept"
-    assert len(told) == 2
-    assert "--resume goes on behind them" in told[0]
+    assert len(told) == 1
+    assert told[0].startswith(
+        f"latentgram: the cluster at {own.address} has gone; what was finished before is kept"
+    )
+    assert told[0].endswith("--resume goes on behind them")
     assert not output.exists()
     done = part.read_text().count("\n")
     assert 0 < done < len(words)

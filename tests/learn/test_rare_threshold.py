@@ -89,7 +89,7 @@ def test_the_sum_for_heads_is_that_of_the_definition() -> None:
 def test_every_learner_with_the_setting_can_be_asked(model: str, learner: str) -> None:
     make = lg.demo_treebank if kinds()[model].reads == PHRASES else lg.demo_dependencies
     bank = make(60, seed=0)
-    small = {"states": 2, "iterations": 1, "passes": 1, "members": 1, "folds": 1, "order": 1, "dimensions": 2}
+    small = {"states": 2, "iterations": 1, "passes": 1, "members": 1, "folds": 2, "order": 1, "dimensions": 2}
     known = defaults_of(recipe_of(model, learner).settings_class())
     settings = {name: value for name, value in small.items() if name in known}
     found = lg.fit(getattr(lg, model), bank, by=getattr(lg, learner)(rare="auto", **settings))

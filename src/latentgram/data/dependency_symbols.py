@@ -34,6 +34,7 @@ from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError
 
 KINDS = ("joined", "upos", "xpos", "words", "forms")
+_KNOWN = holds(lambda symbols: symbols.kind in KINDS, "is not a kind of symbols")
 MISSING = "_"
 FORM = "^"
 """What stands behind a word in a symbol; a symbol that ends in it is a word alone."""
@@ -57,7 +58,7 @@ class WordSymbols:
     1
     """
 
-    kind: Annotated[str, holds("kind in ('joined', 'upos', 'xpos', 'words')", "is not a kind of symbols")]
+    kind: Annotated[str, _KNOWN]
     alphabet: Alphabet
     counts: Annotated[NDArray[np.int64], shape("len(alphabet)"), within(0, 2**62)]
     frequent: Alphabet

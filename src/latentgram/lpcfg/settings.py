@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
-from latentgram.kinds.word_space import WordSpace
+
+if TYPE_CHECKING:
+    from latentgram.kinds.word_space import WordSpace
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
-from latentgram.kinds.word_space import WordSpace, symbols_with_clusters
+
+if TYPE_CHECKING:
+    from latentgram.data.dependency_symbols import WordSymbols
+    from latentgram.kinds.word_space import WordSpace
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,6 +24,8 @@ class Heads(Settings):
     @property
     def rule(self) -> str | WordSymbols:
         """What the symbols are, with clusters of words where there are vectors."""
+        from latentgram.kinds.word_space import symbols_with_clusters
+
         return symbols_with_clusters(self.symbols, self.vectors, self.clusters)
 
 
