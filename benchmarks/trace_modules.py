@@ -67,17 +67,16 @@ class Trace:
         if event != "call" or code.co_name.startswith("<") or not code.co_flags & inspect.CO_OPTIMIZED:
             return
         module = self.module_of(code)
-        if module is None or (self.waiting and not self._begins(frame)):
+        if module is None or (self.waiting and not self._begins(code)):
             return
         self.waiting = False
         self.visits.setdefault(code, module)
         if (caller := self._caller(frame)) is not None:
             self.calls.add((caller, module))
 
-    def _begins(self, frame: FrameType) -> bool:
+    def _begins(self, code: CodeType) -> bool:
         """Whether a call is that of the command line's main function."""
-        back = frame.f_back
-        return back is not None and self.module_of(back.f_code) == "__main__.py"
+        return code.co_name == "main" and self.module_of(code) == os.path.join("cli", "main.py")
 
     def _caller(self, frame: FrameType) -> str | None:
         """The nearest module of the package above a call."""

@@ -61,8 +61,8 @@ def roundings_of(cls: type) -> dict[str, Rounding]:
     """What the fields of a class say of it.
 
     >>> import latentgram as lg
-    >>> roundings_of(lg.TopDown)
-    {'weight': RoundedSteps(step=0.01)}
+    >>> sorted(roundings_of(lg.LPCFG))
+    ['lexicon_vector', 'rule_tensor']
     """
     hints = typing.get_type_hints(cls, include_extras=True)
     stated = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
