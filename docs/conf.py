@@ -14,4 +14,7 @@ exclude_patterns = ["_build"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 default_role = "code"
-suppress_warnings = ["docutils"]  # docstrings are written for people and terminals first
+suppress_warnings = [
+    "docutils",  # docstrings are written for people and terminals first
+    "ref.python",  # what invariants of arrays speak of (`words`, `tags`) is a field of many classes
+]
