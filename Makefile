@@ -19,7 +19,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	@if command -v npm >/dev/null 2>&1; then npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/web >/dev/null 2>&1 || echo "axe-core cannot be installed here: its test of the page is skipped"; fi
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
