@@ -54,7 +54,7 @@ build:
 	.build/bin/python -m pip install -q --disable-pip-version-check build .
 	rm -rf src/latentgram/_compiled
 	PYTHONPATH=src .build/bin/python -m latentgram warm-up --ship
-	.build/bin/python -m build
+	.build/bin/python -m build --sdist --wheel
 	rm -rf src/latentgram/_compiled
 
 clean:
