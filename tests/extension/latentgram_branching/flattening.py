@@ -17,8 +17,8 @@ def learn_flat(treebank: Treebank[Tree], settings: Flattening, context: Context)
     """p(a→β) ∝ count(a→β)^power over the rules and words of a."""
     grammar = count_pcfg(treebank, CountingLPCFG(), context)
     rule, word = grammar.rule_count**settings.power, grammar.lexicon_count**settings.power
-    total = np.bincount(grammar.rules[:, 0], rule, len(grammar.states))
-    total += np.bincount(grammar.lexicon[:, 0], word, len(grammar.states))
+    of_rules = np.bincount(grammar.rules[:, 0], rule, len(grammar.states))
+    total = of_rules + np.bincount(grammar.lexicon[:, 0], word, len(grammar.states))
     return replace(
         grammar,
         rule_tensor=rule / total[grammar.rules[:, 0]],
