@@ -125,20 +125,19 @@ def _options(
     ] = False,
 ) -> None:
     del version
-    _show_log()
-
-
-def _show_log() -> None:
-    """Messages of the package's logger are lines on standard error."""
-    from latentgram.cli.console import say
-
-    class Lines(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            say(record.getMessage())
-
     logger = logging.getLogger("latentgram")
     logger.setLevel(logging.INFO)
-    logger.handlers = [Lines()]
+    logger.handlers = [_LogLines()]
+
+
+class _LogLines(logging.Handler):
+    """Messages of the package's logger as lines on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one; what draws on a terminal is loaded for it, and not at every start."""
+        from latentgram.cli.console import say
+
+        say(record.getMessage())
 
 
 def main() -> None:

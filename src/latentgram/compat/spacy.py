@@ -35,7 +35,7 @@ from latentgram.store import load, save
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Span, Token
+    from spacy.tokens import Doc, Span
 
 NAME = "latentgram"
 KEPT = "latentgram.parse"
@@ -127,27 +127,20 @@ def _constituents(span: Span) -> list[tuple[str, Span]]:
 def _write(span: Span, parse: Parse) -> None:
     """Tags, heads and how sure the parser is of them, onto the tokens of a sentence."""
     tree = parse.tree
-    dependencies = isinstance(tree, DependencyTree)
     tags = tree.xpos if isinstance(tree, DependencyTree) else tree.tags
     for token, tag, probability in zip(span, tags, parse.tag_confidence.tolist(), strict=True):
         token._.tag_prob = None if math.isnan(probability) else probability
         if not token.tag_ and tag != "_":
             token.tag_ = tag
-    if not dependencies:
-        return
-    assert isinstance(tree, DependencyTree)
-    arcs = zip(span, parse.confidence.tolist(), tree.heads, tree.deprels, tree.upos, strict=True)
-    for token, probability, head, relation, upos in arcs:
-        token._.head_prob = probability
-        token.head = span[head - 1] if head else token
-        token.dep_ = relation
-        _set_upos(token, upos)
-
-
-def _set_upos(token: Token, upos: str) -> None:
-    """A universal tag, if it is one."""
-    if not token.pos_ and upos in _spacy("symbols").IDS:
-        token.pos_ = upos
+    if isinstance(tree, DependencyTree):
+        universal = _spacy("symbols").IDS
+        arcs = zip(span, parse.confidence.tolist(), tree.heads, tree.deprels, tree.upos, strict=True)
+        for token, probability, head, relation, upos in arcs:
+            token._.head_prob = probability
+            token.head = span[head - 1] if head else token
+            token.dep_ = relation
+            if not token.pos_ and upos in universal:
+                token.pos_ = upos
 
 
 def _sentence(span: Span) -> Sentence:

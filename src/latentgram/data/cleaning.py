@@ -174,6 +174,12 @@ def _label_counts(forest: Forest) -> list[tuple[str, int]]:
     return list(zip(forest.labels, counts.tolist(), strict=True))
 
 
+def question_of(sentence: Sentence, *, tags: bool) -> Sentence:
+    """What a parser is asked of a sentence of a treebank: the spoken words, with or without their tags."""
+    spoken = without_empties(sentence)
+    return spoken if tags else spoken.without_tags()
+
+
 def without_empties(sentence: Sentence) -> Sentence:
     """The words that are spoken.
 

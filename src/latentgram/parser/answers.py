@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
-from latentgram.data.cleaning import without_empties
+from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import PathLike, expand, read_lines
@@ -300,9 +300,8 @@ def _tree_questions(
     """CoNLL-U keeps its rows, and tags go where asked."""
     for path in files:
         for number, (_, item) in enumerate(Treebank.stream_unparsed([path], kind, bad=bad), 1):
-            sentence = without_empties(item.sentence)
-            if untagged := own_tags and sentence.tags is not None:
-                sentence = sentence.without_tags()
+            sentence = question_of(item.sentence, tags=not own_tags)
+            untagged = own_tags and item.sentence.tags is not None
             source = item if isinstance(item, DependencyTree) else None
             yield Question(sentence, path=path, source=source, number=number, untagged=untagged)
 

@@ -18,7 +18,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.cleaning import without_empties
+from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Summarised
@@ -238,8 +238,7 @@ class Parser(Summarised):
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What is asked when a tree is the answer: its words, with its tags if they are asked for or needed."""
-        sentence = without_empties(gold.sentence)
-        return sentence if gold_tags or not self.tags_itself else sentence.without_tags()
+        return question_of(gold.sentence, tags=gold_tags or not self.tags_itself)
 
     def _sentence(self, sentence: SentenceLike) -> Sentence:
         """A string is text, cut into words as `sentences_of` does; anything else is words already."""

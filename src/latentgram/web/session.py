@@ -170,7 +170,7 @@ class Session:
 
     def _with_train(self, own: Treebank[AnyTree]) -> Treebank[AnyTree]:
         data = own if self._train is None else self._train + own
-        return Treebank(clean(data.forest)[0], data.kind) if self._strips and len(data) else data
+        return data.clean()[0] if self._strips and len(data) else data
 
     @property
     def _strips(self) -> bool:
