@@ -26,6 +26,7 @@ from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.registry import kind_of
 from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
+from latentgram.web.annotations import words_in
 from latentgram.web.editing.corrections import (
     Correction,
     Merge,
@@ -38,7 +39,6 @@ from latentgram.web.editing.corrections import (
     retokenised,
     unknown_names,
 )
-from latentgram.web.editing.phrases import words_of
 from latentgram.web.schemas import Analysis, ParseAnswer, Unmet
 from latentgram.web.shown import Posteriors, read_tree, shown
 
@@ -177,7 +177,7 @@ def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split |
     tree = read_tree(base, _phrases(parser))
     for cut in cuts:
         tree = apply(tree, cut)
-    if _words(tree) != sentence.words:
+    if words_in(tree) != sentence.words:
         raise DataError("the tree that is to stay as it is has other words than the sentence")
     try:
         found = parser.parse(sentence)
@@ -215,7 +215,3 @@ def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) ->
 
 def _phrases(parser: Parser) -> bool:
     return kind_of(parser.model).reads == PHRASES
-
-
-def _words(tree: AnyTree) -> tuple[str, ...]:
-    return words_of(tree) if isinstance(tree, Tree) else tree.words
