@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latentgram.data.dependencies import DependencyArrays, DependencyTree, Lifting, projectivise
+from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
 
 
@@ -136,3 +137,12 @@ def test_empty_treebank_and_sums():
     assert str(report).startswith("0 of 0 sentences (0.00 %)")
     assert Lifting(1, 1, 5, 2, 3) + Lifting(2, 0, 7, 0, 0) == Lifting(3, 1, 12, 2, 3)
     assert np.array_equal(DependencyArrays.of([]).offsets, [0])
+
+
+def test_the_sentence_of_a_tree_has_the_columns_that_say_something():
+    tree = DependencyTree(("evler", "."), (0, 1), upos=("NOUN", "PUNCT"), feats=("Number=Plur", "_"))
+    assert tree.sentence == Sentence(("evler", "."), None, ("NOUN", "PUNCT"), feats=("Number=Plur", "_"))
+    assert tree.replace(feats=("_", "_")).sentence.feats is None
+    assert tree.sentence.without_tags() == Sentence(("evler", "."))
+    with pytest.raises(DataError, match="2 words but 1 feats"):
+        Sentence(("a", "b"), feats=("_",))

@@ -65,8 +65,9 @@ class NBestList:
     def trees(self) -> Iterator[DependencyTree]:
         """The trees themselves."""
         words, upos, xpos = self.sentence.words, self.sentence.upos or (), self.sentence.xpos or ()
+        feats = self.sentence.feats or ()
         for heads in self.heads:
-            yield DependencyTree(words, tuple(heads.tolist()), upos=upos, xpos=xpos)
+            yield DependencyTree(words, tuple(heads.tolist()), upos=upos, xpos=xpos, feats=feats)
 
     def rated_by(self, scorer: TreeScorer, name: str = "rating") -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan.

@@ -87,12 +87,12 @@ class DependencyTree:
 
     @property
     def sentence(self) -> Sentence:
-        """The words and tags without the tree."""
-        return Sentence(
-            self.words,
-            None if all(tag == "_" for tag in self.xpos) else self.xpos,
-            None if all(tag == "_" for tag in self.upos) else self.upos,
+        """The words, tags and features without the tree; a column without an entry is None."""
+        xpos, upos, feats = (
+            None if all(entry == "_" for entry in column) else column
+            for column in (self.xpos, self.upos, self.feats)
         )
+        return Sentence(self.words, xpos, upos, feats=feats)
 
     @property
     def root(self) -> int:

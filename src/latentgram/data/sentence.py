@@ -10,7 +10,7 @@ from latentgram.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words, with fine (XPOS, Penn) and coarse (UPOS) tags where they are given.
+    """Words, with fine (XPOS, Penn) and coarse (UPOS) tags and morphological features where they are given.
 
     >>> Sentence.of("The cat sleeps").words
     ('The', 'cat', 'sleeps')
@@ -23,15 +23,17 @@ class Sentence:
     upos: tuple[str, ...] | None = None
     space_after: tuple[bool, ...] | None = None
     """Whether a blank stood behind each word; None if that is not known."""
+    feats: tuple[str, ...] | None = None
+    """The morphological features of each word as in CoNLL-U, `Case=Nom|Number=Sing`, `_` for none."""
 
     def __post_init__(self) -> None:
         if not self.words:
             raise DataError("the sentence has no words")
         if not all(self.words):
             raise DataError(f"word {self.words.index('') + 1} of the sentence is empty")
-        for name, tags in (("xpos", self.xpos), ("upos", self.upos)):
+        for name, tags in (("xpos tags", self.xpos), ("upos tags", self.upos), ("feats", self.feats)):
             if tags is not None and len(tags) != len(self.words):
-                raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name} tags")
+                raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name}")
         if self.space_after is not None and len(self.space_after) != len(self.words):
             raise DataError(f"the sentence has {len(self.words)} words but {len(self.space_after)} blanks")
 
@@ -64,7 +66,7 @@ class Sentence:
         return self
 
     def without_tags(self) -> Sentence:
-        """The words alone."""
+        """The words alone, without features too."""
         return Sentence(self.words, space_after=self.space_after)
 
     @property

@@ -59,10 +59,10 @@ class Parse:
     """Whether the model has only p(tree | sentence), which then is in `tree_logprob`."""
 
     def onto(self, source: DependencyTree) -> Parse:
-        """This parse on the rows the sentence came from: all of them is kept but heads, relations and tags.
+        """This parse on the rows the sentence came from: all is kept but heads, relations, tags and features.
 
-        Comments, lemmas, features, multiword and empty rows, MISC and line ends stay; tags are the parser's where
-        it has some. What an earlier run wrote of its own tree (its probabilities) goes.
+        Comments, lemmas, multiword and empty rows, MISC and line ends stay; tags and features are the parser's
+        where it has some. What an earlier run wrote of its own tree (its probabilities) goes.
 
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.SHAG, lg.demo_dependencies(50), by=lg.Counting()))
@@ -73,7 +73,7 @@ class Parse:
         """
         if not isinstance(self.tree, DependencyTree):
             raise DataError("only a dependency tree can be written onto the rows of CoNLL-U")
-        found = {name: getattr(self.tree, name) for name in ("upos", "xpos")}
+        found = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats")}
         tags = {name: column for name, column in found.items() if any(tag != "_" for tag in column)}
         tree = source.replace(
             heads=self.tree.heads,
@@ -116,6 +116,7 @@ class Parse:
             plain["deprels"] = list(self.tree.deprels)
             plain["tags"] = list(self.tree.sentence.tags or ())
             plain["upos"], plain["xpos"] = list(self.tree.upos), list(self.tree.xpos)
+            plain["feats"] = list(self.tree.feats)
         return plain
 
     @classmethod
@@ -128,7 +129,8 @@ class Parse:
                 tree = parse_tree(plain["tree"])
             else:
                 heads, deprels, upos, xpos = (tuple(plain[name]) for name in ("heads", "deprels", "upos", "xpos"))
-                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos)
+                feats = tuple(plain.get("feats", ()))
+                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos, feats=feats)
             numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
             posteriors = (np.array([known(p) for p in plain[name]]) for name in ("confidence", "tag_confidence"))
             confidence, tag_confidence = posteriors

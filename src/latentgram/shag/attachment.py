@@ -10,6 +10,7 @@ and sums and maxima over trees are those over the cases: w for a constituent of 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -74,8 +75,8 @@ def with_tags(known: Constraints, sentence: Sentence) -> Sentence:
     if not known.tags:
         return sentence
     if sentence.xpos is None and sentence.upos is not None:
-        return Sentence(sentence.words, None, tuple(tags))
-    return Sentence(sentence.words, tuple(tags), sentence.upos)
+        return dataclasses.replace(sentence, upos=tuple(tags))
+    return dataclasses.replace(sentence, xpos=tuple(tags))
 
 
 def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
@@ -296,6 +297,7 @@ class AttachmentBackend(ABC, Generic[Analysed]):
                 deprels=relations,
                 upos=sentence.upos or (),
                 xpos=sentence.xpos or (),
+                feats=sentence.feats or (),
             )
             fallback = analysis.total.log_total == -math.inf
             parses.append(analysis.parsed(tree, heads, analysis.tree_logprob(heads), fallback=fallback))
