@@ -37,6 +37,7 @@ from .evaluate.attachment import score_attachment as score_attachment
 from .evaluate.bracketing import score_brackets as score_brackets
 from .evaluate.calibration import calibration as calibration
 from .evaluate.compare import paired_bootstrap as paired_bootstrap
+from .evaluate.conll18 import score_conll18 as score_conll18
 from .evaluate.perplexity import TextScore as TextScore
 from .evaluate.tagging import score_tags as score_tags
 from .kinds.decoders import MBR as MBR

@@ -22,7 +22,7 @@ from latentgram.cli.options import (
     option,
     options,
 )
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from latentgram.data.treebank import AnyTreebank
@@ -37,6 +37,10 @@ class Evaluation(Workers):
     against: Path | None = option(None, "Another output for the same gold trees: is it better, or is it chance?")
     labelled: bool = flag("--labelled", "With --against: compare heads with their relations (LAS).")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
+    measures: Literal["conll18"] | None = option(
+        None,
+        "conll18: F1 of segmentation, tags, lemmas and trees as in that shared task; a model gets the raw text.",
+    )
     punctuation: Literal["none", "upos", "ptb"] | None = option(
         None, "Dependents left out: none (as UD does), by UPOS (the default if there are any), or Penn tags."
     )
@@ -70,6 +74,9 @@ def evaluate(asked: Evaluation) -> None:
     if asked.calibration or asked.plot is not None:
         _judge(asked)
         return
+    if asked.measures is not None:
+        _score_text(asked)
+        return
     gold, output, fallback = _parsed(asked) if asked.by_model else _read_both(asked)
     if not len(gold):
         raise DataError("there are no sentences to score", path=asked.second if asked.by_model else asked.first)
@@ -90,6 +97,26 @@ def evaluate(asked: Evaluation) -> None:
     )
     figures = {**score.to_json(), "against": result.to_json()}
     typer.echo(codec.dumps(figures) if asked.json else f"{score}\n{result}")
+
+
+def _score_text(asked: Evaluation) -> None:
+    """A text cut into sentences and words and analysed, against the right analysis."""
+    from latentgram.data.surface import raw_text
+    from latentgram.data.treebank import Treebank
+    from latentgram.evaluate.conll18 import score_conll18
+
+    if asked.against is not None or asked.gold_tags or asked.rules is not None:
+        raise SettingError("--measures goes without --against, --gold-tags and --rules")
+    gold = Treebank.read(asked.second if asked.by_model else asked.first)
+    with faults_of(asked.second), asked.engine() as engine:
+        if asked.by_model:
+            parser = load_parser(asked.first)
+            sentences = parser.sentences_of(raw_text(gold.dependency_trees))
+            output = Treebank.of(parse.tree for parse in parser.parse_many(sentences, engine=engine))
+        else:
+            output = Treebank.read(asked.second)
+        score = score_conll18(gold.dependency_trees, output.dependency_trees)
+    typer.echo(codec.dumps(score.to_json()) if asked.json else score.table())
 
 
 def _read_both(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
