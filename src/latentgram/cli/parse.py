@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     from latentgram.parser.parser import Parser
 
 Decoders = Literal[
-    "viterbi", "goodman", "max-rule", "recall", "f1", "unlabelled-recall", "unlabelled-f1", "mbr", "mbr-sum"
+    "viterbi",
+    "goodman",
+    "goodman-rules",
+    "max-rule",
+    "recall",
+    "f1",
+    "unlabelled-recall",
+    "unlabelled-f1",
+    "mbr",
+    "mbr-sum",
 ]
 
 QUIET = 100
@@ -159,6 +168,7 @@ def _decoder_named(name: Decoders) -> Decoder:
     decoders: dict[Decoders, Decoder] = {
         "viterbi": lg.Viterbi(),
         "goodman": lg.Goodman(),
+        "goodman-rules": lg.Goodman(over="rules"),
         "max-rule": lg.MaxRule(),
         "recall": lg.Brackets("recall"),
         "f1": lg.Brackets("f1"),

@@ -136,7 +136,7 @@ def test_samples_have_their_posterior_frequencies(pruning: Pruning) -> None:
     assert abs(statistic - len(frequent)) < 4 * np.sqrt(2 * len(frequent))
 
 
-@pytest.mark.parametrize("decoder", [lg.Goodman(), lg.MaxRule()])
+@pytest.mark.parametrize("decoder", [lg.Goodman(), lg.Goodman(over="rules"), lg.MaxRule()])
 @pytest.mark.parametrize(("seed", "words"), [(1, 2), (2, 3), (3, 5), (4, 6)])
 def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, seed: int, words: int) -> None:
     backend, sentence, trees = case(seed, words, Pruning.none())
@@ -147,9 +147,11 @@ def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, s
         edges.update(dict.fromkeys(tree.edges, tree.weight / total))
 
     def objective(tree: Derivation) -> float:
+        over_words = [item for item in tree.items if item[2] - item[1] == 1]
+        if isinstance(decoder, lg.Goodman) and decoder.over == "rules":
+            return sum(edges[edge] for edge in tree.edges) + sum(items[item] for item in over_words)
         if isinstance(decoder, lg.Goodman):
             return sum(items[item] for item in tree.items)
-        over_words = [item for item in tree.items if item[2] - item[1] == 1]
         return sum(math.log(edges[edge]) for edge in tree.edges) + sum(math.log(items[i]) for i in over_words)
 
     symbols, sizes = decoder.trees(_phrases(backend, sentence), 1)
