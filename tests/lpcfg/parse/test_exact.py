@@ -162,6 +162,34 @@ def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, s
     np.testing.assert_array_equal(several[0], symbols[0])
 
 
+@pytest.mark.parametrize("threshold", [0.02, 0.1])
+def test_two_stages_keep_the_items_that_are_probable_without_states(threshold: float) -> None:
+    """Exactly those of at least the threshold under the one-state grammar, and all edges between them."""
+    cascade = Cascade((random_lpcfg(7, states=3),), Pruning.two_stage(threshold), unseen=False)
+    leaves = cascade.leaves.of(lg.Sentence.of(WORDS[:5]))
+    grammar, posterior = cascade.finest[0], cascade.posterior(leaves)
+    one_state = dataclasses.replace(grammar, rule_tensor=cascade.projection.rule)
+    trees = trees_of(dataclasses.replace(cascade, finest=(one_state,)), leaves, cascade.projection.root)
+    total, items, edges = sum(tree.weight for tree in trees), Counter(), set()
+    for tree in trees:
+        items.update(dict.fromkeys(tree.items, tree.weight / total))
+    kept = {item for item, probability in items.items() if probability >= threshold}
+    for tree in trees:
+        edges |= {edge for edge, used in zip(tree.edges, _joined(tree), strict=True) if used <= kept}
+    assert posterior is not None
+    assert 10 < len(kept) < len(items)
+    places = places_of(posterior.chart)
+    assert set(places) == kept
+    found = [(rule, *places[parent][1:], places[left][2]) for parent, rule, left, _ in edges_of(posterior.chart)]
+    assert {(rule, first, split, end) for rule, first, end, split in found} == edges
+
+
+def _joined(tree: Derivation) -> list[set[tuple[int, int, int]]]:
+    """The parent and the children of each inner node, in preorder."""
+    by_first = {item[1:]: item for item in tree.items}
+    return [{by_first[i, j], by_first[i, split], by_first[split, j]} for (_, i, split, j) in tree.edges]
+
+
 def test_fragments_are_the_best_of_all_covers() -> None:
     """A span is worth the sum over the trees of its best symbol, by how often this heads any part, less a cost."""
     grammar = random_lpcfg(5, states=1)
