@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from latentgram.data.brackets import parse_forest, read_brackets
 from latentgram.data.conllu import read_conllu
 from latentgram.data.forest import Forest
-from latentgram.data.heads import ENGLISH, HeadRules, dependencies, dependency_heads
+from latentgram.data.heads import COLLINS, ENGLISH, HeadRules, dependencies, dependency_heads
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
 
@@ -52,6 +52,33 @@ def test_english() -> None:
     assert tree.words == ("The", "head", "of", "sales", "will", "try", "to", "sell", "his", "house", ".")
     assert tree.heads == (2, 5, 2, 3, 0, 5, 8, 6, 10, 8, 5)
     assert tree.xpos[0] == "DT"
+
+
+PRINTED = [
+    ("VP", "TO VP", 0),
+    ("VP", "MD VP", 0),
+    ("VP", "ADVP VP CC VP", 1),
+    ("S", "NP VP .", 1),
+    ("S", "ADVP , NP VP", 3),
+    ("SBAR", "WHNP S", 0),
+    ("SBAR", "IN S", 0),
+    ("NP", "DT JJ NN", 2),
+    ("NP", "NNP POS", 1),
+    ("NP", "NP PP SBAR", 0),
+    ("NP", "DT CD JJ", 1),
+    ("PP", "RB IN NP", 1),
+    ("QP", "RB IN CD", 1),
+    ("ADJP", "RB JJ PP", 1),
+    ("ADVP", "RB RBR", 0),
+    ("WHNP", "WP$ NN", 0),
+]
+"""Phrases, their children, and the heads that appendix A of Collins (1999) gives them, worked out by hand."""
+
+
+@pytest.mark.parametrize(("label", "children", "head"), PRINTED)
+def test_the_table_of_collins(label: str, children: str, head: int) -> None:
+    tree = Tree(label, tuple(Tree(child, word="w") for child in children.split()))
+    assert COLLINS.head_children(Forest.of([tree]))[0] == head
 
 
 def brute_heads(tree: Tree, rules: HeadRules) -> list[int]:

@@ -11,8 +11,10 @@ from latentgram.data.brackets import parse_forest
 from latentgram.data.forest import Forest
 from latentgram.data.heads import ENGLISH
 from latentgram.data.kernels.numbering import number_values
+from latentgram.data.treebank import Treebank
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
+from latentgram.kinds.learners import Spectral
 from latentgram.lpcfg.features import (
     FEATURE_SETS,
     INSIDE,
@@ -23,7 +25,8 @@ from latentgram.lpcfg.features import (
     view,
     word_groups,
 )
-from latentgram.lpcfg.statistics import Derivations, head_leaves
+from latentgram.lpcfg.settings import SpectralLPCFG
+from latentgram.lpcfg.statistics import Derivations, GrammarData, head_leaves
 from latentgram.parallel import InProcess
 
 TEXT = """
@@ -191,6 +194,23 @@ def test_heads_of_binary_nodes(trees: tuple[Forest, Nodes]) -> None:
     assert heads("S") == ["sees", "falls", "falls"]
     assert heads("@NP") == ["old"]
     assert heads("PP") == ["of", "in"]
+
+
+@pytest.mark.parametrize(("name", "head"), [("collins", "TO"), ("learned", "VB")])
+def test_heads_are_those_of_the_rules_that_are_asked_for(name: str, head: str) -> None:
+    """In the table of Collins *to* is the head of its phrase; learned from many verb phrases, the verb is."""
+    text = "(TOP (S (NP (PRP I)) (VP (VB want) (S (VP (TO to) (VP (VB go) (ADVP (RB home))))))))" * 3
+    text += "(TOP (S (NP (PRP I)) (VP (VB go) (ADVP (RB home)))))" * 9
+    settings = Spectral(heads=name).settings(SpectralLPCFG, "test")
+    data = GrammarData.of(Treebank.of(parse_forest(text)), settings, InProcess())
+    d = data.derivations
+    [symbol] = {int(d.symbol[node]) for node in range(len(d.symbol)) if _name(d, node).startswith("S+VP")}
+    assert {_name(d, int(data.head[node])) for node in np.flatnonzero(d.symbol == symbol)} == {head}
+
+
+def _name(derivations: Derivations, node: int) -> str:
+    names = (*derivations.interminals, *derivations.preterminals)
+    return names[derivations.symbol[node]]
 
 
 def test_a_view_has_one_indicator_a_feature_and_counts_add_up(trees: tuple[Forest, Nodes]) -> None:

@@ -1,12 +1,15 @@
 """Learners of latent-variable grammars on trees drawn from a grammar that is known."""
 
 import dataclasses
+import math
 from collections import Counter
 
 import numpy as np
 import pytest
 from tests.oracles.latent_truth import tree_probability, truth
 
+from latentgram.data.demo import demo_treebank
+from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
@@ -21,9 +24,12 @@ from latentgram.lpcfg.em import random_counts, shared_counts
 from latentgram.lpcfg.em_steps import expect, maximise, shards_of
 from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG, Ensemble, truncated
+from latentgram.lpcfg.printed_lexicon import PrintedLexicon
 from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
+from latentgram.lpcfg.update import update
 from latentgram.parallel import InProcess
+from latentgram.parser.parser import Parser
 
 HERE = InProcess()
 RAW = {"rare": 0, "backoff": 0.0, "pull": 0.0}
@@ -233,6 +239,40 @@ def test_back_off_shrinks_rare_rules_towards_independence(bank: Treebank) -> Non
         ]
         share = raw.rule_count[number] / data.derivations.symbol_count[a] * (1 - raw.unseen[a])
         assert shaped == pytest.approx(share * np.einsum("i,j,k->ijk", *parts), abs=1e-6)
+
+
+@pytest.mark.parametrize("cutoff", [0, 4, 10_000])
+def test_the_printed_lexicon_is_that_of_the_printed_formula(cutoff: int) -> None:
+    """ν E^{a→x} + (1 − ν) E^a below the cut-off (Cohen et al. 2013, §3.2), leaf by leaf."""
+    data = GrammarData.of(demo_treebank(80, seed=4), resolved(Spectral(rare=2)), HERE)
+    d = data.derivations
+    view = np.random.default_rng(0).normal(size=(len(d.symbol), 3))
+    seen: dict[tuple[int, str], list[np.ndarray]] = {}
+    for leaf in d.leaf.tolist():
+        seen.setdefault((int(d.symbol[leaf]), d.words[d.word[leaf]]), []).append(view[leaf])
+    printed = PrintedLexicon(data, 0.6, cutoff)
+    vectors = printed.vectors(view, d.leaf, HERE)
+    assert len(vectors) == len(seen) > 20
+    for (symbol, word), vector in zip(printed.entries.tolist(), vectors, strict=True):
+        mine = seen[symbol, printed.words[word]]
+        others = [z for (a, _), rows in seen.items() if a == symbol for z in rows]
+        own, share = np.mean(mine, axis=0), 0.6 if len(mine) < cutoff else 1.0
+        smoothed = share * own + (1 - share) * np.mean(others, axis=0)
+        np.testing.assert_allclose(vector, len(mine) / len(others) * smoothed, atol=1e-12)
+
+
+def test_a_grammar_with_the_printed_lexicon_parses_and_grows() -> None:
+    """Rare and unknown words are those of their tags, whether the tags are told or not."""
+    train = demo_treebank(120, seed=4)
+    grammar = fit(LPCFG, train, by=Spectral(states=3, lexicon="printed"))
+    assert all(word in grammar.rare_words.known or word.startswith("‹=") for word in grammar.words)
+    for model in (grammar, update(grammar, demo_treebank(3, seed=9))):
+        for sentence in (train[0].sentence, Sentence.of(["Zzyzx", *train[0].words])):
+            parse = Parser(model).parse(sentence)
+            assert math.isfinite(parse.logprob)
+    for wrong in (Spectral(lexical_share=0.5), Spectral(lexicon="printed", pull=1.0)):
+        with pytest.raises(SettingError, match="has no meaning for the lexicon"):
+            fit(LPCFG, train, by=wrong)
 
 
 def test_bad_settings_and_empty_data_are_refused(bank: Treebank) -> None:

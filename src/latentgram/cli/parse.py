@@ -33,13 +33,25 @@ if TYPE_CHECKING:
     from latentgram.cli.console import Expected
     from latentgram.errors import DataError
     from latentgram.kinds.protocols import Decoder
+    from latentgram.lpcfg.parse.pruning import Pruning
     from latentgram.parallel import Engine
     from latentgram.parser.answers import Question, Request, Tally
     from latentgram.parser.parser import Parser
 
 Decoders = Literal[
-    "viterbi", "goodman", "max-rule", "recall", "f1", "unlabelled-recall", "unlabelled-f1", "mbr", "mbr-sum"
+    "viterbi",
+    "goodman",
+    "goodman-rules",
+    "max-rule",
+    "recall",
+    "f1",
+    "unlabelled-recall",
+    "unlabelled-f1",
+    "mbr",
+    "mbr-sum",
 ]
+
+Prunings = Literal["two-stage", "none"]
 
 QUIET = 100
 """Progress of fewer sentences is not worth lines in a log."""
@@ -68,6 +80,10 @@ class Parsing(Workers):
     constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
     partial: bool = flag("--partial", "Square brackets in the text are known phrases: The [NP old man ] …")
     decoder: Decoders | None = option(None, "What the best tree is; by default the model's.")
+    pruning: Prunings | None = option(
+        None,
+        "How a chart of phrases is pruned, if not as usual: in two stages (Cohen et al. 2013), or not at all.",
+    )
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     output: Path | None = option(
         None, "Write to this file, which is there when all is done, and not before.", "--output", "-o"
@@ -106,7 +122,7 @@ class Parsing(Workers):
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         reading = {
             name: getattr(self, name)
-            for name in ("kind", "partial", "tokenised", "own_tags", "gold_tags", "decoder")
+            for name in ("kind", "partial", "tokenised", "own_tags", "gold_tags", "decoder", "pruning")
         }
         more = {**dataclasses.asdict(request), **reading, "constraints": self.constraints is not None}
         return {"model": digest, "version of latentgram": __version__, **more}
@@ -137,6 +153,8 @@ def parse(asked: Parsing) -> None:
     parser = load_parser(asked.model)
     if asked.decoder is not None:
         parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
+    if asked.pruning is not None:
+        parser = dataclasses.replace(parser, pruning=_pruning_named(asked.pruning))
     bad: list[DataError] | None = [] if asked.skip_bad else None
     expected = _expectation(parser, asked)
     tags = _GivenTags(parser)
@@ -159,6 +177,7 @@ def _decoder_named(name: Decoders) -> Decoder:
     decoders: dict[Decoders, Decoder] = {
         "viterbi": lg.Viterbi(),
         "goodman": lg.Goodman(),
+        "goodman-rules": lg.Goodman(over="rules"),
         "max-rule": lg.MaxRule(),
         "recall": lg.Brackets("recall"),
         "f1": lg.Brackets("f1"),
@@ -168,6 +187,13 @@ def _decoder_named(name: Decoders) -> Decoder:
         "mbr-sum": lg.MBR("sum"),
     }
     return decoders[name]
+
+
+def _pruning_named(name: Prunings) -> Pruning:
+    """The pruning of a name."""
+    import latentgram as lg
+
+    return lg.Pruning.two_stage() if name == "two-stage" else lg.Pruning.none()
 
 
 class _GivenTags:

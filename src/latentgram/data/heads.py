@@ -8,7 +8,9 @@ A rule of a parent label is a list of passes, tried in order:
 
 If no pass finds a child, the head is the first child from the side of the last pass that is no punctuation.
 
-`ENGLISH` is a table for Penn labels in the manner of Collins (1999), with *to* below the verb it marks.
+`COLLINS` is the table of Collins (1999, appendix A) for Penn labels, which the parser of Klein and Manning (2003)
+and so Cohen et al. (2013) use; his rule for coordination is not in it. `ENGLISH` is the same with *to* below the
+verb it marks.
 
 `HeadRules.learn` makes rules for any treebank without knowing the language. The head of X should be something
 that X nodes have and other nodes do not: the passes of X are its child labels Y ordered by
@@ -215,7 +217,7 @@ def dependencies(forest: Forest, rules: HeadRules) -> list[DependencyTree]:
     ]
 
 
-ENGLISH = HeadRules(
+COLLINS = HeadRules(
     {
         "ADJP": ("left NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB",),
         "ADVP": ("right RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN",),
@@ -251,7 +253,7 @@ ENGLISH = HeadRules(
         "SINV": ("left VBZ VBD VBP VB MD VP S SINV ADJP NP",),
         "SQ": ("left VBZ VBD VBP VB MD VP SQ",),
         "UCP": ("right",),
-        "VP": ("left VBD VBN MD VBZ VB VBG VBP VP TO ADJP NN NNS NP",),
+        "VP": ("left TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP",),
         "WHADJP": ("left CC WRB JJ ADJP",),
         "WHADVP": ("right CC WRB",),
         "WHNP": ("left WDT WP WP$ WHADJP WHPP WHNP",),
@@ -259,4 +261,6 @@ ENGLISH = HeadRules(
         "X": ("right",),
     }
 )
-"""Penn Treebank English."""
+"""Penn Treebank English, as printed."""
+ENGLISH = HeadRules({**COLLINS.rules, "VP": ("left VBD VBN MD VBZ VB VBG VBP VP TO ADJP NN NNS NP",)})
+"""Penn Treebank English, with content verbs as heads of *to*."""

@@ -18,6 +18,11 @@ VERTICAL = Field("labels a node knows on the way up, its own included", at_least
 RARE = Field(
     "words seen at most so often count as words of their form; auto: as the data say", at_least=0, word=AUTO
 )
+HEADS = Field(
+    "head rules, for features and for the direction head: learned from the treebank, or those of Collins (1999) "
+    "for English with Penn labels",
+    choices=("learned", "collins"),
+)
 RARE_UNKNOWN = Field("words seen at most so often count as unknown; auto: as the data say", at_least=0, word=AUTO)
 
 # Hidden states.
@@ -25,6 +30,14 @@ STATES = Field("number of hidden states (of each symbol, at most)", at_least=1, 
 OPEN_STATES = Field("number of hidden states, where there is no dictionary", at_least=1, at_most=MOST_STATES)
 BACKOFF = Field("constant C of the back-off to estimates without states; 0 for none", at_least=0)
 PULL = Field("weight of coarser estimates in the lexicon, in observations", at_least=0)
+LEXICON = Field(
+    "how words are smoothed: in steps, by the forms of words, or as printed in Cohen et al. 2013",
+    choices=("forms", "printed"),
+)
+LEXICAL_SHARE = Field(
+    "printed lexicon: the share ν that a word has beside all words of its tag", at_least=0, at_most=1
+)
+LEXICAL_CUTOFF = Field("printed lexicon: words seen so often with their tag are not smoothed", at_least=0)
 FEATURES = Field("set of features of inside and outside trees: simple, paper or full")
 SCALING = Field("constant kappa in the scaling of features", at_least=0)
 LEAST_VALUE = Field("smallest singular value of a state, in units of the noise of a count", at_least=0)

@@ -34,6 +34,7 @@ class _Grammar(Settings):
     horizontal: int | None = fields.HORIZONTAL(None)
     vertical: int | None = fields.VERTICAL(None)
     rare: Rare | None = fields.RARE(None)
+    heads: Literal["learned", "collins"] | None = fields.HEADS(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,6 +139,16 @@ class Spectral(_CountedStates, _Basis):
     search: int | None = fields.SEARCH(None)
     view: Literal["context", "singular", "lr-mvl", "tree"] | None = fields.VIEW(None)
     form: Literal["corrected", "printed"] | None = fields.FORM(None)
+    lexicon: Literal["forms", "printed"] | None = fields.LEXICON(None)
+    lexical_share: float | None = fields.LEXICAL_SHARE(None)
+    lexical_cutoff: int | None = fields.LEXICAL_CUTOFF(None)
+
+    def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
+        """As for all learners; and each lexicon has its own settings."""
+        other = {"pull"} if self.lexicon == "printed" else {"lexical_share", "lexical_cutoff"}
+        if unused := sorted(other & self.said.keys()):
+            raise SettingError(f"{unused[0]} has no meaning for the lexicon {self.lexicon or 'forms'}")
+        return super().settings(wanted, use, chosen)
 
 
 @dataclass(frozen=True, repr=False)

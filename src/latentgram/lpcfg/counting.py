@@ -20,7 +20,7 @@ from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.settings import CountingLPCFG
-from latentgram.lpcfg.statistics import Derivations, GrammarCounts
+from latentgram.lpcfg.statistics import Derivations, GrammarCounts, binarisation_of
 from latentgram.lpcfg.unseen import discounted
 from latentgram.parallel.local import map_reduce
 
@@ -33,9 +33,7 @@ def count_pcfg(treebank: Treebank[Tree], learner: CountingLPCFG, context: Contex
     forest = treebank.forest
     if not len(forest):
         raise DataError("there are no trees to learn a grammar from")
-    binarisation = Binarisation.of(
-        forest, direction=learner.direction, horizontal=learner.horizontal, vertical=learner.vertical
-    )
+    binarisation, _ = binarisation_of(forest, learner)
     rare_words = RareWords.of_forest(forest, threshold=learner.rare)
     binary = rare_words.apply(binarisation.binarise(forest))
     parts = (

@@ -5,7 +5,10 @@ labelled nodes of a tree is the sum of their posteriors, so
 
     best = argmax_tree Σ_{(a,i,j) in tree} μ(a,i,j).
 
-Spectral posteriors may be negative by error; |μ| is what Cohen et al. 2013 (section 4.2) use.
+Spectral posteriors may be negative by error; |μ| is what Cohen et al. 2013 (§3.3) use. Over rules in place of
+nodes it is what their program does (footnote 3), with words counted as nodes, since no rule is over them:
+
+    best = argmax_tree Σ_{(a→b c,i,k,j) in tree} μ(a→b c,i,k,j) + Σ_{(a,i,i+1) in tree} μ(a,i,i+1).
 
 `MaxRule`: the tree whose rules are most probably all right, taken one by one (Petrov & Klein 2007),
 
@@ -95,26 +98,44 @@ def _best(chart: PackedChart, item_gain: Floats, edge_gain: Floats, count: int) 
     return chart.item_symbol[items][None], size[None]
 
 
+def _parents(chart: PackedChart) -> Ints:
+    """[edges] the parent item of each edge."""
+    splits = np.repeat(np.diff(chart.split_begin), np.diff(chart.parent_begin))
+    return np.repeat(chart.parent_item, splits)
+
+
 @dataclass(frozen=True)
 class Goodman:
-    """Most labelled nodes right in expectation.
+    """Most labelled nodes, or rules with their spans, right in expectation.
 
     `intermediate` is what a node counts that binarisation put in and that is not in the tree in the end. With
     `signed` marginals count with the signs that they have before they are divided by p(sentence), which may be
-    negative itself: what Cohen et al. 2013 §3.3 found to be bad.
+    negative itself: what Cohen et al. 2013 §3.3 found to be bad. `over` says what is counted.
 
-    >>> Goodman()
-    Goodman(intermediate=1.0, signed=False)
+    >>> Goodman(over="rules")
+    Goodman(intermediate=1.0, signed=False, over='rules')
     """
 
     intermediate: float = 1.0
     signed: bool = False
+    over: Literal["nodes", "rules"] = "nodes"
+
+    def __post_init__(self) -> None:
+        if self.over not in ("nodes", "rules"):
+            raise SettingError(f"Goodman counts nodes or rules, not {self.over!r}")
 
     def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
         """What each item and each edge adds to the objective."""
-        gain = phrases.sign * phrases.item if self.signed else np.abs(phrases.item)
-        intermediate = phrases.table.length[phrases.chart.item_symbol] == 0
-        return np.where(intermediate, self.intermediate * gain, gain), np.zeros_like(phrases.edge)
+        chart = phrases.chart
+        worth = np.where(phrases.table.length[chart.item_symbol] == 0, self.intermediate, 1.0)
+        item, edge = (
+            phrases.sign * marginal if self.signed else np.abs(marginal)
+            for marginal in (phrases.item, phrases.edge)
+        )
+        if self.over == "nodes":
+            return worth * item, np.zeros_like(edge)
+        over_phrases = np.arange(len(item)) >= chart.cell_begin[chart.length]
+        return np.where(over_phrases, 0.0, item), worth[_parents(chart)] * edge
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
         """The best trees by the sum of gains."""

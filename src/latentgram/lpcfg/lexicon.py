@@ -1,10 +1,10 @@
 """The lexicon of a latent-variable grammar: what stands over a word, from frequent words to unknown ones.
 
-Cohen et al. (2013, §3.2) smooth a lexical entry by forgetting the word. Here it is smoothed step by step, each
-step pulling the means of n observations towards a coarser one as K/(n + K), because most words are seen a few
-times and most unary chains (NP+NN) are never seen over most words. Let a be a preterminal, t(a) its tag, Z the
-outside view of a leaf, and D(a | ·) the sum of Z over leaves of a among the leaves of tag t(a) that satisfy a
-condition, divided by their number:
+Cohen et al. (2013, §3.2) smooth a lexical entry by forgetting the word (printed_lexicon.py). Here it is smoothed
+step by step, each step pulling the means of n observations towards a coarser one as K/(n + K), because most words
+are seen a few times and most unary chains (NP+NN) are never seen over most words. Let a be a
+preterminal, t(a) its tag, Z the outside view of a leaf, and D(a | ·) the sum of Z over leaves of a among the
+leaves of tag t(a) that satisfy a condition, divided by their number:
 
     D(a | all)                        over all words
     D(a | rare)   pulled to it,       over words seen at most `rare` times
@@ -27,7 +27,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from itertools import filterfalse
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -295,6 +295,29 @@ class _Planner:
         )
 
 
+class Lexicon(Protocol):
+    """What a grammar is assembled with."""
+
+    @property
+    def words(self) -> Alphabet:
+        """Words, and symbols that stand for others."""
+
+    @property
+    def rare_words(self) -> RareWords:
+        """The rule that tells rare words."""
+
+    @property
+    def entries(self) -> NDArray[np.int32]:
+        """[L, 2] preterminal symbol and word, sorted by word."""
+
+    @property
+    def count(self) -> Floats:
+        """[L]"""
+
+    def vectors(self, rows: Floats, place: Ints, engine: Engine) -> Floats:
+        """The vectors [L, m] of the entries, where the outside view of leaf l is row place[l] of `rows`."""
+
+
 def _at(values: Floats, place: Ints) -> Floats:
     """Values at places, zero at -1."""
     return np.append(values, 0.0)[place]
@@ -307,7 +330,7 @@ def assemble(
     root: Floats,
     mean_inside: Floats,
     mean_outside: Floats,
-    lexicon: LexiconPlan,
+    lexicon: Lexicon,
     vector: Floats,
     *,
     nonnegative: bool,

@@ -20,6 +20,7 @@ class Trees(Settings):
     horizontal: int = fields.HORIZONTAL(0)
     vertical: int = fields.VERTICAL(1)
     rare: int = fields.RARE(5)
+    heads: Literal["learned", "collins"] = fields.HEADS("learned")
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +51,9 @@ class SpectralLPCFG(Latent):
     cutoff: float = fields.CUTOFF(0.0)
     growth: float = fields.GROWTH(1.0)
     search: int = fields.SEARCH(0)
+    lexicon: Literal["forms", "printed"] = fields.LEXICON("forms")
+    lexical_share: float = fields.LEXICAL_SHARE(0.6)
+    lexical_cutoff: int = fields.LEXICAL_CUTOFF(5)
 
 
 @dataclass(frozen=True, repr=False)

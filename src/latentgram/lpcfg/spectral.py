@@ -47,8 +47,9 @@ from latentgram.lpcfg.features import (
     word_groups,
 )
 from latentgram.lpcfg.kernels import moments
-from latentgram.lpcfg.lexicon import LexiconPlan, assemble
+from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble
 from latentgram.lpcfg.model import LPCFG, rule_layout, truncated
+from latentgram.lpcfg.printed_lexicon import PrintedLexicon
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.statistics import GrammarData, sums_by
 from latentgram.numeric.svd import DENSE_CELLS, truncated_svd
@@ -65,13 +66,20 @@ def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Co
     if learner.search and context.dev_score is None:
         raise SettingError("a search for the number of states needs held-out trees to score candidates on")
     data = GrammarData.of(treebank, learner, context.engine)
-    lexicon = beside(context.engine, lambda: LexiconPlan.of(data, learner.pull))
+    lexicon = beside(context.engine, lambda: lexicon_of(data, learner))
     views = project(data, ViewSettings.of(learner), context)
     grammar = spectral_grammar(data, views, learner.backoff, lexicon(), context.engine)
     if not learner.search or context.dev_score is None:
         return grammar
     best, trace = search_states(grammar, context.dev_score, learner.search, context.progress)
     return dataclasses.replace(best, provenance=dataclasses.replace(best.provenance, trace=trace))
+
+
+def lexicon_of(data: GrammarData, learner: SpectralLPCFG) -> Lexicon:
+    """The lexicon that is asked for."""
+    if learner.lexicon == "printed":
+        return PrintedLexicon(data, learner.lexical_share, learner.lexical_cutoff)
+    return LexiconPlan.of(data, learner.pull)
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,7 @@ def join_views(inside: Ints, outside: Ints, inside_weight: Floats, outside_weigh
 
 
 def spectral_grammar(
-    data: GrammarData, views: NodeViews, backoff: float, lexicon: LexiconPlan, engine: Engine
+    data: GrammarData, views: NodeViews, backoff: float, lexicon: Lexicon, engine: Engine
 ) -> LPCFG:
     """The grammar of the moments of the views."""
     d, states, threads = data.derivations, views.states, within(engine)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
-from latentgram.data.heads import HeadRules
+from latentgram.data.heads import COLLINS, HeadRules
 from latentgram.data.kernels.numbering import numbered
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
@@ -319,6 +319,19 @@ def _merged(rows: list[Ints], counts: tuple[Floats, Floats]) -> tuple[Ints, Floa
     return distinct.astype(np.int32), np.asarray(total, np.float64)
 
 
+def binarisation_of(forest: Forest, settings: Trees) -> tuple[Binarisation, HeadRules | None]:
+    """How trees are made binary, and their head rules, where they are known by then."""
+    rules = COLLINS if settings.heads == "collins" else None
+    binarisation = Binarisation.of(
+        forest,
+        direction=settings.direction,
+        horizontal=settings.horizontal,
+        vertical=settings.vertical,
+        heads=rules if settings.direction == "head" else None,
+    )
+    return binarisation, binarisation.heads or rules
+
+
 @dataclass(frozen=True, eq=False)
 class GrammarData:
     """Binary trees with rare words replaced by their tags, and the words behind the symbols.
@@ -343,13 +356,11 @@ class GrammarData:
         forest = treebank.forest
         if not len(forest):
             raise DataError("there are no trees to learn a grammar from")
-        binarisation = Binarisation.of(
-            forest, direction=settings.direction, horizontal=settings.horizontal, vertical=settings.vertical
-        )
+        binarisation, rules = binarisation_of(forest, settings)
         # Words and structure do not need each other: strings are looked at here while arrays are made there.
         stripped = binarisation.stripped(forest)
         structure = beside(engine, lambda: binarisation.binarise(stripped))
-        heads = beside(engine, lambda: (binarisation.heads or HeadRules.learn(forest)).head_words(stripped))
+        heads = beside(engine, lambda: (rules or HeadRules.learn(forest)).head_words(stripped))
         rare_words = RareWords.of_forest(forest, threshold=settings.rare)
         by_form = rare_words.apply(forest)
         binary = structure()

@@ -80,6 +80,41 @@ def test_goodman_takes_the_tree_with_most_right_nodes():
     assert not parse.fallback
 
 
+def rules_of(tree):
+    """(node, left child, right child) of the phrases of a tree in preorder, and its nodes over words."""
+    nodes, stack = [], []
+    for item in reversed(tree):
+        if item[2] - item[1] == 1:
+            nodes.append((item,))
+        else:
+            nodes.append((item, stack.pop(), stack.pop()))
+        stack.append(item)
+    return nodes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("signed", [False, True])
+def test_goodman_over_rules_takes_the_greatest_sum_of_their_marginals(seed, signed):
+    """Signed numbers, of which some sentences have a negative sum: sizes or signs of the marginals themselves."""
+    grammar = random_lpcfg(seed, signed=True)
+    probabilities = tree_probabilities(grammar, WORDS)
+    marginal = {}
+    for tree, probability in probabilities.items():
+        for rule in rules_of(tree):
+            marginal[rule] = marginal.get(rule, 0.0) + probability
+
+    def objective(tree):
+        return sum(marginal[rule] if signed else abs(marginal[rule]) for rule in rules_of(tree))
+
+    backend = PhraseBackend(grammar, Goodman(signed=signed, over="rules"))
+    backend.cascade = Cascade((grammar,), EXACT, unseen=False)
+    best = max(probabilities, key=objective)
+    symbols = backend.symbols
+    kept = [item for item in best if not symbols[item[0]].startswith("@")]
+    [parse] = backend.parse([Sentence.of(WORDS)])
+    assert list(parse.tree.spans()) == [("TOP", 0, 4), *((symbols[s], i, j) for s, i, j in kept)]
+
+
 def test_ensemble_takes_the_geometric_mean():
     one = random_lpcfg(4)
     random = np.random.default_rng(0)

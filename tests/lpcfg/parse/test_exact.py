@@ -136,7 +136,7 @@ def test_samples_have_their_posterior_frequencies(pruning: Pruning) -> None:
     assert abs(statistic - len(frequent)) < 4 * np.sqrt(2 * len(frequent))
 
 
-@pytest.mark.parametrize("decoder", [lg.Goodman(), lg.MaxRule()])
+@pytest.mark.parametrize("decoder", [lg.Goodman(), lg.Goodman(over="rules"), lg.MaxRule()])
 @pytest.mark.parametrize(("seed", "words"), [(1, 2), (2, 3), (3, 5), (4, 6)])
 def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, seed: int, words: int) -> None:
     backend, sentence, trees = case(seed, words, Pruning.none())
@@ -147,9 +147,11 @@ def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, s
         edges.update(dict.fromkeys(tree.edges, tree.weight / total))
 
     def objective(tree: Derivation) -> float:
+        over_words = [item for item in tree.items if item[2] - item[1] == 1]
+        if isinstance(decoder, lg.Goodman) and decoder.over == "rules":
+            return sum(edges[edge] for edge in tree.edges) + sum(items[item] for item in over_words)
         if isinstance(decoder, lg.Goodman):
             return sum(items[item] for item in tree.items)
-        over_words = [item for item in tree.items if item[2] - item[1] == 1]
         return sum(math.log(edges[edge]) for edge in tree.edges) + sum(math.log(items[i]) for i in over_words)
 
     symbols, sizes = decoder.trees(_phrases(backend, sentence), 1)
@@ -158,6 +160,34 @@ def test_decoders_take_the_best_of_all_trees(decoder: lg.Goodman | lg.MaxRule, s
     assert chosen == pytest.approx(max(map(objective, trees)), abs=1e-9)
     several, _ = decoder.trees(_phrases(backend, sentence), 3)
     np.testing.assert_array_equal(several[0], symbols[0])
+
+
+@pytest.mark.parametrize("threshold", [0.02, 0.1])
+def test_two_stages_keep_the_items_that_are_probable_without_states(threshold: float) -> None:
+    """Exactly those of at least the threshold under the one-state grammar, and all edges between them."""
+    cascade = Cascade((random_lpcfg(7, states=3),), Pruning.two_stage(threshold), unseen=False)
+    leaves = cascade.leaves.of(lg.Sentence.of(WORDS[:5]))
+    grammar, posterior = cascade.finest[0], cascade.posterior(leaves)
+    one_state = dataclasses.replace(grammar, rule_tensor=cascade.projection.rule)
+    trees = trees_of(dataclasses.replace(cascade, finest=(one_state,)), leaves, cascade.projection.root)
+    total, items, edges = sum(tree.weight for tree in trees), Counter(), set()
+    for tree in trees:
+        items.update(dict.fromkeys(tree.items, tree.weight / total))
+    kept = {item for item, probability in items.items() if probability >= threshold}
+    for tree in trees:
+        edges |= {edge for edge, used in zip(tree.edges, _joined(tree), strict=True) if used <= kept}
+    assert posterior is not None
+    assert 10 < len(kept) < len(items)
+    places = places_of(posterior.chart)
+    assert set(places) == kept
+    found = [(rule, *places[parent][1:], places[left][2]) for parent, rule, left, _ in edges_of(posterior.chart)]
+    assert {(rule, first, split, end) for rule, first, end, split in found} == edges
+
+
+def _joined(tree: Derivation) -> list[set[tuple[int, int, int]]]:
+    """The parent and the children of each inner node, in preorder."""
+    by_first = {item[1:]: item for item in tree.items}
+    return [{by_first[i, j], by_first[i, split], by_first[split, j]} for (_, i, split, j) in tree.edges]
 
 
 def test_fragments_are_the_best_of_all_covers() -> None:

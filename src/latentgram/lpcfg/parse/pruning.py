@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from latentgram.errors import SettingError
+from latentgram.kinds.fields import MOST_STATES
 
 PRECISIONS = ("float32", "float64")
 
@@ -69,6 +70,19 @@ class Pruning:
         )
         if self.precision not in PRECISIONS:
             raise SettingError(f"Pruning.precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}")
+
+    @classmethod
+    def two_stage(cls, threshold: float = 5e-5) -> Pruning:
+        """As Cohen et al. 2013 (§4) prune: items of less than this posterior under the one-state projection are
+        removed, and the grammar itself looks at all that is left."""
+        return cls(
+            floor=0.0,
+            beam=0.0,
+            coarse_threshold=threshold,
+            coarse_edge_threshold=0.0,
+            threshold=0.0,
+            small_states=MOST_STATES,
+        )
 
     def loosened(self) -> Pruning:
         """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
