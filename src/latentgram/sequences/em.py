@@ -10,7 +10,7 @@ costs O(tokens · K²), with segments O(distinct segments · K²).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -75,15 +75,27 @@ class Corpus:
 
     def expect(self, parameters: Parameters, context: Context) -> Expected:
         """Expected counts and log-likelihood."""
-        expect_shard, size = partial(_expect_shard, parameters, self.shape), SHARD
         if self.shape.full and parameters.transition.shape[0] == len(self.shape.tags):
-            tokens = int((self.sequences.end - self.sequences.begin).sum())
-            expect_shard = partial(_expect_dense_shard, parameters, self.shape, tokens >= SINGLE)
-            size = max(SHARD, TOKENS_PER_WORD * len(self.shape.words))
-        expected = map_reduce(expect_shard, _shards(self.sequences, size), compiled(context.engine))
+            expected = self._expect_dense(parameters, context)
+        else:
+            expected = self._sum(partial(_expect_shard, parameters, self.shape), SHARD, context)
         if not (self.certain.transition.any() or self.certain.emission.any()):
             return expected
         return expected + replace(self.certain, bound=_log_likelihood(self.certain, parameters))
+
+    def _expect_dense(self, parameters: Parameters, context: Context) -> Expected:
+        """The same where every tag may emit every word: in single precision if that does not run out of range."""
+        size = max(SHARD, TOKENS_PER_WORD * len(self.shape.words))
+        if int((self.sequences.end - self.sequences.begin).sum()) >= SINGLE:
+            chain = _dense_chain(parameters, self.shape, np.float32)
+            expected = self._sum(partial(_expect_dense_shard, chain), size, context)
+            if all(np.isfinite(sums).all() for sums in (expected.bound, expected.transition, expected.emission)):
+                return expected
+        chain = _dense_chain(parameters, self.shape, np.float64)
+        return self._sum(partial(_expect_dense_shard, chain), size, context)
+
+    def _sum(self, expect_shard: Callable[[Sequences], Expected], size: int, context: Context) -> Expected:
+        return map_reduce(expect_shard, _shards(self.sequences, size), compiled(context.engine))
 
 
 def _log_likelihood(counts: Expected, parameters: Parameters) -> float:
@@ -114,29 +126,21 @@ def _expect_shard(parameters: Parameters, shape: Emissions, part: Sequences) -> 
     return replace(counts, bound=float(logs @ part.weight))
 
 
-def _expect_dense_shard(parameters: Parameters, shape: Emissions, single: bool, part: Sequences) -> Expected:
-    """In single precision where that is wanted and does not run out of range."""
-    if single:
-        counts = _expect_dense(parameters, shape, part, np.float32)
-        if all(np.isfinite(numbers).all() for numbers in (counts.bound, counts.transition, counts.emission)):
-            return counts
-    return _expect_dense(parameters, shape, part, np.float64)
-
-
-def _expect_dense(
-    parameters: Parameters, shape: Emissions, part: Sequences, precision: type[np.float32 | np.float64]
-) -> Expected:
-    tags = len(shape.tags)
-    length = part.end - part.begin
-    order = np.argsort(length, kind="stable")
-    table = np.ones((len(shape.words), tags - 1), precision)
-    table[1:] = parameters.emission[1:].reshape(-1, tags - 1)
+def _dense_chain(parameters: Parameters, shape: Emissions, precision: type[np.float32 | np.float64]) -> DenseChain:
+    table = np.ones((len(shape.words), len(shape.tags) - 1), precision)
+    table[1:] = parameters.emission[1:].reshape(-1, len(shape.tags) - 1)
     moves = parameters.transition
     start, inner, stop = (np.ascontiguousarray(x, precision) for x in (moves[0, 1:], moves[1:, 1:], moves[1:, 0]))
-    chain = DenseChain(start, inner, stop, table)
+    return DenseChain(start, inner, stop, table)
+
+
+def _expect_dense_shard(chain: DenseChain, part: Sequences) -> Expected:
+    length = part.end - part.begin
+    order = np.argsort(length, kind="stable")
     counts = DenseChain(*(np.zeros(numbers.shape) for numbers in chain))
     loglik = expect_dense(chain, part.tokens, part.begin[order], length[order], part.weight[order], counts)
-    whole = np.zeros_like(moves)
+    tags = len(chain.start) + 1
+    whole = np.zeros((tags, tags))
     whole[0, 1:], whole[1:, 1:], whole[1:, 0] = counts.start, counts.inner, counts.stop
     counts.emission[0, -1] = 0.0
     return Expected(whole, counts.emission.ravel()[tags - 2 :], float(loglik))

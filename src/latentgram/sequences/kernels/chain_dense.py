@@ -48,33 +48,36 @@ def _forward(chain, words, lanes, alpha, scale, logs):
     tags, size = start.size, alpha.shape[0] // lanes
     one = emission.dtype.type(1.0)
     product = np.ones(lanes)
-    logs[:lanes] = 0.0
-    for row in range(alpha.shape[0]):
-        i, b = row // lanes, row % lanes
-        if i > 0 and b == 0:
-            np.dot(alpha[row - lanes : row], inner, alpha[row : row + lanes])
-        word = words[row]
-        mass = one * 0
-        if i == 0:
-            for t in range(tags):
-                here = start[t] * emission[word, t]
-                alpha[row, t] = here
-                mass += here
-        else:
-            inverse = scale[row - lanes]
-            for t in range(tags):
-                here = alpha[row, t] * (emission[word, t] * inverse)
-                alpha[row, t] = here
-                mass += here
-        if not mass > 0.0:
-            return False
-        scale[row] = one / mass
-        if i + 1 < size:
-            product[b] *= mass
-            if product[b] < 1e-200:
-                logs[b] += np.log(product[b])
-                product[b] = 1.0
-    logs[:lanes] += np.log(product)
+    for b in range(lanes):
+        logs[b] = 0.0
+    for i in range(size):
+        if i > 0:
+            np.dot(alpha[(i - 1) * lanes : i * lanes], inner, alpha[i * lanes : (i + 1) * lanes])
+        for b in range(lanes):
+            row = i * lanes + b
+            word = words[row]
+            mass = one * 0
+            if i == 0:
+                for t in range(tags):
+                    here = start[t] * emission[word, t]
+                    alpha[row, t] = here
+                    mass += here
+            else:
+                inverse = scale[row - lanes]
+                for t in range(tags):
+                    here = alpha[row, t] * (emission[word, t] * inverse)
+                    alpha[row, t] = here
+                    mass += here
+            if not mass > 0.0:
+                return False
+            scale[row] = one / mass
+            if i + 1 < size:
+                product[b] *= mass
+                if product[b] < 1e-200:
+                    logs[b] += np.log(product[b])
+                    product[b] = 1.0
+    for b in range(lanes):
+        logs[b] += np.log(product[b])
     return True
 
 
