@@ -26,7 +26,7 @@ class TinyCluster:
         self.folder, self.path = folder, path
         self.file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--idle-timeout", "120")
+        self.scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--idle-timeout", "1800")
         for _ in range(workers):
             self.add_worker()
         deadline = time.monotonic() + 60
@@ -40,7 +40,7 @@ class TinyCluster:
             "1",
             "--no-nanny",
             "--death-timeout",
-            "20",
+            "120",
             "--local-directory",
             str(self.folder / "scratch"),
         )
