@@ -1,15 +1,16 @@
-"""What a parser that scores arcs sees of trees: `ArcSymbols` of a word are its form, its tags, and how it begins.
+"""What a parser that scores arcs sees of trees: the form of a word, its tags, how it begins, and its inflection.
 
 Forms are in small letters with 0 for every digit. A tag is UPOS and XPOS together where both are given (see
 `WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is its UPOS, or the first two
-letters of an XPOS that stands alone.
+letters of an XPOS that stands alone. Where the treebank has morphological features (FEATS), a word has the symbol
+of all of them together and one for each, `Case=Nom`; a word without any is one that has none.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,6 +35,9 @@ UNIVERSAL = frozenset(
 ROOT, END, UNKNOWN = range(3)
 """The numbers of what stands before and after a sentence, and of words never seen; known symbols follow."""
 KNOWN = 3
+ROWS = 4
+"""Symbols of a word besides its inflection."""
+NO_FEATURES = "_"
 STEM = 5
 """Letters of the beginning of a word."""
 
@@ -47,6 +51,15 @@ def normal_form(word: str) -> str:
     '0,000th'
     """
     return word.lower().translate(_DIGITS)
+
+
+def features_of(feats: str) -> list[str]:
+    """The features of a word by its FEATS.
+
+    >>> features_of("Case=Nom|Number=Sing"), features_of("_")
+    (['Case=Nom', 'Number=Sing'], [])
+    """
+    return feats.split("|") if feats != NO_FEATURES else []
 
 
 def projective_treebank(trees: Sequence[DependencyTree]) -> tuple[Treebank[DependencyTree], Lifting]:
@@ -64,7 +77,8 @@ class EncodedTrees(NamedTuple):
     """
 
     symbols: NDArray[np.int32]
-    """[4, words + 2 sentences]: form, tag, coarse tag, beginning."""
+    """[4, words + 2 sentences]: form, tag, coarse tag, beginning; [5 + F, …] with features: all of them together,
+    and each by itself in the order of attributes, 0 where a word has fewer than F."""
     offsets: Ints
     heads: Ints = np.zeros(0, np.int64)
     """[words] by places, 0 the root; empty if they are not known."""
@@ -78,7 +92,7 @@ class EncodedTrees(NamedTuple):
         return len(self.offsets) - 1
 
     def sentence(self, number: int) -> NDArray[np.int32]:
-        """[4, N + 2] the symbols of one sentence."""
+        """[4 or 5 + F, N + 2] the symbols of one sentence."""
         begin, end = self.offsets[number] + 2 * number, self.offsets[number + 1] + 2 * number + 2
         return np.ascontiguousarray(self.symbols[:, begin:end])
 
@@ -111,6 +125,8 @@ class ArcSymbols:
     words: Alphabet
     stems: Alphabet
     tags: WordSymbols
+    inflections: Alphabet = field(default_factory=lambda: Alphabet(()))
+    """The FEATS that training saw; none if it saw no features."""
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence], rare: int = 0) -> ArcSymbols:
@@ -118,7 +134,8 @@ class ArcSymbols:
         seen_sentences = list(sentences)
         forms = Counter(normal_form(word) for sentence in seen_sentences for word in sentence.words)
         words = Alphabet.of(word for word, count in forms.items() if count > rare)
-        return cls(words, Alphabet.of(word[:STEM] for word in forms), WordSymbols.of(seen_sentences))
+        inflections = Alphabet.of(feats for sentence in seen_sentences for feats in sentence.feats or ())
+        return cls(words, Alphabet.of(word[:STEM] for word in forms), WordSymbols.of(seen_sentences), inflections)
 
     @cached_property
     def _coarse(self) -> NDArray[np.int32]:
@@ -127,17 +144,48 @@ class ArcSymbols:
         names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL else part[0][:2] for part in parts]
         return Alphabet.of(names).encode(names)
 
+    @cached_property
+    def _features(self) -> dict[str, int]:
+        """The number of each feature, that of its attribute in the upper half (see kernels/features.py)."""
+        features = sorted({feature for feats in self.inflections for feature in features_of(feats)})
+        names = [feature.partition("=")[0] for feature in features]
+        attributes = Alphabet.of(names).encode(names)
+        return {feature: ((int(attributes[i]) + 1) << 16) + i for i, feature in enumerate(features)}
+
+    @cached_property
+    def most_features(self) -> int:
+        """The greatest number of features that a word of the training had."""
+        return max((len(features_of(feats)) for feats in self.inflections), default=0)
+
+    @cached_property
+    def _columns(self) -> dict[str, list[int]]:
+        """The symbols of each FEATS met so far."""
+        return {}
+
+    def _inflection(self, feats: str) -> list[int]:
+        """The symbol of FEATS, and those of its features that training saw."""
+        if feats not in self._columns:
+            numbers = self._features
+            known = sorted(numbers[feature] for feature in features_of(feats) if feature in numbers)
+            room = self.most_features
+            self._columns[feats] = [self.inflections.index(feats) + KNOWN, *(known + [0] * room)[:room]]
+        return self._columns[feats]
+
     def encode(self, sentences: Sequence[Sentence]) -> EncodedTrees:
         """Sentences, which must have tags, as numbers."""
         offsets = np.cumsum([0, *(len(sentence) for sentence in sentences)])
-        symbols = np.empty((4, offsets[-1] + 2 * len(sentences)), np.int32)
+        rows = ROWS + (1 + self.most_features if self.most_features else 0)
+        symbols = np.zeros((rows, offsets[-1] + 2 * len(sentences)), np.int32)
         for number, (sentence, begin) in enumerate(zip(sentences, offsets[:-1].tolist(), strict=True)):
             here = symbols[:, begin + 2 * number : begin + 2 * number + len(sentence) + 2]
             forms = [normal_form(word) for word in sentence.words]
             tags = self.tags.encode(sentence)
-            here[:, 0], here[:, -1] = ROOT, END
+            here[: ROWS + 1, 0], here[: ROWS + 1, -1] = ROOT, END
             here[0, 1:-1] = self.words.encode(forms) + KNOWN
             here[1, 1:-1] = tags + KNOWN
             here[2, 1:-1] = self._coarse[tags] + KNOWN
             here[3, 1:-1] = self.stems.encode([form[:STEM] for form in forms]) + KNOWN
+            if rows > ROWS:
+                feats = sentence.feats or (NO_FEATURES,) * len(sentence)
+                here[ROWS:, 1:-1] = np.array([self._inflection(each) for each in feats]).T
         return EncodedTrees(symbols, offsets)

@@ -170,7 +170,7 @@ def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[n
 def jackknifed(
     trees: Treebank[DependencyTree], learner: GradientTagger, context: Context, folds: int = 5
 ) -> Treebank[DependencyTree]:
-    """The trees with tags in place of the gold ones, each by a tagger that has not seen the sentence."""
+    """The trees with tags and features in place of the gold ones, by taggers that have not seen the sentence."""
     found: list[DependencyTree] = list(trees)
     sentences = trees.sentences()
     for fold in range(folds):
@@ -178,5 +178,5 @@ def jackknifed(
         tagger = _learn([s for i, s in enumerate(sentences) if i % folds != fold], learner, Context())
         part = range(fold, len(sentences), folds)
         for i, (tagged, _) in zip(part, tagger.annotate([sentences[i] for i in part]), strict=True):
-            found[i] = found[i].replace(xpos=tagged.xpos or (), upos=tagged.upos or ())
+            found[i] = found[i].replace(xpos=tagged.xpos or (), upos=tagged.upos or (), feats=tagged.feats or ())
     return Treebank.of(found)

@@ -9,21 +9,28 @@ feature lie in one line of the cache: the variant is added by XOR to the lowest 
 
     score(h → m) = Σ_f  weight[b_f ^ direction] + weight[b_f ^ (direction, distance)]
 
-Cost: about 50 buckets per arc and 12 per pair of siblings, one look into memory per bucket; O(N²) arcs.
+Where words have morphological features, these are seen all together (the inflection) and one by one, each feature
+of the head and of the modifier beside the coarse tags of both, and so are the two values of an attribute that both
+words have: agreement is a pair of equal values, and case a feature of the modifier under the tag of its head.
+
+Cost: about 50 buckets per arc (15 to 30 more with features) and 12 per pair of siblings, one look into memory per
+bucket; O(N²) arcs.
 """
 
 import numpy as np
 
 from latentgram.compiling import njit
 
-WORD, TAG, COARSE, STEM = range(4)
-"""The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word."""
+WORD, TAG, COARSE, STEM, INFLECTION, FEATURES = range(6)
+"""The rows of a sentence's symbols: word, fine tag, coarse tag, beginning of the word; and where there are
+morphological features, all of them together and each one, from row FEATURES on, rising, 0 behind the last of a
+word; the upper half of a feature's number is its attribute."""
 
 ARC_FEATURES = 160
 """Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_ROLES = 23
+_ROLES = 27
 (
     _HEAD_WORD, _HEAD_TAG, _HEAD_COARSE, _HEAD_STEM,
     _WORD, _TAG, _COARSE, _STEM,
@@ -31,6 +38,7 @@ _ROLES = 23
     _BEFORE_HEAD, _AFTER_HEAD, _BEFORE, _AFTER,
     _BEFORE_HEAD_COARSE, _AFTER_HEAD_COARSE, _BEFORE_COARSE, _AFTER_COARSE,
     _BETWEEN, _BETWEEN_COARSE, _PAIR,
+    _HEAD_INFLECTION, _INFLECTION, _HEAD_FEATURE, _FEATURE,
 ) = range(_ROLES)  # fmt: skip
 
 
@@ -56,10 +64,13 @@ def sentence_at(trees, s):
 def role_codes(symbols):
     """The codes [roles, N + 2] of the words of a sentence in every role.
 
-    IN   symbols [4, N + 2]; place 0 is the root, N + 1 the end of the sentence.
+    Behind the roles stand the codes of each feature as one of the head, then as one of the modifier, then the
+    number of its attribute; 0 for none.
+
+    IN   symbols [4 or 5 + F, N + 2]; place 0 is the root, N + 1 the end of the sentence.
     """
-    places = symbols.shape[1]
-    codes = np.empty((_ROLES, places), np.uint64)
+    places, most = symbols.shape[1], max(symbols.shape[0] - FEATURES, 0)
+    codes = np.zeros((_ROLES + 3 * most, places), np.uint64)
     for i in range(places):
         for row in range(4):
             codes[_HEAD_WORD + row, i] = _mixed(_HEAD_WORD + row, symbols[row, i])
@@ -76,6 +87,15 @@ def role_codes(symbols):
         codes[_AFTER_COARSE, i] = _mixed(_AFTER_COARSE, symbols[COARSE, after])
         codes[_BETWEEN, i] = _mixed(_BETWEEN, symbols[TAG, i])
         codes[_BETWEEN_COARSE, i] = _mixed(_BETWEEN_COARSE, symbols[COARSE, i])
+        if symbols.shape[0] > INFLECTION:
+            codes[_HEAD_INFLECTION, i] = _mixed(_HEAD_INFLECTION, symbols[INFLECTION, i])
+            codes[_INFLECTION, i] = _mixed(_INFLECTION, symbols[INFLECTION, i])
+        for f in range(most):
+            feature = symbols[FEATURES + f, i]
+            if feature != 0:
+                codes[_ROLES + f, i] = _mixed(_HEAD_FEATURE, feature)
+                codes[_ROLES + most + f, i] = _mixed(_FEATURE, feature)
+                codes[_ROLES + 2 * most + f, i] = feature >> 16
     return codes
 
 
@@ -112,7 +132,7 @@ def arc_buckets(codes, last, head, modifier, shift, buckets):
     """Write the buckets of the arc head → modifier (places; 0 is the root); how many there are.
 
     The templates of McDonald et al.: each word, both words, the tags around them, and the tags between them; and
-    back-offs to coarse tags and to the beginnings of words.
+    back-offs to coarse tags and to the beginnings of words; and features of both words.
     """
     hw, ht, hc, hs = (
         codes[_HEAD_WORD, head],
@@ -145,12 +165,53 @@ def arc_buckets(codes, last, head, modifier, shift, buckets):
     for key in keys:
         buckets[count] = (key * _ODD) >> shift
         count += 1
+    if codes[_INFLECTION, 0] != 0:
+        hi, mi = codes[_HEAD_INFLECTION, head], codes[_INFLECTION, modifier]
+        inflected = (
+            coarse + hi, coarse + mi, coarse + hi + mi, both + hi, both + mi,
+            hw + mi, hi + mw, hs + mi, hi + ms,
+        )  # fmt: skip
+        for key in inflected:
+            buckets[count] = (key * _ODD) >> shift
+            count += 1
+        count = _feature_buckets(codes, head, modifier, coarse, shift, buckets, count)
     low, high = min(head, modifier), max(head, modifier)
     for k in range(low + 1, high):
         if last[k] <= low and count + 1 < len(buckets):
             buckets[count] = ((both + codes[_BETWEEN, k]) * _ODD) >> shift
             buckets[count + 1] = ((coarse + codes[_BETWEEN_COARSE, k]) * _ODD) >> shift
             count += 2
+    return count
+
+
+@njit()
+def _feature_buckets(codes, head, modifier, coarse, shift, buckets, count):
+    """Write the buckets of single features, and of the values of an attribute that both words have.
+
+    Returns how many buckets there are then; what there is no room for is left out.
+    """
+    most = (len(codes) - _ROLES) // 3
+    of_head, of_modifier, attribute = _ROLES, _ROLES + most, _ROLES + 2 * most
+    for first, word in ((of_head, head), (of_modifier, modifier)):
+        for row in range(first, first + most):
+            if codes[row, word] == 0 or count == len(buckets):
+                break
+            buckets[count] = ((coarse + codes[row, word]) * _ODD) >> shift
+            count += 1
+    f = g = 0
+    while f < most and g < most and count < len(buckets):
+        x, y = codes[of_head + f, head], codes[of_modifier + g, modifier]
+        if x == 0 or y == 0:
+            break
+        if codes[attribute + f, head] == codes[attribute + g, modifier]:
+            buckets[count] = ((coarse + x + y) * _ODD) >> shift
+            count += 1
+            f += 1
+            g += 1
+        elif codes[attribute + f, head] < codes[attribute + g, modifier]:
+            f += 1
+        else:
+            g += 1
     return count
 
 

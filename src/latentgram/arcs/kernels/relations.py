@@ -6,17 +6,29 @@ and may overlap those of other features, as hashed features do.
     score(relation r) = Σ_f weight[b_f + r]
 
 Learned by passive-aggressive steps: the right relation must beat the best wrong one by 1 (Crammer et al. 2006).
-Cost: 26 rows per arc, O(L) each.
+Cost: 26 rows per arc, O(L) each; with morphological features 34, and two more for each that the word has.
 """
 
 import numpy as np
 
-from latentgram.arcs.kernels.features import COARSE, STEM, TAG, WORD, distance_variant, sentence_at
+from latentgram.arcs.kernels.features import (
+    COARSE,
+    FEATURES,
+    INFLECTION,
+    STEM,
+    TAG,
+    WORD,
+    distance_variant,
+    sentence_at,
+)
 from latentgram.compiling import njit
 
-FEATURES = 26
+MOST_ROWS = 66
+"""Room for the rows of an arc; features of a word that go beyond it are left out."""
 _ROW = 8
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_TAGS = 1 << 15
+"""More than there are coarse tags, so that two of them make one number."""
 
 
 @njit(inline="always")
@@ -25,9 +37,17 @@ def _key(first, second, third):
     return (np.uint64(first + 11) * _ODD + np.uint64(second + 11)) * _ODD + np.uint64(third + 11)
 
 
+@njit(inline="always")
+def _row(key, template, size):
+    """Where the row of a filled template begins among `size` weights."""
+    mixed = (key + np.uint64(template)) * _ODD
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
+    return np.int64((mixed >> np.uint64(20)) & np.uint64(size // _ROW - 1)) * _ROW
+
+
 @njit()
 def relation_rows(symbols, heads, first_child, last_child, children, word, size, rows):
-    """Write the rows of the arc to `word`; `heads` by places, 0 the root."""
+    """Write the rows of the arc to `word`; `heads` by places, 0 the root. How many there are."""
     head = heads[word]
     above = heads[head] if head > 0 else 0
     tag, coarse, form, stem = symbols[TAG], symbols[COARSE], symbols[WORD], symbols[STEM]
@@ -52,11 +72,32 @@ def relation_rows(symbols, heads, first_child, last_child, children, word, size,
         _key(coarse[head], tag[last_child[head]], tag[word] * 2 + (1 if last_child[head] == word else 0)),
         _key(coarse[word], min(children[head], 4), side), _key(form[word], tag[head], side),
     )  # fmt: skip
-    mask = np.uint64(size // _ROW - 1)
-    for template, key in enumerate(keys):
-        mixed = (key + np.uint64(template)) * _ODD
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
-        rows[template] = np.int64((mixed >> np.uint64(20)) & mask) * _ROW
+    count = 0
+    for key in keys:
+        rows[count] = _row(key, count, size)
+        count += 1
+    if len(symbols) <= INFLECTION:
+        return count
+    inflection, tags = symbols[INFLECTION], coarse[word] * _TAGS + coarse[head]
+    inflected = (
+        _key(inflection[word], direction, 0), _key(inflection[word], coarse[head], direction),
+        _key(inflection[word], inflection[head], tags), _key(inflection[word], form[head], direction),
+        _key(tag[word], inflection[head], direction), _key(form[word], inflection[head], direction),
+        _key(inflection[word], tags, side),
+        _key(inflection[word], inflection[first] if first > 0 else -1, coarse[head]),
+    )  # fmt: skip
+    for key in inflected:
+        rows[count] = _row(key, count, size)
+        count += 1
+    single = count
+    for f in range(FEATURES, len(symbols)):
+        feature = symbols[f, word]
+        if feature == 0 or count + 2 > len(rows):
+            break
+        rows[count] = _row(_key(feature, tags, direction), single, size)
+        rows[count + 1] = _row(_key(feature, form[head], 0), single + 1, size)
+        count += 2
+    return count
 
 
 @njit()
@@ -74,10 +115,10 @@ def _children(heads):
 
 
 @njit()
-def _scores(weights, rows, scores):
+def _scores(weights, rows, used, scores):
     for r in range(len(scores)):
         scores[r] = 0.0
-    for f in range(FEATURES):
+    for f in range(used):
         begin = rows[f]
         for r in range(len(scores)):
             scores[r] += weights[begin + r]
@@ -90,24 +131,24 @@ def name_arcs(symbols, heads, relations, weights, n_relations):
     The weights end with a margin of `n_relations` that the rows at the end reach into.
     """
     first, last, count = _children(heads)
-    rows, scores = np.empty(FEATURES, np.int64), np.empty(n_relations)
+    rows, scores = np.empty(MOST_ROWS, np.int64), np.empty(n_relations)
     for word in range(1, len(heads) - 1):
-        relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
-        _scores(weights, rows, scores)
+        used = relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
+        _scores(weights, rows, used, scores)
         relations[word - 1] = np.argmax(scores)
 
 
 @njit()
 def relation_pass(order, trees, relations, n_relations, limit, clock, weights, summed):
     """Learn from the sentences in this order; how many relations were wrong, and the clock."""
-    rows, scores = np.empty(FEATURES, np.int64), np.empty(n_relations)
+    rows, scores = np.empty(MOST_ROWS, np.int64), np.empty(n_relations)
     wrong = 0
     for s in order:
         symbols, heads = sentence_at(trees, s)
         first, last, count = _children(heads)
         for word in range(1, len(heads) - 1):
-            relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
-            _scores(weights, rows, scores)
+            used = relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
+            _scores(weights, rows, used, scores)
             right = relations[trees.offsets[s] + word - 1]
             rival = -1
             for r in range(n_relations):
@@ -117,8 +158,8 @@ def relation_pass(order, trees, relations, n_relations, limit, clock, weights, s
             if rival < 0 or scores[right] - scores[rival] >= 1.0:
                 continue
             wrong += scores[right] <= scores[rival]
-            rate = min(limit, (1.0 - scores[right] + scores[rival]) / (2.0 * FEATURES))
-            for f in range(FEATURES):
+            rate = min(limit, (1.0 - scores[right] + scores[rival]) / (2.0 * used))
+            for f in range(used):
                 weights[rows[f] + right] += rate
                 weights[rows[f] + rival] -= rate
                 summed[rows[f] + right] += clock * rate
