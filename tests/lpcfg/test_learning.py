@@ -25,9 +25,10 @@ from latentgram.lpcfg.em_steps import expect, maximise, shards_of
 from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG, Ensemble, truncated
 from latentgram.lpcfg.printed_lexicon import PrintedLexicon
-from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
+from latentgram.lpcfg.spectral import spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
 from latentgram.lpcfg.update import update
+from latentgram.lpcfg.views import ViewSettings, project
 from latentgram.parallel import InProcess
 from latentgram.parser.parser import Parser
 
@@ -328,6 +329,19 @@ def test_an_ensemble_shares_one_chart(bank: Treebank) -> None:
     assert [grammar.nonnegative for grammar in ensemble.grammars] == [True] * 6 + [False]
     assert len({grammar.rule_tensor.tobytes() for grammar in ensemble.grammars}) == 7
     assert [grammar.provenance.learner for grammar in ensemble.grammars][5:] == ["Clustering", "Spectral"]
+
+
+def test_noise_makes_grammars_differ_by_their_seed(bank: Treebank) -> None:
+    plain, first, again, other = (
+        fit(LPCFG, bank[:200], by=Spectral(states=2, noise=noise, seed=seed))
+        for noise, seed in ((0.0, 0), (0.2, 0), (0.2, 0), (0.2, 1))
+    )
+    np.testing.assert_array_equal(first.rule_tensor, again.rule_tensor)
+    for one, two in ((plain, first), (first, other)):
+        assert one.rule_tensor.shape != two.rule_tensor.shape or not np.allclose(one.rule_tensor, two.rule_tensor)
+    noisy = fit(Ensemble, bank[:200], by=Combining(states=2, members=3, noise=0.2, iterations=1))
+    assert [grammar.provenance.fields["features"] for grammar in noisy.grammars] == ["paper"] * 3
+    assert len({grammar.rule_tensor.tobytes() for grammar in noisy.grammars}) == 3
 
 
 def test_words_that_look_like_symbols_of_the_lexicon_are_told_from_them() -> None:

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from latentgram.lpcfg.features import View, dropped
 from latentgram.lpcfg.kernels import moments as kernels
-from latentgram.lpcfg.spectral import TwoViews, join_views, whitening
+from latentgram.lpcfg.views import (
+    NodeFeatures,
+    TwoViews,
+    cross_moment,
+    decompose,
+    weighted_moment,
+    whitening,
+)
 
 
 def examples(number: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -20,7 +28,7 @@ def examples(number: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def joined(inside: np.ndarray, outside: np.ndarray, rank: int) -> TwoViews:
-    return join_views(inside, outside, np.ones(20), np.ones(30), rank)
+    return decompose(weighted_moment(inside, outside, np.ones(20), np.ones(30)), rank)
 
 
 def test_rare_features_weigh_more() -> None:
@@ -55,7 +63,7 @@ def test_maps_and_views_of_weighted_features_follow_the_definition(sizes: tuple[
         for column, size, weight in zip(columns, sizes, weights, strict=True)
     )
     left, values, right = np.linalg.svd(phi.T @ psi / 400, full_matrices=False)
-    views = join_views(*columns, *weights, 4)
+    views = decompose(weighted_moment(*columns, *weights), 4)
     assert views.spectrum == pytest.approx(values[:4])
     y = np.zeros((400, 6))
     kernels.project_rows(columns[0], np.arange(400), views.inside_map, y)
@@ -64,6 +72,30 @@ def test_maps_and_views_of_weighted_features_follow_the_definition(sizes: tuple[
     assert np.all(y[:, 4:] == 0)
     z = np.stack([views.outside_map[row].sum(0) for row in columns[1]])
     assert z == pytest.approx(psi @ right.T[:, :4] / values[:4] * signs, abs=1e-9)
+
+
+def test_dropped_features_are_as_if_they_had_not_been_there() -> None:
+    """Ω, its maps and the views from noisy features, against vectors in which the dropped ones are zero."""
+    rng = np.random.default_rng(7)
+    sides = [View(rng.integers(size, size=(300, 3)).astype(np.int32), np.array([size])) for size in (8, 11)]
+    noisy = [dropped(side, np.zeros(300, np.int64), 0.4, rng) for side in sides]
+    vectors = []
+    for side, (before, after) in zip(noisy, zip(sides, noisy, strict=True), strict=True):
+        size = int(before.width[0])
+        assert side.width[0] == size + 1
+        gone = after.column == size
+        assert 0.3 < gone.mean() < 0.5
+        assert (after.column[~gone] == before.column[~gone]).all()
+        assert not gone.all(1).any()
+        seen = np.stack([np.bincount(row, minlength=size + 1)[:size] for row in after.column])
+        vectors.append(seen * np.sqrt(301 / (seen.sum(0) + 5.0)))
+    phi, psi = vectors
+    left, values, _ = np.linalg.svd(phi.T @ psi / 300, full_matrices=False)
+    features = NodeFeatures(noisy[0].column, noisy[1].column, (9, 12), 301, 5.0, dropped=True)
+    views = decompose(cross_moment(features), 4)
+    assert views.spectrum == pytest.approx(values[:4])
+    y = views.inside_map[noisy[0].column].sum(1)
+    assert np.abs(y) == pytest.approx(np.abs(phi @ left[:, :4]), abs=1e-9)
 
 
 def test_sparse_and_dense_moments_are_the_same() -> None:

@@ -45,6 +45,12 @@ CUTOFF = Field("smallest singular value of a state, as a share of its symbol's l
 GROWTH = Field("nodes that a symbol must have for each of its states; 1 for no limit", at_least=1)
 SEARCH = Field("grammars tried on held-out data to choose each symbol's states", at_least=0)
 DIMENSIONS = Field("dimensions of the spectral views that are clustered", at_least=1)
+NOISE = Field(
+    "probability with which each feature of a node is dropped in learning, to make grammars of different seeds "
+    "differ; in ensembles all members are then learned alike but for it",
+    at_least=0,
+    at_most=1,
+)
 MEMBERS = Field("number of grammars", at_least=1, at_most=8)
 
 # What the words of a dependency treebank become.

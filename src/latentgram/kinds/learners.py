@@ -142,6 +142,8 @@ class Spectral(_CountedStates, _Basis):
     lexicon: Literal["forms", "printed"] | None = fields.LEXICON(None)
     lexical_share: float | None = fields.LEXICAL_SHARE(None)
     lexical_cutoff: int | None = fields.LEXICAL_CUTOFF(None)
+    noise: float | None = fields.NOISE(None)
+    seed: int | None = fields.SEED(None)
 
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """As for all learners; and each lexicon has its own settings."""
@@ -197,6 +199,7 @@ class Clustering(_CountedStates, _Basis):
     seed: int | None = fields.SEED(None)
     iterations: int | None = fields.STEPS_AFTER(None)
     dimensions: int | None = fields.DIMENSIONS(None)
+    noise: float | None = fields.NOISE(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,6 +211,7 @@ class Combining(_CountedStates):
     """
 
     members: int | None = fields.MEMBERS(None)
+    noise: float | None = fields.NOISE(None)
     iterations: int | None = fields.STEPS_AFTER(None)
     seed: int | None = fields.SEED(None)
 

@@ -20,8 +20,9 @@ from latentgram.kinds.kind import Context
 from latentgram.lpcfg.em_steps import StateCounts, climb
 from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.lpcfg.settings import ClusteringLPCFG
-from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectra_by_name
+from latentgram.lpcfg.spectral import spectra_by_name
 from latentgram.lpcfg.statistics import Derivations, GrammarData
+from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.numeric.kmeans import kmeans
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import within
@@ -36,7 +37,14 @@ NODES_PER_STATE = 8
 def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    wanted = ViewSettings(learner.dimensions, learner.features, learner.scaling, vectors=learner.vectors)
+    wanted = ViewSettings(
+        learner.dimensions,
+        learner.features,
+        learner.scaling,
+        vectors=learner.vectors,
+        noise=learner.noise,
+        seed=learner.seed,
+    )
     views = project(data, wanted, context)
     states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
     learned = climb(data, states, counts, learner, context)

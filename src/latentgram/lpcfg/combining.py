@@ -3,7 +3,9 @@
 Trees are prepared once and the views of their nodes are computed once for each set of features, at the most
 dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the
 features, the number of states, the dimensions that are clustered, the seed of the clusters and, in large
-ensembles, the learner. They share symbols, rules and lexicon, so one chart serves them all (model.py).
+ensembles, the learner. With `noise` they differ in nothing but the features of nodes that are dropped at random
+(Narayan and Cohen 2015; there a classifier chooses among the members' trees, here their posteriors are combined).
+They share symbols, rules and lexicon, so one chart serves them all (model.py).
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from latentgram.lpcfg.em_steps import climb
 from latentgram.lpcfg.lexicon import LexiconPlan
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.settings import CombiningEnsemble, SpectralLPCFG
-from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project, spectral_grammar
+from latentgram.lpcfg.spectral import spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
+from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 
 
 @dataclass(frozen=True)
@@ -52,22 +55,30 @@ MEMBERS = (
 def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context: Context) -> Ensemble:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    states, chosen = learner.states, MEMBERS[: learner.members]
-    views: dict[str, NodeViews] = {}
-    for name in sorted({member.features for member in chosen}):
-        most = max(member.dimensions for member in chosen if member.features == name)
-        wanted = ViewSettings(_dimensions(states, most), name, learner.scaling, vectors=learner.vectors)
-        views[name] = project(data, wanted, context)
+    chosen = MEMBERS[: learner.members] if learner.noise == 0.0 else MEMBERS[:1] * learner.members
+    shared: dict[str, NodeViews] = {}
     grammars = []
     for number, member in enumerate(chosen):
-        grammars.append(_learn(data, views, member, learner.seed + number, learner, context))
+        seed = learner.seed + number
+        if learner.noise > 0.0 or member.features not in shared:
+            most = max(other.dimensions for other in chosen if other.features == member.features)
+            wanted = ViewSettings(
+                _dimensions(learner.states, most),
+                member.features,
+                learner.scaling,
+                vectors=learner.vectors,
+                noise=learner.noise,
+                seed=seed,
+            )
+            shared[member.features] = project(data, wanted, context)
+        grammars.append(_learn(data, shared[member.features], member, seed, learner, context))
         context.progress.step("members", number + 1, len(chosen))
     return Ensemble(tuple(grammars))
 
 
 def _learn(
     data: GrammarData,
-    views: dict[str, NodeViews],
+    views: NodeViews,
     member: Member,
     seed: int,
     learner: CombiningEnsemble,
@@ -75,7 +86,7 @@ def _learn(
 ) -> LPCFG:
     """One grammar of the ensemble, which remembers how it was learned."""
     states = learner.states
-    seen = views[member.features].truncated(_dimensions(states, member.dimensions))
+    seen = views.truncated(_dimensions(states, member.dimensions))
     if member.states is None:
         lexicon = LexiconPlan.of(data, learner.pull)
         grammar = spectral_grammar(data, seen, SpectralLPCFG.backoff, lexicon, context.engine)

@@ -24,8 +24,8 @@ from latentgram.lpcfg.em_steps import StateCounts, climb
 from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.model import LPCFG, Layout, rule_layout
 from latentgram.lpcfg.settings import EMLPCFG
-from latentgram.lpcfg.spectral import NodeViews, ViewSettings, project
 from latentgram.lpcfg.statistics import Derivations, GrammarData
+from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]

@@ -238,3 +238,12 @@ def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], engine: 
     ends = np.cumsum(widths, axis=1)
     column += np.take((ends - widths).astype(np.int32), nodes.symbol, axis=0)
     return View(column, ends[:, -1])
+
+
+def dropped(view: View, symbol: Values, share: float, random: np.random.Generator) -> View:
+    """The view in which each feature of each node is replaced, with the probability `share`, by one more that
+    stands for nothing, the last of its symbol; where a node would be left with none it keeps its first."""
+    drop = random.random(view.column.shape) < share
+    drop[drop.all(1), 0] = False
+    column = np.where(drop, np.take(view.width, symbol)[:, None], view.column)
+    return View(column.astype(np.int32), view.width + 1)

@@ -54,6 +54,8 @@ class SpectralLPCFG(Latent):
     lexicon: Literal["forms", "printed"] = fields.LEXICON("forms")
     lexical_share: float = fields.LEXICAL_SHARE(0.6)
     lexical_cutoff: int = fields.LEXICAL_CUTOFF(5)
+    noise: float = fields.NOISE(0.0)
+    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +76,7 @@ class ClusteringLPCFG(Latent):
     iterations: int = fields.STEPS_AFTER(6)
     seed: int = fields.SEED(0)
     dimensions: int = fields.DIMENSIONS(8)
+    noise: float = fields.NOISE(0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +85,7 @@ class CombiningEnsemble(Latent):
 
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(5)
+    noise: float = fields.NOISE(0.0)
     seed: int = fields.SEED(0)
 
 

@@ -23,8 +23,9 @@ from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.settings import SpectralLPCFG
-from latentgram.lpcfg.spectral import ViewSettings, project, spectral_grammar
+from latentgram.lpcfg.spectral import spectral_grammar
 from latentgram.lpcfg.statistics import GrammarData
+from latentgram.lpcfg.views import ViewSettings, project
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Experiment, Results, Row, best, curves, read_phrases, table, timed
 from latentgram.view.plots import line_plot
