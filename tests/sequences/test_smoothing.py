@@ -263,6 +263,7 @@ def test_compact_models_are_nearly_the_same_and_sum_to_one(bits: int, order: int
     again = packed.expanded()
     assert (again.arc_word == model.arc_word).all()
     assert (again.arc_target == model.arc_target).all()
+    assert again.sentences == model.sentences
     words = ["</s>", *model.words.symbols[1:]]
     for history in ((), ("a",), ("a", "b"), ("<s>", "c", "a"), ("rare3",)):
         logs, expected = ([*m.query([(*history, word) for word in words])] for m in (again, model))

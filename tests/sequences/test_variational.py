@@ -1,5 +1,7 @@
 """The bound, its blocks and its expectations against enumeration of every path with every tagging."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.oracles.tagged_paths import Enumeration
@@ -11,7 +13,7 @@ from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
-from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory
+from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory, standing_for
 from latentgram.sequences.counting import from_counts
 from latentgram.sequences.em import Corpus
 from latentgram.sequences.ngram import READINGS
@@ -321,3 +323,25 @@ def test_values_are_of_what_is_carried() -> None:
     rho = sweep_values(given, random_parameters(given), memory)
     assert rho.max() == 0.0
     assert not rho[memory.down <= 0].any()
+
+
+def test_an_arpa_file_stands_for_as_many_sentences_as_its_rarest_words_say(tmp_path: Path) -> None:
+    """Else the pseudo-counts would outweigh a model that does not say how much text it was estimated from."""
+    # Of ten words one occurs once and the others about fifty times each: a word at the rarest tenth, once.
+    rng = np.random.default_rng(0)
+    text = Text.of([[f"w{rng.integers(9)}" for _ in range(5)] for _ in range(90)] + [["once", "w0"]])
+    counts = NGramCounts.of(text, order=2)
+    model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="witten-bell"))
+    model.to_arpa(tmp_path / "model.arpa")
+    foreign = lg.read_arpa(tmp_path / "model.arpa")
+    assert foreign.sentences == 1.0
+    assert standing_for(model).sentences == 91
+    assert 60 < standing_for(foreign).sentences < 140
+    assert standing_for(foreign, 500).sentences == 500
+    settings = {"states": 3, "iterations": 5, "emission_prior": 0.1}
+    own, read, told = (
+        lg.fit(lg.HMM, source, by=lg.Variational(**settings, **more))
+        for source, more in ((model, {}), (foreign, {}), (foreign, {"sentences": 91}))
+    )
+    np.testing.assert_allclose(told.emit_prob, own.emit_prob, atol=1e-4)
+    np.testing.assert_allclose(read.emit_prob, own.emit_prob, atol=0.02)

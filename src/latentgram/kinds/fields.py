@@ -139,6 +139,11 @@ LAG = Field(
 )
 HARD = Field("whether every arc has one tag for certain (zero entropy, as Viterbi EM has)")
 SWEEPS = Field("sweeps over the automaton before each change of the parameters", at_least=1)
+STANDS_FOR = Field(
+    "for how many sentences the n-grams stand, against the pseudo-counts; 0: as many as were counted, and for "
+    "an ARPA file, which does not say, so many that its rarest words occur once",
+    at_least=0,
+)
 OPTIMISER = Field("rounds of best responses, or L-BFGS on the exact gradient", choices=("rounds", "gradient"))
 
 # Rounds, passes and steps.

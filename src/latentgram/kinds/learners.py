@@ -185,6 +185,7 @@ class Variational(_Sequences):
     lag: int | Literal["auto"] | None = fields.LAG(None)
     hard: bool | None = fields.HARD(None)
     sweeps: int | None = fields.SWEEPS(None)
+    sentences: int | None = fields.STANDS_FOR(None)
     optimiser: Literal["rounds", "gradient"] | None = fields.OPTIMISER(None)
 
 

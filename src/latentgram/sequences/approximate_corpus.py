@@ -31,6 +31,8 @@ Table = NDArray[np.float64] | NDArray[np.float32]
 FLOOR = 1e-100
 """Probabilities below this count as this in logarithms: no −∞ · 0 in matrix products."""
 COLUMNS = 16
+RARE = 0.1
+"""The share of words that are rarer than what is taken as one occurrence."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,21 @@ class ApproximateCorpus:
         return replace(
             expected, bound=total + float((expected.transition * safe_log(parameters.transition)).sum())
         )
+
+
+def standing_for(model: BackoffNGram, sentences: int = 0) -> BackoffNGram:
+    """The automaton as one of so many sentences: 0 for those it was counted from.
+
+    One from an ARPA file does not know. Half of the words of a text occur once or twice, so it is taken to stand
+    for so many sentences that a word at the rarest tenth occurs once.
+    """
+    if sentences == 0 and model.sentences != 1.0:
+        return model
+    if sentences == 0:
+        of_word = np.bincount(model.arc_word, model.flow, len(model.words))[1:]
+        of_word = of_word[of_word > 0]
+        sentences = max(round(1.0 / float(np.quantile(of_word, RARE))), 1) if len(of_word) else 1
+    return replace(model, sentences=float(sentences), visits=model.expected_visits)
 
 
 def safe_log(values: Floats) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.invariants import ANY, holds, rising, shape, within
+from latentgram.data.invariants import ANY, NONNEGATIVE, holds, rising, shape, within
 from latentgram.data.ngrams.arpa import Arpa
 from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
@@ -65,6 +65,8 @@ class CompactNGram(Summarised):
     """[order, 2^bits] log₁₀ probabilities."""
     bits: Annotated[int, within(2, MOST_BITS + 1)]
     provenance: Provenance = field(default_factory=Provenance)
+    sentences: Annotated[float, NONNEGATIVE] = 1.0
+    """How many sentences the model stands for; see `BackoffNGram`."""
 
     @property
     def word_bytes(self) -> int:
@@ -102,6 +104,7 @@ class CompactNGram(Summarised):
             np.array([table for _, table in coded], np.float32),
             bits,
             model.provenance,
+            model.sentences,
         )
 
     def expanded(self) -> BackoffNGram:
@@ -122,7 +125,8 @@ class CompactNGram(Summarised):
         prob[:size] /= prob[:size].sum()
         with np.errstate(divide="ignore"):
             backoff = np.maximum(np.log10(failure_weights(trie, prob)), -99.0)
-        return replace(from_arpa(Arpa(self.words, trie, np.log10(prob), backoff)), provenance=self.provenance)
+        model = from_arpa(Arpa(self.words, trie, np.log10(prob), backoff))
+        return replace(model, provenance=self.provenance, sentences=self.sentences)
 
     def summary(self) -> str:
         """One line about the size."""

@@ -56,6 +56,7 @@ class VariationalHMM(HiddenTags):
     lag: int | Literal["auto"] = fields.LAG("auto")
     hard: bool = fields.HARD(False)
     sweeps: int = fields.SWEEPS(1)
+    sentences: int = fields.STANDS_FOR(0)
     optimiser: Literal["rounds", "gradient"] = fields.OPTIMISER("rounds")
 
 

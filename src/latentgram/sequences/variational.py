@@ -28,7 +28,14 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.em import ascend
 from latentgram.numeric.threads import one_thread
-from latentgram.sequences.approximate_corpus import FLOOR, ApproximateCorpus, Floats, Memory, safe_log
+from latentgram.sequences.approximate_corpus import (
+    FLOOR,
+    ApproximateCorpus,
+    Floats,
+    Memory,
+    safe_log,
+    standing_for,
+)
 from latentgram.sequences.counting import from_counts
 from latentgram.sequences.em import dictionary_of
 from latentgram.sequences.hmm import HMM
@@ -211,6 +218,7 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     model = from_counts(data) if isinstance(data, NGramCounts) else data
     if not isinstance(model, BackoffNGram):
         raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
+    model = standing_for(model, settings.sentences)
     if model.classes is not None and settings.dictionary is None:
         raise SettingError("the counts were reduced with a tag dictionary: give the one they were counted with")
     dictionary = dictionary_of(settings, settings.states)
