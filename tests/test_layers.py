@@ -41,8 +41,8 @@ INSIDE = {
     ("compiling", "kernel_cache"),
 }
 """Imports inside the lowest row."""
-PICTURES = {("data", "view")}
-"""Trees draw themselves in a notebook; what draws them is imported at that moment only."""
+PICTURES = {("data", "view"), ("evaluate", "view")}
+"""Trees, models and scores show themselves in a notebook; what draws them is imported at that moment only."""
 
 
 def imported(path: Path) -> set[str]:

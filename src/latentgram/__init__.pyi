@@ -54,7 +54,10 @@ from .kinds.learners import Perceptron as Perceptron
 from .kinds.learners import Spectral as Spectral
 from .kinds.learners import Variational as Variational
 from .kinds.registry import register as register
+from .kinds.result import NBest as NBest
 from .kinds.result import Parse as Parse
+from .kinds.spectrum import learning_curves as learning_curves
+from .kinds.spectrum import spectrum as spectrum
 from .latent_tree.model import LatentTree as LatentTree
 from .latent_tree.word_vectors import WordVectors as WordVectors
 from .learn.fit import fit as fit
@@ -66,11 +69,13 @@ from .lpcfg.model import LPCFG as LPCFG
 from .lpcfg.model import Ensemble as Ensemble
 from .lpcfg.parse.pruning import Pruning as Pruning
 from .parallel import Cluster as Cluster
+from .parser.answers import stream as stream
 from .parser.parser import Parser as Parser
 from .parser.parser import accuracy_on as accuracy_on
 from .parser.reliability import calibrate as calibrate
 from .parser.reliability import reliability as reliability
 from .parser.speed import measure_speed as measure_speed
+from .parser.suspects import find_suspects as find_suspects
 from .sequences.automaton import OperatorAutomaton as OperatorAutomaton
 from .sequences.counting import read_arpa as read_arpa
 from .sequences.hmm import HMM as HMM

@@ -11,7 +11,7 @@ import pytest
 import latentgram as lg
 from latentgram.errors import DataError
 from latentgram.parser.curves import Curve
-from latentgram.parser.reliability import find_suspects
+from latentgram.parser.suspects import find_suspects
 from oracles.equality import same
 
 

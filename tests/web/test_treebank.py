@@ -11,7 +11,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
-from latentgram.parser.reliability import find_suspects
+from latentgram.parser.suspects import find_suspects
 
 TREE = "(TOP (S (NP (NNP Zyx)) (VP (VBZ sleeps)) (. .)))"
 OTHER = "(TOP (S (NP (NN Zyx)) (VP (VBZ sleeps)) (. .)))"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as codec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from latentgram.cli.options import Format
+from latentgram.cli.tables import TableForm, write_figures
 
 
 def bench(
@@ -21,6 +21,7 @@ def bench(
         int | None, typer.Option(min=1, help="Sentences that are timed together; by default at most 64.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    to: TableForm = None,
 ) -> None:
     """Measure the speed of a model on one core, after a warm-up, with an interval, and the memory it takes."""
     import latentgram
@@ -34,4 +35,4 @@ def bench(
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)
     speed = measure_speed(stored, sentences, repeats=repeats, batch=batch)
-    typer.echo(codec.dumps(speed.to_json()) if json else str(speed))
+    write_figures(speed.to_json(), to, json, lambda: str(speed))

@@ -30,13 +30,13 @@ def calibrate(
 ) -> None:
     """Fit how probabilities relate to right answers on dev trees, and keep it with the parser."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import progress, say
     from latentgram.store import read_header
 
     check_output(output, model, dev)
     parser = load_parser(model)
     trees = latentgram.Treebank.read(dev)
-    with faults_of(dev), engine_of(n_jobs, cluster) as engine:
-        calibrated = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine)
+    with faults_of(dev), engine_of(n_jobs, cluster) as engine, progress() as shown:
+        calibrated = latentgram.calibrate(parser, trees, gold_tags=gold_tags, engine=engine, progress=shown)
     latentgram.save(calibrated, output, read_header(model).precision)
     say(f"calibrated on {len(trees)} sentences; wrote {output}")

@@ -8,18 +8,26 @@ from typing import Annotated
 import typer
 
 from latentgram.cli.console import progress, say
+from latentgram.cli.tables import TableForm, write_table
 
 app = typer.Typer(help="List and fetch corpora, or make the demo treebank.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_corpora() -> None:
+def list_corpora(to: TableForm = None) -> None:
     """List known corpora with their licences."""
     from latentgram.data.datasets import CORPORA, local_parts
 
-    for corpus in CORPORA.values():
-        place = "here" if local_parts(corpus) else "to fetch"
-        typer.echo("\t".join((corpus.name, corpus.kind, corpus.language, corpus.licence, place, corpus.home)))
+    columns = ("name", "kind", "language", "licence", "place", "home")
+    rows = [
+        (each.name, each.kind, each.language, each.licence, "here" if local_parts(each) else "to fetch", each.home)
+        for each in CORPORA.values()
+    ]
+    if to is not None:
+        write_table(columns, rows, to)
+        return
+    for row in rows:
+        typer.echo("\t".join(row))
 
 
 @app.command("get", no_args_is_help=True)

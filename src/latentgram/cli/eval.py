@@ -22,6 +22,7 @@ from latentgram.cli.options import (
     option,
     options,
 )
+from latentgram.cli.tables import TableForm
 from latentgram.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ class Evaluation(Workers):
         "--calibration", "How far the model's probabilities can be trusted, and the surest part."
     )
     plot: Path | None = option(None, "Draw the reliability into this SVG file.")
-    rows: bool = flag("--rows", "One row a sentence first, as EVALB prints it.")
+    rows: bool = flag("--rows", "One row per sentence first, as EVALB prints it; with --to, only these rows.")
     json: bool = flag("--json", "Print figures, in percent, as JSON.")
+    to: TableForm = None
 
     @property
     def by_model(self) -> bool:
@@ -63,9 +65,10 @@ class Evaluation(Workers):
 def evaluate(asked: Evaluation) -> None:
     """Score trees: labelled brackets as EVALB does, attachment of heads, or tags of FILE[:COLUMN]."""
     from latentgram.cli.console import say
+    from latentgram.cli.tables import write_figures, write_table
     from latentgram.evaluate.bracketing import bracket_rows
     from latentgram.evaluate.evalb import COLLINS, read_rules
-    from latentgram.evaluate.treebanks import compare_treebanks, read_output, score_treebanks
+    from latentgram.evaluate.treebanks import compare_treebanks, read_output, score_rows, score_treebanks
 
     check_output(asked.plot, asked.first, asked.second)
     rules = dataclasses.replace(
@@ -80,6 +83,10 @@ def evaluate(asked: Evaluation) -> None:
     gold, output, fallback = _parsed(asked) if asked.by_model else _read_both(asked)
     if not len(gold):
         raise DataError("there are no sentences to score", path=asked.second if asked.by_model else asked.first)
+    if asked.rows and asked.to is not None:
+        with faults_of(asked.second):
+            write_table(*score_rows(gold, output, rules=rules, punctuation=asked.punctuation), asked.to)
+        return
     if asked.rows and gold.kind == "constituency":
         typer.echo(bracket_rows(gold.forest, output.forest, rules).table())
     with faults_of(asked.second):
@@ -89,18 +96,19 @@ def evaluate(asked: Evaluation) -> None:
     if any(fallback):
         say(f"fallback trees, where the model has no parse: {sum(fallback)} of {len(fallback)}")
     if asked.against is None:
-        typer.echo(codec.dumps(score.to_json()) if asked.json else score.table())
+        write_figures(score.to_json(), asked.to, asked.json, score.table)
         return
     rival, _ = _read(asked.against, read_output)
     result = compare_treebanks(
         gold, output, rival, rules=rules, punctuation=asked.punctuation, labelled=asked.labelled
     )
     figures = {**score.to_json(), "against": result.to_json()}
-    typer.echo(codec.dumps(figures) if asked.json else f"{score}\n{result}")
+    write_figures(figures, asked.to, asked.json, lambda: f"{score}\n{result}")
 
 
 def _score_text(asked: Evaluation) -> None:
     """A text cut into sentences and words and analysed, against the right analysis."""
+    from latentgram.cli.tables import write_figures
     from latentgram.data.surface import raw_text
     from latentgram.data.treebank import Treebank
     from latentgram.evaluate.conll18 import score_conll18
@@ -116,7 +124,7 @@ def _score_text(asked: Evaluation) -> None:
         else:
             output = Treebank.read(asked.second)
         score = score_conll18(gold.dependency_trees, output.dependency_trees)
-    typer.echo(codec.dumps(score.to_json()) if asked.json else score.table())
+    write_figures(score.to_json(), asked.to, asked.json, score.table)
 
 
 def _read_both(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
@@ -164,13 +172,19 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
 def _judge(asked: Evaluation) -> None:
     """How far a model's probabilities can be trusted."""
     import latentgram
+    from latentgram.cli.console import progress
+    from latentgram.cli.tables import write_table
     from latentgram.data.files import write_text
     from latentgram.view.plots import reliability_plot
 
-    with faults_of(asked.second), asked.engine() as engine:
+    with faults_of(asked.second), asked.engine() as engine, progress() as shown:
         parser, trees = load_parser(asked.first), latentgram.Treebank.read(asked.second)
-        outcomes = latentgram.reliability(parser, trees, gold_tags=asked.gold_tags, engine=engine)
-    typer.echo(codec.dumps(outcomes.to_json()) if asked.json else outcomes.table())
+        outcomes = latentgram.reliability(parser, trees, gold_tags=asked.gold_tags, engine=engine, progress=shown)
+    if asked.to is not None:
+        bins = outcomes.reliability.rows()
+        write_table(list(bins[0]), [list(row.values()) for row in bins], asked.to)
+    else:
+        typer.echo(codec.dumps(outcomes.to_json()) if asked.json else outcomes.table())
     if asked.plot is not None:
         with write_text(asked.plot) as out:
             out.write(reliability_plot(outcomes.reliability))

@@ -8,15 +8,25 @@ from typing import Annotated
 
 import typer
 
+from latentgram.cli.tables import TableForm, write_table
+
 
 def info(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    to: TableForm = None,
 ) -> None:
-    """Show what a model file is: kind, size, learner and its settings, training data, arrays."""
+    """Show what a model file is: kind, size, learner and its settings, training data, arrays.
+
+    With --to it is the table of its arrays.
+    """
     from latentgram.store import read_header
 
     header = read_header(model)
+    if to is not None:
+        arrays = ((name, kind, "×".join(map(str, shape))) for name, (kind, shape) in header.arrays.items())
+        write_table(("array", "type", "shape"), arrays, to)
+        return
     if json:
         typer.echo(codec.dumps(header.to_json(), ensure_ascii=False, indent=2))
         return

@@ -28,11 +28,12 @@ from latentgram.cli.info import info
 from latentgram.cli.nbest import nbest, rerank
 from latentgram.cli.parse import parse
 from latentgram.cli.sample import sample
-from latentgram.cli.score import score, suspects
+from latentgram.cli.score import score
 from latentgram.cli.search import search
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
 from latentgram.cli.streams import flush_output, give_up_output, open_closed_streams
+from latentgram.cli.suspects import suspects
 from latentgram.cli.tag import tag
 from latentgram.cli.update import update
 from latentgram.cli.warm_up import warm_up

@@ -2,27 +2,56 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from latentgram.cli.options import Format, ParserFile, To, load_parser
+from latentgram.cli.options import ClusterAddress, Format, NJobs, ParserFile, To, engine_of, load_parser
+
+if TYPE_CHECKING:
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.sentence import Sentence
+    from latentgram.data.tree import Tree
+    from latentgram.kinds.result import Parse
+    from latentgram.parser.parser import Parser
 
 Files = Annotated[list[Path] | None, typer.Argument(help="Files to parse; standard input if none.")]
-Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Trees a sentence, at most.")]
+Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Trees per sentence, at most.")]
+
+TOGETHER = 16
+"""Sentences that a worker is sent at a time."""
 
 
-def nbest(model: ParserFile, files: Files = None, count: Count = 10, format: Format = None, to: To = None) -> None:
+def nbest(
+    model: ParserFile,
+    files: Files = None,
+    count: Count = 10,
+    format: Format = None,
+    to: To = None,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
+) -> None:
     """The best trees of each sentence, best first, one after the other.
 
     CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
     """
+    _write(_Lists(load_parser(model), count, to), files, format, n_jobs, cluster)
 
-    _write(load_parser(model), files, count, format, to)
 
-
-def rerank(model: ParserFile, files: Files = None, count: Count = 1, format: Format = None, to: To = None) -> None:
+def rerank(
+    model: ParserFile,
+    files: Files = None,
+    count: Count = 1,
+    format: Format = None,
+    to: To = None,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
+) -> None:
     """Parse with a reranker: the trees of its base parser that the new score likes best."""
     from latentgram.errors import ModelFileError
     from latentgram.kinds.registry import kind_of
@@ -30,31 +59,54 @@ def rerank(model: ParserFile, files: Files = None, count: Count = 1, format: For
     parser = load_parser(model)
     if kind_of(parser.model).command != "reranker":
         raise ModelFileError(f"{model} holds no reranker; 'latentgram train reranker' makes one")
-    _write(parser, files, count, format, to)
+    _write(_Lists(parser, count, to), files, format, n_jobs, cluster)
 
 
-def _write(parser: object, files: list[Path] | None, count: int, format: str | None, to: str | None) -> None:
-    import dataclasses
-    import json
+@dataclass(frozen=True)
+class _Lists:
+    """The best trees of some numbered sentences as one text for each; a class, so that workers can be sent it."""
 
+    parser: Parser
+    count: int
+    form: str | None
+
+    def __call__(self, batch: Sequence[tuple[int, Tree | DependencyTree | Sentence]]) -> list[str]:
+        return ["".join(self._texts(number, item)) for number, item in batch]
+
+    def _texts(self, number: int, item: Tree | DependencyTree | Sentence) -> list[str]:
+        from latentgram.data.dependencies import DependencyTree
+        from latentgram.parser.output import render
+
+        ranked = enumerate(self.parser.nbest(item.sentence, self.count), 1)
+        if self.form == "json":
+            lines = ({"sentence": number, "rank": rank, **parse.to_json()} for rank, parse in ranked)
+            return [json.dumps(line, ensure_ascii=False) + "\n" for line in lines]
+        source = item if isinstance(item, DependencyTree) else None
+        return [render(_noted(parse, source, number, rank), self.form) for rank, parse in ranked]
+
+
+def _noted(parse: Parse, source: DependencyTree | None, number: int, rank: int) -> Parse:
+    """A parse whose tree, of dependencies, has number, rank and log-probability in comments."""
+    from latentgram.data.dependencies import DependencyTree
+
+    if not isinstance(parse.tree, DependencyTree):
+        return parse
+    parse = parse if source is None else parse.onto(source)
+    assert isinstance(parse.tree, DependencyTree)
+    notes = (f"# sentence = {number}", f"# rank = {rank}", f"# logprob = {parse.tree_logprob:.6f}")
+    tree = parse.tree.replace(comments=(*parse.tree.comments, *notes))
+    return dataclasses.replace(parse, tree=tree)
+
+
+def _write(lists: _Lists, files: list[Path] | None, format: str | None, n_jobs: int, cluster: str | None) -> None:
     import latentgram
     from latentgram.cli.console import counted, ensure_input
-    from latentgram.data.dependencies import DependencyTree
-    from latentgram.parser.output import render
+    from latentgram.parallel import shards
 
-    assert isinstance(parser, latentgram.Parser)
     ensure_input(files)
     known = format or (None if files else "text")
-    given = latentgram.Treebank.stream_unparsed(files or [Path("-")], known)
-    for number, (_, item) in enumerate(counted(given, "sentences"), 1):
-        for rank, parse in enumerate(parser.nbest(item.sentence, count), 1):
-            if to == "json":
-                line = {"sentence": number, "rank": rank, **parse.to_json()}
-                typer.echo(json.dumps(line, ensure_ascii=False))
-                continue
-            if isinstance(parse.tree, DependencyTree):
-                parse = parse.onto(item) if isinstance(item, DependencyTree) else parse
-                notes = (f"# sentence = {number}", f"# rank = {rank}", f"# logprob = {parse.tree_logprob:.6f}")
-                tree = cast(DependencyTree, parse.tree)
-                parse = dataclasses.replace(parse, tree=tree.replace(comments=(*tree.comments, *notes)))
-            typer.echo(render(parse, to), nl=False)
+    items = (item for _, item in latentgram.Treebank.stream_unparsed(files or [Path("-")], known))
+    with engine_of(n_jobs, cluster) as engine:
+        batches = engine.map(lists, shards(enumerate(items, 1), TOGETHER if n_jobs > 1 or cluster else 1))
+        for text in counted((text for batch in batches for text in batch), "sentences"):
+            typer.echo(text, nl=False)

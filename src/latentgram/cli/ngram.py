@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from latentgram.cli.options import Workers, argument, check_output, command, flag, option, options
+from latentgram.cli.tables import TableForm, write_table
 from latentgram.data.files import whole_number
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import Smoothing
 
 if TYPE_CHECKING:
+    from latentgram.evaluate.perplexity import TextScore
     from latentgram.sequences.ngram import BackoffNGram
 
 app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
@@ -223,6 +228,7 @@ def query(
     perplexity: Annotated[
         bool, typer.Option("--perplexity", help="A third column: the perplexity of the sentence.")
     ] = False,
+    to: TableForm = None,
 ) -> None:
     """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr.
 
@@ -237,12 +243,26 @@ def query(
     automaton = read_automaton([model])
     paths = [str(file) for file in files] if files else ["-"]
     if ngrams:
-        _query_ngrams(automaton, paths)
+        answers = _query_ngrams(automaton, paths)
+        if to is not None:
+            write_table(("ngram", "log10_p"), chain.from_iterable(answers), to)
+        else:
+            for block in answers:
+                typer.echo("\n".join(f"{log:.5f}" for _, log in block))
+        return
+    total = _Queried()
+    rows = total.answers(automaton, paths)
+    if to is not None:
+        write_table(("sentence", "log10_p", "unknown", "perplexity"), chain.from_iterable(rows), to)
     else:
-        _query_text(automaton, paths, perplexity)
+        end = "\t{3:.2f}" if perplexity else ""
+        for part in rows:
+            typer.echo("\n".join(f"{{1:.5f}}\t{{2}}{end}".format(*row) for row in part))
+    total.report()
 
 
-def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> None:
+def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[list[tuple[str, float]]]:
+    """Each n-gram and log10 p of its last word, a block of text at a time."""
     import numpy as np
 
     from latentgram.data.files import read_blocks
@@ -254,50 +274,64 @@ def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> None:
                 empty = next(i for i, gram in enumerate(grams) if not gram)
                 raise DataError("this line has no words, and an n-gram is wanted", path=path, line=first + empty)
             logs = automaton.query(grams) / np.log(10)
-            typer.echo("\n".join(f"{log:.5f}" for log in logs.tolist()))
+            yield list(zip(map(" ".join, grams), logs.tolist(), strict=True))
 
 
-def _query_text(automaton: BackoffNGram, paths: list[str], perplexity: bool) -> None:
-    import numpy as np
+@dataclass
+class _Queried:
+    """What was asked of an automaton so far: all sentences, and those that are possible."""
 
-    from latentgram.cli.console import say
-    from latentgram.data.files import read_blocks
-    from latentgram.data.text import Text
-    from latentgram.evaluate.perplexity import TextScore
+    possible: int = 0
+    possible_tokens: int = 0
+    possible_log: float = 0.0
+    total: TextScore | None = None
 
-    total, possible, possible_tokens, possible_log = TextScore(0, 0, 0, 0, 0.0, 0.0), 0, 0, 0.0
-    for path in paths:
-        for line, block in read_blocks(path):
-            text = Text.of_block(block, path, line)
-            if not len(text):
-                continue
-            total += automaton.score(text)
-            unknown = automaton.unknown_tokens(text)
-            counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
-            logs, tokens = automaton.logprobs(text), np.diff(text.start)
-            there = np.isfinite(logs)
-            possible += int(there.sum())
-            possible_tokens += int(tokens[there].sum())
-            possible_log += float(logs[there].sum())
-            columns = [logs / np.log(10), counts, *([np.exp(-logs / tokens)] if perplexity else [])]
-            rows = zip(*(column.tolist() for column in columns), strict=True)
-            typer.echo("\n".join("\t".join([f"{log:.5f}", *map(_figure, rest)]) for log, *rest in rows))
-    if not total.sentences:
-        say("0 sentences")
-        return
-    words = total.tokens - total.sentences
-    say(f"perplexity of known words {total.known_perplexity:.2f}; {total.unknown:,} unknown of {words:,} words")
-    if total.unknown and not total.impossible:
-        say(f"perplexity with unknown words {total.perplexity:.2f}")
-    if possible < total.sentences:
-        share = (
-            f"perplexity of the others {np.exp(-possible_log / possible_tokens):.2f}" if possible else "no others"
-        )
-        say(f"{total.sentences - possible:,} of {total.sentences:,} sentences have probability 0; {share}")
+    def answers(self, automaton: BackoffNGram, paths: list[str]) -> Iterator[list[tuple[object, ...]]]:
+        """Of each sentence its number, log10 p, the number of unknown words and the perplexity; by blocks."""
+        import numpy as np
 
+        from latentgram.data.files import read_blocks
+        from latentgram.data.text import Text
 
-def _figure(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.2f}"
+        for path in paths:
+            for line, block in read_blocks(path):
+                text = Text.of_block(block, path, line)
+                if not len(text):
+                    continue
+                score, before = automaton.score(text), 0 if self.total is None else self.total.sentences
+                self.total = score if self.total is None else self.total + score
+                counts = np.add.reduceat(automaton.unknown_tokens(text).astype(np.int64), text.start[:-1])
+                logs, tokens = automaton.logprobs(text), np.diff(text.start)
+                there = np.isfinite(logs)
+                self.possible += int(there.sum())
+                self.possible_tokens += int(tokens[there].sum())
+                self.possible_log += float(logs[there].sum())
+                number = np.arange(before + 1, before + 1 + len(logs))
+                columns = (number, logs / np.log(10), counts, np.exp(-logs / tokens))
+                yield list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def report(self) -> None:
+        """Say what the perplexity of all of it is."""
+        import math
+
+        from latentgram.cli.console import say
+
+        total = self.total
+        if total is None:
+            say("0 sentences")
+            return
+        words = total.tokens - total.sentences
+        known = f"perplexity of known words {total.known_perplexity:.2f}"
+        say(f"{known}; {total.unknown:,} unknown of {words:,} words")
+        if total.unknown and not total.impossible:
+            say(f"perplexity with unknown words {total.perplexity:.2f}")
+        if self.possible < total.sentences:
+            share = "no others"
+            if self.possible:
+                share = f"perplexity of the others {math.exp(-self.possible_log / self.possible_tokens):.2f}"
+            say(
+                f"{total.sentences - self.possible:,} of {total.sentences:,} sentences have probability 0; {share}"
+            )
 
 
 @app.command(no_args_is_help=True)

@@ -1,4 +1,4 @@
-"""`latentgram score` and `latentgram suspects`: probabilities of given sentences and trees."""
+"""`latentgram score`: probabilities of given sentences and trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from latentgram.cli.options import Format, ParserFile, faults_of, load_parser
+from latentgram.cli.options import Format, faults_of, load_parser
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
@@ -104,22 +104,3 @@ def _surprisal_of(model: Model) -> Callable[[Sentence], NDArray[np.float64]]:
         there = ", ".join(each.name for each in kinds().values() if each.surprisal)
         raise SettingError(f"surprisal comes from one of {there}, not from {a_or_an(kind.name)}")
     return cast("Callable[[Model], Callable[[Sentence], NDArray[np.float64]]]", named(kind.surprisal))(model)
-
-
-def suspects(
-    model: ParserFile,
-    treebank: Annotated[Path, typer.Argument(help="Trees that may have been annotated wrongly.")],
-    count: Annotated[int, typer.Option("-n", "--number", min=1, help="How many to show.")] = 20,
-) -> None:
-    """List the trees of a treebank that the model finds least likely given their words, worst first.
-
-    A line has the number of the tree, log p(tree | sentence) a word, and its least probable part. Trees that the
-    model was learned from look better than they are: take a model of other trees.
-    """
-    import latentgram
-    from latentgram.parser.reliability import find_suspects
-
-    parser = load_parser(model)
-    for suspect in find_suspects(parser, latentgram.Treebank.read(treebank), count):
-        part = f"{suspect.part} ({suspect.probability:.4g})"
-        typer.echo(f"{suspect.number}\t{suspect.per_word:.4f}\t{part}\t{suspect.text}")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from latentgram.cli.tables import Form, TableForm, write_table
+
 if TYPE_CHECKING:
     from latentgram.kinds.looks import Request
 
@@ -40,6 +42,7 @@ def show(
         str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Rules, words and contexts named of each state.")] = 5,
+    to: TableForm = None,
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
     from latentgram.cli.options import check_output
@@ -60,6 +63,7 @@ def show(
             "--number": number != 1,
             "--direction": direction != "left",
             "--sequences": sequences is not None,
+            "--to": to is not None,
         },
     )
     if spectrum and sequences is not None:
@@ -79,14 +83,16 @@ def show(
         request = Request(
             "automaton", automaton, direction, clusters, spectrum, svg=svg is not None, trees=sequences
         )
-    _show_model(file, request, svg)
+    if svg is not None and to is not None:
+        raise SettingError("take one of --svg and --to")
+    _show_model(file, request, svg, to)
 
 
 _USED: dict[str, tuple[str, ...]] = {
-    "--word": (),
-    "--word-clusters": (),
-    "--symbol": ("--spectrum", "--svg"),
-    "--automaton": ("--spectrum", "--svg", "--direction", "--sequences"),
+    "--word": ("--to",),
+    "--word-clusters": ("--to",),
+    "--symbol": ("--spectrum", "--svg", "--to"),
+    "--automaton": ("--spectrum", "--svg", "--direction", "--sequences", "--to"),
 }
 """What can be shown of a model, and what other options that has."""
 
@@ -110,7 +116,7 @@ def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
     raise SettingError(f"{unused[0]} has no meaning for {what}")
 
 
-def _show_model(file: Path, request: Request | None, svg: Path | None) -> None:
+def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form | None) -> None:
     """A summary of a model, or what is asked for of its inside."""
     import latentgram
     from latentgram.cli.console import say
@@ -126,7 +132,9 @@ def _show_model(file: Path, request: Request | None, svg: Path | None) -> None:
     if kind is None or not kind.inspect:
         refuse(model, request.subject)
     shown = kind.inspection()(model).show(request)
-    if svg is None:
+    if to is not None:
+        write_table(shown.columns, shown.rows, to)
+    elif svg is None:
         typer.echo(shown.content)
     else:
         _write(svg, shown.content)

@@ -5,15 +5,25 @@ from __future__ import annotations
 import json as codec
 import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 import typer
 
-from latentgram.cli.options import MOST_TREES, SKIP_BAD, TOKENISED, argument, command, flag, option, options
+from latentgram.cli.options import (
+    MOST_TREES,
+    SKIP_BAD,
+    TOKENISED,
+    Workers,
+    argument,
+    command,
+    flag,
+    option,
+    options,
+)
+from latentgram.cli.tables import TableForm, write_table
 from latentgram.errors import DataError, ModelFileError, NoParse, SettingError
 
 if TYPE_CHECKING:
@@ -27,10 +37,12 @@ if TYPE_CHECKING:
 
 TOGETHER = 1000
 """Sentences tagged at a time."""
+COLUMNS = ("sentence", "rank", "number", "word", "tag", "probability", "unknown")
+"""Of the table."""
 
 
 @options
-class Tagging:
+class Tagging(Workers):
     """What is asked of `latentgram tag`."""
 
     model: Path = argument("Model file of a tagger, of an HMM, or of a parser with a tagger.")
@@ -47,6 +59,7 @@ class Tagging:
         None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."
     )
     json: bool = flag("--json", "JSON lines: words, tags, their posteriors, log-probabilities.")
+    to: TableForm = None
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     named_by: str | None = option(
         None, "Tagged sentences, FILE[:COLUMN], by which numbered tags get the names they meet most."
@@ -77,7 +90,7 @@ def tag(asked: Tagging) -> None:
     --constraints text is one sentence per line, words separated by spaces: {"tags": {"1": "NN"},
     "forbidden_tags": [[2, "VB"]]} speaks of words counted from 0.
     """
-    from latentgram.cli.console import ensure_input, say
+    from latentgram.cli.console import counted, ensure_input, say
     from latentgram.parser.answers import read_questions
 
     asked.check()
@@ -92,20 +105,40 @@ def tag(asked: Tagging) -> None:
         bad=bad,
         tokeniser=None if asked.tokenised else rules,
     )
-    unknown = total = number = 0
-    for number, results in enumerate(_tagged(tagger, questions, asked, bad), 1):
-        for result in results:
-            typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
-        if asked.several and not asked.json:
-            typer.echo()
-        unknown += sum(results[0].unknown)
-        total += len(results[0].words)
-    if not number:
+    tally = _Tally()
+    taggings = tally.watch(counted(_tagged(tagger, questions, asked, bad), "tagging"))
+    if asked.to is not None:
+        write_table(COLUMNS, _table(taggings), asked.to)
+    else:
+        for number, results in taggings:
+            for result in results:
+                typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
+            if asked.several and not asked.json:
+                typer.echo()
+    if not tally.sentences:
         say("0 sentences")
-    if unknown:
-        say(f"{unknown:,} of {total:,} words were never seen in training; they were tagged by their context")
+    if tally.unknown:
+        words = f"{tally.unknown:,} of {tally.words:,} words"
+        say(f"{words} were never seen in training; they were tagged by their context")
     if bad:
         say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
+
+
+@dataclass
+class _Tally:
+    """How many sentences and words went by, and how many of these the tagger had never seen."""
+
+    sentences: int = 0
+    words: int = 0
+    unknown: int = 0
+
+    def watch(self, taggings: Iterable[list[Result]]) -> Iterator[tuple[int, list[Result]]]:
+        """The same taggings, numbered from 1."""
+        for results in taggings:
+            self.sentences += 1
+            self.words += len(results[0].words)
+            self.unknown += sum(results[0].unknown)
+            yield self.sentences, results
 
 
 def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Tokeniser | None]:
@@ -131,58 +164,67 @@ def _tagged(
     tagger: HMM | Tagger, questions: Iterable[Question], asked: Tagging, bad: list[DataError] | None
 ) -> Iterator[list[Result]]:
     """The taggings of each sentence; one that has none raises or is kept in `bad`."""
+    from latentgram.parallel import shards
+
+    with asked.engine() as engine:
+        for batch in engine.map(_job(tagger, asked), shards(questions, TOGETHER)):
+            for results in batch:
+                if not isinstance(results, DataError):
+                    yield results
+                elif bad is None:
+                    raise results
+                else:
+                    bad.append(results)
+
+
+def _job(tagger: HMM | Tagger, asked: Tagging) -> _Job:
+    """What tags some sentences: all at a time, or, for lists and under constraints, one by one."""
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.ngram_tagger import remember_tags
 
     if asked.fast is not None:
-        return _together(remember_tags(cast("HMM", tagger), read_automaton([asked.fast])).tag_all, questions, bad)
-    if asked.constraints is not None or asked.several:
-        return _lists(tagger, questions, asked, bad)
-    return _together(partial(tagger.tag_all, decoder=asked.decoder), questions, bad)
+        memory = remember_tags(cast("HMM", tagger), read_automaton([asked.fast]))
+        return _Job(lambda question: memory.tag_all([question.sentence]), memory.tag_all)
+    if asked.nbest is not None:
+        count = asked.nbest
+        return _Job(lambda question: tagger.nbest(question.sentence, count, question.known))
+    if asked.samples is not None:
+        count, seed = asked.samples, asked.seed
+        return _Job(lambda question: tagger.sample_tags(question.sentence, count, seed, question.known))
+    decoder = asked.decoder
+    together = partial(tagger.tag_all, decoder=decoder) if asked.constraints is None else None
+    return _Job(lambda question: [tagger.tag(question.sentence, decoder, question.known)], together)
 
 
-def _together(
-    tag_all: Callable[[list[Sentence]], Iterable[Result]],
-    questions: Iterable[Question],
-    bad: list[DataError] | None,
-) -> Iterator[list[Result]]:
-    """The tagging of each sentence, many at a time; where one of them has none, one at a time, to know which."""
-    stream = iter(questions)
-    while chunk := list(islice(stream, TOGETHER)):
+@dataclass(frozen=True)
+class _Job:
+    """Tags some sentences, in this process or in a worker; what is wrong with one is a fault with its place."""
+
+    alone: Callable[[Question], Iterable[Result]]
+    together: Callable[[list[Sentence]], Iterable[Result]] | None = None
+
+    def __call__(self, questions: list[Question]) -> list[list[Result] | DataError]:
+        if self.together is not None:
+            try:
+                return [[result] for result in self.together([question.sentence for question in questions])]
+            except DataError:
+                pass  # one of them has no tags; alone, each shows whether it is the one
+        return list(map(self._list, questions))
+
+    def _list(self, question: Question) -> list[Result] | DataError:
         try:
-            results = list(tag_all([question.sentence for question in chunk]))
-        except DataError:
-            for question in chunk:
-                with _faults_of(question, bad):
-                    yield list(tag_all([question.sentence]))
-        else:
-            yield from ([result] for result in results)
+            return list(self.alone(question))
+        except (NoParse, DataError) as error:
+            return question.fault(error)
 
 
-@contextmanager
-def _faults_of(question: Question, bad: list[DataError] | None) -> Iterator[None]:
-    """What is wrong with a sentence is raised with its place, or kept in `bad`."""
-    try:
-        yield
-    except (NoParse, DataError) as error:
-        if bad is None:
-            raise question.fault(error) from None
-        bad.append(question.fault(error))
-
-
-def _lists(
-    tagger: HMM | Tagger, questions: Iterable[Question], asked: Tagging, bad: list[DataError] | None
-) -> Iterator[list[Result]]:
-    """The taggings of each sentence under what is known of it."""
-    for question in questions:
-        sentence, known = question.sentence, question.known
-        with _faults_of(question, bad):
-            if asked.nbest is not None:
-                yield tagger.nbest(sentence, asked.nbest, known)
-            elif asked.samples is not None:
-                yield tagger.sample_tags(sentence, asked.samples, asked.seed, known)
-            else:
-                yield [tagger.tag(sentence, asked.decoder, known)]
+def _table(taggings: Iterable[tuple[int, list[Result]]]) -> Iterator[tuple[object, ...]]:
+    """The rows of a table: a word in each."""
+    for number, results in taggings:
+        for rank, result in enumerate(results, 1):
+            columns = zip(result.words, result.tags, result.confidence, result.unknown, strict=True)
+            for place, (word, name, sure, new) in enumerate(columns, 1):
+                yield number, rank, place, word, name, float(sure), bool(new)
 
 
 def _as_rows(result: Result, probabilities: bool) -> str:

@@ -22,6 +22,12 @@ class Provenance:
     seconds: float = 0.0
     trace: tuple[dict[str, float], ...] = ()
 
+    def _repr_html_(self) -> str:
+        """What was said to the learner, and the learning curves, in a notebook."""
+        from latentgram.view.notebook import provenance_html
+
+        return provenance_html(self)
+
 
 class Summarised:
     """A base of dataclasses of large arrays, which a `repr` would write out: what they print is a line about them.
@@ -37,3 +43,9 @@ class Summarised:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        """The summary, the arrays and how it was learned, in a notebook."""
+        from latentgram.view.notebook import model_html
+
+        return model_html(self, self.summary())

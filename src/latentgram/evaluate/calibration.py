@@ -74,9 +74,9 @@ class Calibration(Score):
         """The reliability table and the figures."""
         return f"{self.reliability()}\n{self}"
 
-    def to_json(self) -> dict[str, object]:
-        """The figures and the bins; the calibration error in percent."""
-        bins = [
+    def rows(self) -> list[dict[str, float | None]]:
+        """The bins by the names of their columns."""
+        return [
             {
                 "from": i / len(self.bins),
                 "to": (i + 1) / len(self.bins),
@@ -86,7 +86,16 @@ class Calibration(Score):
             }
             for i, bin in enumerate(self.bins)
         ]
-        return {"calibration_error": self.error, "brier": self.brier, "count": self.count, "bins": bins}
+
+    def to_json(self) -> dict[str, object]:
+        """The figures and the bins; the calibration error in percent."""
+        return {"calibration_error": self.error, "brier": self.brier, "count": self.count, "bins": self.rows()}
+
+    def _repr_html_(self) -> str:
+        """The plot of what was said and what was right, in a notebook."""
+        from latentgram.view.plots import reliability_plot
+
+        return reliability_plot(self)
 
     def __str__(self) -> str:
         return f"calibration error {self.error:.2f}, Brier {self.brier:.4f}, {self.count} probabilities"

@@ -80,6 +80,12 @@ class Score(Sums):
         """The figures, one per line."""
         return table(self.to_json())
 
+    def _repr_html_(self) -> str:
+        """The figures as a table, in a notebook."""
+        from latentgram.view.notebook import figures_html
+
+        return figures_html(type(self).__name__, self.to_json())
+
     @property
     def headline(self) -> float:
         """The figure by which scores of this kind are compared; more is better."""

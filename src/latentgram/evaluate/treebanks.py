@@ -65,6 +65,37 @@ def score_treebanks(
     return score_tags(_tags(gold), _tags(output))
 
 
+def score_rows(
+    gold: AnyTreebank,
+    output: AnyTreebank,
+    *,
+    rules: BracketingRules = COLLINS,
+    punctuation: Punctuation | None = None,
+) -> tuple[tuple[str, ...], list[tuple[int, ...]]]:
+    """The counts of every sentence: the names of the columns, the number of the sentence first, and the rows.
+
+    >>> from latentgram.data.sentence import Sentence
+    >>> gold = Treebank.of([Sentence(("a", "b"), ("X", "Y"))])
+    >>> score_rows(gold, gold)
+    (('sentence', 'words', 'right'), [(1, 2, 2)])
+    """
+    _check_kinds(gold, output)
+    columns: tuple[str, ...] = ("words", "right")
+    if gold.kind == CONSTITUENCY:
+        counts = bracket_rows(gold.forest, output.forest, rules)
+        columns = ("length", "status", "matched", "gold", "output", "crossing", "words", "tags")
+        rows = np.column_stack((counts.length, counts.counts))
+    elif gold.kind == DEPENDENCY:
+        trees = gold.dependency_trees, output.dependency_trees
+        columns, rows = (
+            ("words", "heads", "labelled"),
+            attachment_rows(*trees, punctuation=punctuation or _rule(gold)),
+        )
+    else:
+        rows = _tag_rows(gold, output)
+    return ("sentence", *columns), [(number, *row) for number, row in enumerate(rows.tolist(), 1)]
+
+
 def compare_treebanks(
     gold: AnyTreebank,
     first: AnyTreebank,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -100,6 +101,19 @@ class Shown:
 
     content: str
     note: str = ""
+    columns: tuple[str, ...] = ()
+    """Of the same as a table; none where it is not one."""
+    rows: tuple[tuple[object, ...], ...] = ()
+
+
+def shown_values(values: Iterable[float], name: str) -> Shown:
+    """Numbers, the first being that of state 1.
+
+    >>> shown_values([2.0, 0.5], "singular value").content
+    '1\\t2\\n2\\t0.5'
+    """
+    rows = tuple(enumerate(values, 1))
+    return Shown("\n".join(f"{place}\t{value:.6g}" for place, value in rows), "", ("state", name), rows)
 
 
 _SUBJECTS = {

@@ -92,6 +92,17 @@ class Backend(Protocol):
         """The labels of phrases, or the names of relations, that it can give."""
 
 
+@runtime_checkable
+class Explaining(Protocol):
+    """A backend that can say why a tree has the probability 0."""
+
+    def impossible_part(self, tree: AnyTree, /) -> int | None:
+        """The node in preorder, or the word, from 0, without which it might have one; None if that is not known.
+
+        It is asked of trees of probability 0 only.
+        """
+
+
 class Scorer(Model, Protocol[Item]):
     """A model that gives sentences, or trees, a probability and does not parse."""
 

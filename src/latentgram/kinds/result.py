@@ -16,6 +16,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
+from latentgram.view.notebook import pictures_html
 from latentgram.view.trees import draw
 
 HEAD_MARK, TAG_MARK = "HeadProb=", "TagProb="
@@ -159,6 +160,27 @@ class Parse:
             return 0.0
         given = 0.0 if self.conditional else self.logprob
         return math.exp(min(self.tree_logprob - given, 0.0))
+
+
+class NBest(list[Parse]):
+    """Parses of one sentence, best first, or draws: a list that shows itself in a notebook.
+
+    >>> import latentgram as lg
+    >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
+    >>> parses = parser.nbest("The dog sleeps .", 2)
+    >>> parses._repr_html_().count("<svg") == len(parses)
+    True
+    """
+
+    def _repr_html_(self) -> str:
+        return pictures_html(
+            [_caption(rank, parse) for rank, parse in enumerate(self, 1)], [parse._repr_svg_() for parse in self]
+        )
+
+
+def _caption(rank: int, parse: Parse) -> str:
+    share = "" if math.isnan(parse.probability) else f": p = {parse.probability:.3g}"
+    return f"{rank}{share}"
 
 
 def finite(number: float | np.floating) -> float | None:

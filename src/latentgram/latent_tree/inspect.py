@@ -28,14 +28,18 @@ class VectorInspection:
     def show(self, request: Request) -> Shown:
         """The words used most like one, with their cosines; or the bits and the commonest words of clusters."""
         if request.subject == "word clusters":
-            return Shown("\n".join(self._clusters(request.clusters, request.top)))
+            clusters = tuple(self._clusters(request.clusters, request.top))
+            content = "\n".join(f"{bits}  {words}" for bits, words in clusters)
+            return Shown(content, columns=("bits", "words"), rows=clusters)
         if request.subject != "word":
             refuse(self.model, request.subject)
         near = self.model.neighbours(request.name, request.top)
-        return Shown("\n".join(f"{cosine:.3f}  {word}" for word, cosine in near))
+        content = "\n".join(f"{cosine:.3f}  {word}" for word, cosine in near)
+        return Shown(content, columns=("word", "cosine"), rows=tuple(near))
 
-    def _clusters(self, count: int, top: int) -> Iterator[str]:
+    def _clusters(self, count: int, top: int) -> Iterator[tuple[str, str]]:
+        """The bits of each cluster and its commonest words."""
         seen = self.model.count if len(self.model.count) else np.zeros(len(self.model.words))
         for bits, words in self.model.clusters(count).members():
             order = np.argsort(-seen[self.model.words.encode(words)], kind="stable")[:top]
-            yield f"{bits}  {' '.join(words[place] for place in order)}"
+            yield bits, " ".join(words[place] for place in order)

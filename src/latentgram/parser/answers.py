@@ -284,6 +284,33 @@ def read_questions(
     return _tree_questions(files, kind, bad, own_tags or (kind != TAGGED and not gold_tags))
 
 
+def stream(
+    paths: PathLike | Iterable[PathLike],
+    format: str | None = None,
+    *,
+    tokeniser: Tokeniser | None = None,
+    tokenised: bool = False,
+    tags: bool = False,
+) -> Iterator[Sentence]:
+    """The sentences of files of any size, one after the other: text, tagged text, CoNLL-U, brackets.
+
+    Nothing but the block that is being read is in memory, and no more is read than is asked for:
+    `parser.parse_many(lg.stream("big.txt"), n_jobs=4)` reads two batches per worker ahead of the parse last taken,
+    and waits. Text is cut into sentences and words by `tokeniser`, say `parser.tokeniser`; if it is `tokenised`,
+    it has a sentence per line and spaces between words. With `tags`, sentences keep those of the files.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("Cats sleep. Dogs bark.\\n")
+    ...     file.flush()
+    ...     [sentence.words for sentence in stream(file.name)]
+    [('Cats', 'sleep', '.'), ('Dogs', 'bark', '.')]
+    """
+    rules = None if tokenised else tokeniser or Tokeniser()
+    questions = read_questions(paths, format, own_tags=not tags, gold_tags=tags, tokeniser=rules)
+    return (question.sentence for question in questions)
+
+
 def _text_questions(
     files: Iterable[str], bad: list[DataError] | None, tokeniser: Tokeniser | None
 ) -> Iterator[Question]:

@@ -33,7 +33,7 @@ from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model
 from latentgram.kinds.registry import find_kind, kind_of, kinds
-from latentgram.kinds.result import Parse
+from latentgram.kinds.result import NBest, Parse
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.curves import Calibrator
@@ -167,7 +167,7 @@ class Parser(Summarised):
 
     def nbest(
         self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: object
-    ) -> list[Parse]:
+    ) -> NBest:
         """The `count` best structures, best first; fewer where there are fewer."""
         if count < 1:
             raise SettingError(f"the number of parses must be at least 1, got {count}")
@@ -175,11 +175,11 @@ class Parser(Summarised):
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         parses = self.backend.nbest(given, count, told)
-        return self._finished(parses, [sure] * len(parses), [told] * len(parses))
+        return NBest(self._finished(parses, [sure] * len(parses), [told] * len(parses)))
 
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object
-    ) -> list[Parse]:
+    ) -> NBest:
         """`count` independent draws from the posterior over structures."""
         if count < 1:
             raise SettingError(f"the number of samples must be at least 1, got {count}")
@@ -187,7 +187,7 @@ class Parser(Summarised):
         told = _known(given, known, parts)
         (given,), (sure,) = self._tagged([given], [told])
         parses = self.backend.sample(given, count, seed, told)
-        return self._finished(parses, [sure] * len(parses), [told] * len(parses))
+        return NBest(self._finished(parses, [sure] * len(parses), [told] * len(parses)))
 
     def diverse(
         self,
@@ -197,14 +197,14 @@ class Parser(Summarised):
         seed: int = 0,
         known: Constraints | None = None,
         **parts: object,
-    ) -> list[Parse]:
+    ) -> NBest:
         """At most `count` different structures among some draws, the one drawn most often first."""
         if count < 1:
             raise SettingError(f"the number of different structures must be at least 1, got {count}")
         drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
         first = {str(parse.tree): parse for parse in reversed(drawn)}
-        return [first[tree] for tree, _ in times.most_common(count)]
+        return NBest(first[tree] for tree, _ in times.most_common(count))
 
     def _calibrated(self, parse: Parse, known: Constraints | None = None) -> Parse:
         return parse if self.calibrator is None else self.calibrator.apply(parse, known)

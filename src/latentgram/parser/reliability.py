@@ -4,16 +4,11 @@ A phrase is right if the gold tree has a node with its label over the same words
 left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
 model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
 that it was fitted on, or that the model was learned from, are refused.
-
-Where a model doubts the trees of a treebank there may be errors of annotation (`find_suspects`). Trees are ranked
-by log p(tree | sentence) / words, and shown with the part that has the least posterior. One whose probability is
-zero (a rule never seen, crossing arcs) comes first; among those the least mean posterior decides.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,6 +31,10 @@ from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine
 from latentgram.parser.curves import Calibrator, Curve
 from latentgram.parser.parser import Parser
+from latentgram.progress import Progress, Silent
+
+STEP = 100
+"""Parses between two steps of progress."""
 
 Floats = NDArray[np.float64]
 Trees = Treebank[AnyTree]
@@ -82,6 +81,10 @@ class Outcomes:
         lines += [f"{100 * share:15.0f} %  {score:.2f}" for share, score in self.selective()]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """The plot of what was said and what was right, in a notebook."""
+        return self.reliability._repr_html_()
+
     def to_json(self) -> dict[str, object]:
         """The same figures by name."""
         return {
@@ -92,13 +95,23 @@ class Outcomes:
 
 
 def outcomes(
-    parser: Parser, treebank: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser,
+    treebank: Trees,
+    *,
+    gold_tags: bool = False,
+    n_jobs: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
 ) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
     if not len(treebank):
         raise DataError("there are no trees to compare parses with")
     questions = [parser.question(tree, gold_tags) for tree in treebank]
-    parses = list(parser.parse_many(questions, n_jobs=n_jobs, engine=engine))
+    shown, parses = progress or Silent(), []
+    for parse in parser.parse_many(questions, n_jobs=n_jobs, engine=engine):
+        parses.append(parse)
+        if len(parses) % STEP == 0 or len(parses) == len(questions):
+            shown.step("parsing", len(parses), len(questions))
     pairs = list(zip(treebank, parses, strict=True))
     judged = [_judged(gold, parse) for gold, parse in pairs]
     untagged = (question.tags is None for question in questions)
@@ -121,7 +134,13 @@ def outcomes(
 
 
 def calibrate(
-    parser: Parser, dev: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser,
+    dev: Trees,
+    *,
+    gold_tags: bool = False,
+    n_jobs: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
 ) -> Parser:
     """The parser with posteriors that say how often they are right, as seen on `dev`.
 
@@ -132,13 +151,19 @@ def calibrate(
     """
     _refuse_training_data(parser, dev)
     plain = dataclasses.replace(parser, calibrator=None)
-    seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
+    seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
     parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (seen.parts, seen.tags, seen.trees))
     return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
 
 
 def reliability(
-    parser: Parser, treebank: Trees, *, gold_tags: bool = False, n_jobs: int = 1, engine: Engine | None = None
+    parser: Parser,
+    treebank: Trees,
+    *,
+    gold_tags: bool = False,
+    n_jobs: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
 ) -> Outcomes:
     """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen.
 
@@ -150,7 +175,7 @@ def reliability(
     _refuse_training_data(parser, treebank)
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
         raise DataError("the parser was calibrated on these very trees: judge it on others")
-    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine)
+    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
 
 
 def _refuse_training_data(parser: Parser, treebank: Trees) -> None:
@@ -189,35 +214,3 @@ def _spans(tree: Tree) -> list[tuple[str, int, int] | None]:
     nodes = zip(tree.spans(), tree.nodes(), strict=True)
     spans = [span if node.word is None else None for span, node in nodes]
     return [None, *spans[1:]] if len(tree.children) == 1 else spans
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A doubtful tree: its number, from 1, log p(tree | sentence) a word, and its most doubtful part."""
-
-    number: int
-    per_word: float
-    part: str
-    probability: float
-    text: str
-    mean: float
-
-
-def find_suspects(parser: Parser, trees: Iterable[AnyTree], count: int) -> list[Suspect]:
-    """The `count` most doubtful of some trees, worst first."""
-    suspects = [_suspect(number, parser.score(tree)) for number, tree in enumerate(trees, 1)]
-    return sorted(suspects, key=lambda suspect: (suspect.per_word, suspect.mean))[:count]
-
-
-def _suspect(number: int, parse: Parse) -> Suspect:
-    per_word = math.log(parse.probability) / len(parse.sentence) if parse.probability > 0 else -math.inf
-    worst = int(np.argmin(parse.confidence))
-    words = parse.sentence.words
-    if isinstance(parse.tree, Tree):
-        label, first, end = list(parse.tree.spans())[worst]
-        part = f"{label} over {' '.join(words[first:end])}"
-    else:
-        head = parse.tree.heads[worst]
-        part = f"{words[worst]} under {words[head - 1] if head else 'the root'}"
-    mean = float(parse.confidence.mean())
-    return Suspect(number, per_word, part, float(parse.confidence[worst]), " ".join(words), mean)

@@ -286,6 +286,17 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         analysis, heads = self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1
         return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if tree.is_projective else -math.inf)
 
+    def impossible_part(self, tree: AnyTree) -> int | None:
+        """Of the words whose arcs cross others, the one whose arc has the least posterior."""
+        if not isinstance(tree, DependencyTree) or tree.is_projective:
+            return None
+        word, head = np.arange(1, len(tree) + 1), np.array(tree.heads, np.int64)
+        low, high = np.minimum(word, head), np.maximum(word, head)
+        starts_inside = (low[:, None] < low) & (low < high[:, None])
+        crossing = starts_inside & (high > high[:, None])
+        crossed = crossing.any(0) | crossing.any(1)
+        return int(np.argmin(np.where(crossed, self.score(tree).confidence, np.inf)))
+
     def _parses(self, trees: Sequence[tuple[Analysed, Heads]]) -> list[Parse]:
         """The parses of trees given by their heads; their relations are asked for together."""
         parses = []

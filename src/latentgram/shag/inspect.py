@@ -6,7 +6,7 @@ import numpy as np
 
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
-from latentgram.kinds.looks import Event, Look, Request, Shown, StateLook, SymbolFacts, refuse
+from latentgram.kinds.looks import Event, Look, Request, Shown, StateLook, SymbolFacts, refuse, shown_values
 from latentgram.sequences.dfa import DFA
 from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.model import LEFT, RIGHT, SHAG
@@ -73,7 +73,11 @@ class HeadInspection:
                 sequences = grammar.sequences(Treebank.read(request.trees, "conllu"), head, side)
             dfa = grammar[head, side].to_dfa(request.clusters, sequences=sequences)
             if not request.svg:
-                return Shown(str(dfa))
+                steps = tuple(
+                    (state, dfa.symbols[symbol], int(dfa.target[state, symbol]), float(dfa.step[state, symbol]))
+                    for state, symbol in np.argwhere(dfa.target >= 0).tolist()
+                )
+                return Shown(str(dfa), columns=("state", "symbol", "target", "probability"), rows=steps)
             faint = int((dfa.visits < FAINT).sum())
             note = f"states left out, each visited in less than {FAINT:.1%} of the sequences: {faint}"
             return Shown(draw_dfa(dfa, title), note if faint else "")
@@ -81,7 +85,7 @@ class HeadInspection:
         if not len(values):
             raise SettingError("only a grammar learned spectrally has singular values")
         if not request.svg:
-            return Shown("\n".join(f"{place}\t{value:.6g}" for place, value in enumerate(values, 1)))
+            return shown_values(values.tolist(), "singular value")
         points = [(float(place), float(value)) for place, value in enumerate(values, 1)]
         return Shown(line_plot({head: points}, title=title, x_label="state", y_label="singular value"))
 

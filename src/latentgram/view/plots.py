@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from latentgram.evaluate.calibration import Calibration
@@ -59,6 +60,45 @@ def line_plot(series: Mapping[str, Points], *, title: str, x_label: str, y_label
         parts.append(line(side, row, side + 22, row, style=f"stroke:{shade};stroke-width:2{dashed}"))
         parts.append(element("text", escape(name), x=side + 28, y=row + 4, class_="small"))
     return document(WIDTH, HEIGHT, parts, title)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A few series of points, which draw themselves in a notebook.
+
+    >>> Curves({"F1": [(1, 80.0), (2, 84.5)]}, "learning", "iteration", "F1")._repr_svg_()[:4]
+    '<svg'
+    """
+
+    series: Mapping[str, Points]
+    title: str
+    x_label: str
+    y_label: str
+
+    def _repr_svg_(self) -> str:
+        return line_plot(self.series, title=self.title, x_label=self.x_label, y_label=self.y_label)
+
+
+def trace_curves(trace: Sequence[Mapping[str, float]]) -> dict[str, Curves]:
+    """What was seen while a model was learned, a picture for each name that has two finite numbers or more.
+
+    >>> list(trace_curves([{"bound": -9.0, "lifted": 3}, {"bound": -8.0}]))
+    ['bound']
+    """
+    names = dict.fromkeys(name for record in trace for name in record)
+    points = {
+        name: [
+            (float(step), float(record[name]))
+            for step, record in enumerate(trace, 1)
+            if math.isfinite(record.get(name, math.nan))
+        ]
+        for name in names
+    }
+    return {
+        name: Curves({name: row}, f"{name} while learning", "iteration", name)
+        for name, row in points.items()
+        if len(row) > 1
+    }
 
 
 def round_numbers(low: float, high: float, about: int = 6) -> list[float]:

@@ -19,6 +19,17 @@ pre{overflow-x:auto;padding:.75rem;background:#8881;border-radius:.5rem}
 """
 
 
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table with its head.
+
+    >>> html_table(("a",), [("<1>",)])
+    "<table><thead><tr><th scope='col'>a</th></tr></thead><tbody><tr><td>&lt;1&gt;</td></tr></tbody></table>"
+    """
+    top = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
 @dataclass
 class Report:
     """Parts of a page, in the order in which they are added.
@@ -47,9 +58,7 @@ class Report:
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """A table with its head."""
-        top = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in head)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        self._parts.append(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
+        self._parts.append(html_table(head, rows))
 
     def picture(self, svg: str, caption: str) -> None:
         """An SVG drawing with a caption."""

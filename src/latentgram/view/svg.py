@@ -11,10 +11,15 @@ from xml.sax.saxutils import escape, quoteattr
 FONT_SIZE = 14
 """Pixels."""
 
+_IN = ":where(.latentgram)"
+"""Rules hold inside of a drawing, wherever it stands, and give way to those of the page."""
 _STYLE = (
-    f"text{{font-family:ui-sans-serif,system-ui,'Noto Sans',sans-serif;font-size:{FONT_SIZE}px;fill:#1b1f24}}"
-    "line,path{stroke:#57606a;stroke-width:1.2;fill:none}.soft{fill:#57606a}.small{font-size:11px}"
-    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}line,path{stroke:#8b949e}.soft{fill:#8b949e}}"
+    f"{_IN} text{{font-family:ui-sans-serif,system-ui,'Noto Sans',sans-serif;font-size:{FONT_SIZE}px}}"
+    f"{_IN} text{{fill:#1b1f24}}"
+    f"{_IN} line,{_IN} path{{stroke:#57606a;stroke-width:1.2;fill:none}}"
+    f"{_IN} .soft{{fill:#57606a}}{_IN} .small{{font-size:11px}}"
+    f"@media(prefers-color-scheme:dark){{{_IN} text{{fill:#e6edf3}}{_IN} line,{_IN} path{{stroke:#8b949e}}"
+    f"{_IN} .soft{{fill:#8b949e}}}}"
 )
 _UNSURE, _SURE = (196, 60, 26), (30, 104, 160)
 
@@ -78,4 +83,5 @@ def document(width: float, height: float, parts: list[str], title: str) -> str:
         height=round(height),
         viewBox=f"0 0 {round(width)} {round(height)}",
         role="img",
+        class_="latentgram",
     )

@@ -21,7 +21,7 @@ from latentgram.data.treebank import CONSTITUENCY, Treebank
 from latentgram.errors import DataError, LatentgramError
 from latentgram.kinds.protocols import AnyTree
 from latentgram.parser.parser import Parser
-from latentgram.parser.reliability import find_suspects
+from latentgram.parser.suspects import find_suspects
 from latentgram.web.annotations import Annotations, sentence_key, text_of, words_in
 from latentgram.web.editing.phrases import spans
 from latentgram.web.history import Accepted, Change

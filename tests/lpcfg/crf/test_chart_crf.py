@@ -17,7 +17,7 @@ from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.crf.update import update
 from latentgram.parallel import LocalProcesses
-from latentgram.parser.reliability import find_suspects
+from latentgram.parser.suspects import find_suspects
 from oracles.equality import same
 
 BY = lg.Gradient(states=2, passes=2, bits=14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from latentgram.kinds.looks import (
     SymbolFacts,
     TypicalTree,
     refuse,
+    shown_values,
 )
 from latentgram.lpcfg.inspect.states import (
     Pulling,
@@ -124,12 +126,15 @@ class GrammarInspection:
         if request.svg or request.spectrum or not grammar.nonnegative:
             return self._sizes(request)
         subtrees = self._typical.of(symbol)
-        lines = []
+        lines, rows = [], []
         for state in hidden_states(grammar, symbol, request.top):
             lines += [str(state), f"  trees: {'; '.join(map(str, subtrees[state.number]))}"]
-        return Shown(
-            "\n".join([*lines, *_joins(hierarchy(grammar, symbol).tolist(), int(grammar.states[number]))])
-        )
+            for side, events in (("below", state.below), ("above", state.above)):
+                named = ((each.event, each.probability, each.lift) for each in events)
+                rows += [(state.number, state.share, side, *each) for each in named]
+        joins = _joins(hierarchy(grammar, symbol).tolist(), int(grammar.states[number]))
+        columns = ("state", "share", "side", "event", "probability", "lift")
+        return Shown("\n".join([*lines, *joins]), columns=columns, rows=tuple(rows))
 
     def _sizes(self, request: Request) -> Shown:
         """Singular values or sizes of states, in text or drawn."""
@@ -140,11 +145,11 @@ class GrammarInspection:
             points = [(float(place), float(value)) for place, value in enumerate(sizes, 1)]
             title = f"states of {symbol}, the strongest first"
             return Shown(line_plot({symbol: points}, title=title, x_label="state", y_label=what))
-        lines = [f"{place}\t{value:.6g}" for place, value in enumerate(sizes, 1)]
+        shown, lines = shown_values(sizes, what), []
         for each in coordinates(grammar, symbol, request.top) if not request.spectrum else ():
             ends = ["; ".join(f"{pull.name} ({pull.probability:.1%})" for pull in end) for end in each.ends]
             lines.append(f"coordinate {each.number + 1}\n  at one end: {ends[0]}\n  at the other: {ends[1]}")
-        return Shown("\n".join(lines))
+        return dataclasses.replace(shown, content="\n".join([shown.content, *lines]))
 
 
 def _drawn(subtrees: Iterable[Subtree]) -> tuple[TypicalTree, ...]:

@@ -300,6 +300,19 @@ class PhraseBackend:
             confidence[[node.word is not None for node in tree.nodes()]],
         )
 
+    def impossible_part(self, tree: Tree | DependencyTree) -> int | None:
+        """The node that gives a tree the probability 0: of a label or rule never seen, or over a word never so."""
+        if not isinstance(tree, Tree):
+            return None
+        binary = self.grammar.binarisation.binarise(Forest.of([tree]))
+        leaves = self.cascade.leaves.of(Sentence(tree.words, tree.tags))
+        node = self.cascade.weights[0].impossible_node(leaves, self._numbers(binary), binary.size)
+        symbols = [Symbol.read(name) for name in binary.labels]
+        while symbols[binary.label[node]].intermediate:
+            node = int(binary.parent[node])
+        span = (symbols[binary.label[node]].chain[0], int(binary.begin[node]), int(binary.end[node]))
+        return next((place for place, each in enumerate(tree.spans()) if each == span), None)
+
     def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
         """log p(tree, sentence); a tree may have one though pruning left no parse."""
         if phrases is None:

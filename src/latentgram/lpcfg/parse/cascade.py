@@ -282,22 +282,48 @@ class TreeWeights:
     def _tensors(self) -> Tensors:
         return tensors_of(self.grammar, "float64", self.unseen)
 
+    def _rules(self, symbols: Ints, sizes: Ints) -> tuple[Places, Places]:
+        """The nodes over two others, and which rule each uses, -1 if it was never seen."""
+        inner = np.flatnonzero(sizes > 1)
+        left = inner + 1
+        right = left + sizes[left]
+        wanted = _key(len(self.grammar.states), symbols[inner], symbols[left], symbols[right])
+        return inner, _find(self._rule_keys, wanted)
+
+    def _entries(self, leaves: Leaves, over_words: Ints) -> Places:
+        """Which of the leaves each preterminal of a tree is, -1 if it cannot stand over its word."""
+        number = len(self.grammar.states)
+        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
+        return _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
+
     def weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> tuple[float, float]:
         """log |p(tree, sentence)|, hidden states summed out, and its sign; −∞ and 0 for nothing."""
         if (symbols < 0).any():
             return -math.inf, 0.0
-        number = len(self.grammar.states)
-        inner = np.flatnonzero(sizes > 1)
-        left = inner + 1
-        right = left + sizes[left]
-        rule = _find(self._rule_keys, _key(number, symbols[inner], symbols[left], symbols[right]))
-        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
-        over_words = symbols[sizes == 1]
-        leaf = _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
+        _, rule = self._rules(symbols, sizes)
+        leaf = self._entries(leaves, symbols[sizes == 1])
         if (leaf < 0).any():
             return -math.inf, 0.0
         log, sign = tree_weight(self._tensors, symbols, sizes, rule, leaves.entry[leaf], leaves.weight[leaf])
         return float(log), float(sign)
+
+    def impossible_node(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> int:
+        """The node that is to blame for a weight of 0.
+
+        It is one whose symbol was never seen; else one over a word it cannot stand over; else a root that never
+        was one; else the smallest phrase made by a rule that was never seen.
+        """
+        absent = np.flatnonzero(symbols < 0)
+        if len(absent):
+            return int(absent[np.argmin(sizes[absent])])
+        leaf = np.flatnonzero(self._entries(leaves, symbols[sizes == 1]) < 0)
+        if len(leaf):
+            return int(np.flatnonzero(sizes == 1)[leaf[0]])
+        inner, rule = self._rules(symbols, sizes)
+        unseen = inner[rule < 0]
+        if not len(unseen) or not self.grammar.root_count[symbols[0]]:
+            return 0
+        return int(unseen[np.argmin(sizes[unseen])])
 
     def log_weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
         """log p(tree, sentence); nan where it comes out negative."""

@@ -1,0 +1,69 @@
+"""`latentgram suspects`: trees that may have been annotated wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, fields
+from pathlib import Path
+
+import typer
+
+from latentgram.cli.options import (
+    Workers,
+    argument,
+    check_output,
+    command,
+    faults_of,
+    load_parser,
+    option,
+    options,
+)
+from latentgram.cli.tables import TableForm
+
+
+@options
+class Suspicion(Workers):
+    """What is asked of `latentgram suspects`."""
+
+    model: Path = argument("Model file of a parser.")
+    treebank: Path = argument("Trees that may have been annotated wrongly.")
+    count: int = option(20, "How many to show.", "-n", "--number", min=1)
+    folds: int = option(
+        0, "Rate each of so many parts by a model learned from the others, as the model was.", min=0
+    )
+    report: Path | None = option(
+        None, "Write a page (HTML) with the table and the trees, the doubtful part in colour."
+    )
+    to: TableForm = None
+
+
+@command
+def suspects(asked: Suspicion) -> None:
+    """List the trees of a treebank that the model finds least likely given their words, worst first.
+
+    A line has the number of the tree, log p(tree | sentence) per word, the part of it that is to blame with its
+    probability, and the sentence. Of a tree that the model cannot derive, the part to blame is the one that makes
+    it impossible, and the posteriors of its parts stand in for p(tree | sentence).
+
+    A model has no doubts about trees that it was learned from: take a model of other trees, or `--folds 10`, which
+    learns ten models by the same learner, each from nine tenths of the trees, for the trees of the last tenth.
+    """
+    import latentgram
+    from latentgram.cli.console import progress, say
+    from latentgram.cli.tables import write_table
+    from latentgram.data.files import write_text
+    from latentgram.parser.suspects import Suspect, find_suspects, suspects_report
+
+    check_output(asked.report, asked.model, asked.treebank)
+    parser, trees = load_parser(asked.model), list(latentgram.Treebank.read(asked.treebank))
+    with faults_of(asked.treebank), asked.engine() as engine, progress() as shown:
+        found = find_suspects(parser, trees, asked.count, folds=asked.folds, engine=engine, progress=shown)
+    if asked.to is not None:
+        write_table([field.name for field in fields(Suspect)], map(astuple, found), asked.to)
+    else:
+        for each in found:
+            part = f"{each.part} ({each.probability:.4g})"
+            typer.echo(f"{each.number}\t{each.per_word:.4f}\t{part}\t{each.text}")
+    if asked.report is not None:
+        with write_text(asked.report) as out:
+            out.write(suspects_report(found, trees, f"Doubtful trees of {asked.treebank.name}"))
+        say(f"wrote {asked.report}")

@@ -1,0 +1,57 @@
+"""How values show themselves in a notebook: tables and pictures, on light and dark backgrounds.
+
+What is shown takes its colours from the notebook, but for pictures, which bring their own for both (svg.py).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from latentgram.data.provenance import Provenance
+from latentgram.view.plots import trace_curves
+from latentgram.view.report import html_table
+
+
+def figures_html(title: str, figures: Mapping[str, object]) -> str:
+    """Names and figures: rates with two decimals, counts without."""
+    rows = [
+        (name.replace("_", " "), f"{value:.2f}" if isinstance(value, float) else str(value))
+        for name, value in figures.items()
+    ]
+    return html_table((title, ""), rows)
+
+
+def provenance_html(origin: Provenance) -> str:
+    """How a model was learned, and the curves of what was seen on the way."""
+    if not origin.learner:
+        return ""
+    settings = ", ".join(f"{name}={value}" for name, value in origin.fields.items())
+    from_what = f"from {origin.data_size:,} items in {origin.seconds:.1f} s"
+    learned = f"<p>learned by <code>{escape(f'{origin.learner}({settings})')}</code> {from_what}</p>"
+    return learned + "".join(curve._repr_svg_() for curve in trace_curves(origin.trace).values())
+
+
+def model_html(model: object, summary: str) -> str:
+    """A line about a model, its arrays, and how it was learned."""
+    fields = dataclasses.fields(model) if dataclasses.is_dataclass(model) else ()
+    arrays = [(field.name, getattr(model, field.name)) for field in fields]
+    rows = [
+        (name, str(value.dtype), " × ".join(map(str, value.shape)))
+        for name, value in arrays
+        if isinstance(value, np.ndarray)
+    ]
+    table = html_table(("array", "type", "shape"), rows) if rows else ""
+    origin = getattr(model, "provenance", None)
+    learned = provenance_html(origin) if isinstance(origin, Provenance) else ""
+    shown = f"<details><summary>{len(rows)} arrays</summary>{table}</details>" if rows else ""
+    return f"<div><p><b>{escape(type(model).__name__)}</b>: {escape(summary)}</p>{learned}{shown}</div>"
+
+
+def pictures_html(captions: Sequence[str], pictures: Sequence[str]) -> str:
+    """Pictures under each other, each with its caption."""
+    parts = zip(captions, pictures, strict=True)
+    return "".join(f"<figure><figcaption>{escape(line)}</figcaption>{svg}</figure>" for line, svg in parts)
