@@ -88,6 +88,8 @@ def test_a_client_will_do(processes: Any, cluster: Cluster) -> None:
         with Cluster(client) as engine:
             assert list(engine.map(abs, [-1, 2])) == [1, 2]
         assert client.status == "running"
+    with pytest.raises(ClusterError, match="has gone; what was finished before is kept"):
+        list(engine.map(abs, [-1, 2]))
 
 
 def test_a_killed_worker_changes_nothing_but_the_time(

@@ -183,6 +183,7 @@ class Cluster:
     def _explained(self) -> Iterator[None]:
         """What Dask raises when the scheduler is lost, as one sentence."""
         from distributed import CancelledError
+        from distributed.client import ClosedClientError
         from distributed.comm.core import CommClosedError
 
         try:
@@ -191,7 +192,7 @@ class Cluster:
             raise ClusterError(
                 f"the cluster at {self._address} has fallen silent; what was finished before is kept"
             ) from None
-        except (CancelledError, CommClosedError, OSError, RuntimeError):
+        except (CancelledError, ClosedClientError, CommClosedError, OSError, RuntimeError):
             raise ClusterError(
                 f"the cluster at {self._address} has gone; what was finished before is kept"
             ) from None
