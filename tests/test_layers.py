@@ -13,7 +13,7 @@ ROWS = [
     {"parallel", "evaluate"},
     {"view"},
     {"kinds"},
-    {"lpcfg", "shag", "latent_tree", "arcs", "sequences", "tagger"},
+    {"lpcfg", "shag", "latent_tree", "arcs", "sequences", "tagger", "ud"},
     {"store"},
     {"learn"},
     {"parser"},
@@ -26,6 +26,7 @@ EDGES = {
     ("shag", "sequences"): "the automata of heads are operator automata",
     ("latent_tree", "shag"): "both count the modifier sequences of a treebank",
     ("arcs", "shag"): "scores of arcs are factors of products, and constraints on arcs are those of head automata",
+    ("ud", "arcs"): "words of raw text are parsed by arcs, and weights of hashed features are kept as theirs are",
     ("tagger", "sequences"): "paths through chains, and the form of a tagged sentence",
 }
 """Which family may import which other one, and why."""

@@ -94,5 +94,7 @@ from .shag.product import ProductSHAG as ProductSHAG
 from .store import load as load
 from .store import save as save
 from .tagger.model import Tagger as Tagger
+from .ud.lemmatiser import Lemmatiser as Lemmatiser
+from .ud.segmenter import Segmenter as Segmenter
 
 __version__: str

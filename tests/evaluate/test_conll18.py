@@ -11,8 +11,8 @@ import latentgram as lg
 from latentgram.data.conllu import parse_conllu
 from latentgram.data.surface import raw_text, tokens_of
 from latentgram.errors import DataError
-from latentgram.evaluate.alignment import align
 from latentgram.evaluate.conll18 import CONTENT, FUNCTION, Agreement, Conll18Score, score_conll18
+from latentgram.evaluate.kernels.alignment import align
 
 FEATS = ("_", "Case=Nom", "Case=Nom|Number=Sing", "Case=Nom|Polite=Form|Own=Yes", "Own=No")
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "case", "punct", "aux:pass")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from latentgram.data.surface import Surface, text_of
 from latentgram.errors import DataError
 
 
@@ -25,6 +26,8 @@ class Sentence:
     """Whether a blank stood behind each word; None if that is not known."""
     feats: tuple[str, ...] | None = None
     """The morphological features of each word as in CoNLL-U, `Case=Nom|Number=Sing`, `_` for none."""
+    surface: Surface | None = None
+    """Its tokens, where these are not simply its words."""
 
     def __post_init__(self) -> None:
         if not self.words:
@@ -67,7 +70,7 @@ class Sentence:
 
     def without_tags(self) -> Sentence:
         """The words alone, without features too."""
-        return Sentence(self.words, space_after=self.space_after)
+        return Sentence(self.words, space_after=self.space_after, surface=self.surface)
 
     @property
     def text(self) -> str:
@@ -76,6 +79,8 @@ class Sentence:
         >>> Sentence(("Hi", "!"), space_after=(False, True)).text
         'Hi!'
         """
+        if self.surface is not None:
+            return text_of(self.surface.tokens)
         spaces = self.space_after or (True,) * len(self.words)
         return "".join(word + " " * space for word, space in zip(self.words, spaces, strict=True)).rstrip()
 

@@ -8,10 +8,13 @@ is text with an empty line before each new document or paragraph. O(size of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from latentgram.data.dependencies import DependencyTree
 from latentgram.errors import DataError
+
+if TYPE_CHECKING:
+    from latentgram.data.dependencies import DependencyTree
 
 NO_SPACE = "SpaceAfter=No"
 BREAKS = ("# newdoc", "# newpar")
@@ -25,6 +28,10 @@ class Token(NamedTuple):
     first: int
     end: int
     space_after: bool = True
+    probability: float = 1.0
+    """How sure it is that it ends where it does and nowhere before, given where it begins."""
+    split: float = 1.0
+    """How sure it is that its words are these."""
 
     @property
     def multiword(self) -> bool:
@@ -32,9 +39,19 @@ class Token(NamedTuple):
         return self.end - self.first > 1
 
 
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """How a sentence stands in its text: its tokens, how sure its end is, whether it begins a paragraph."""
+
+    tokens: tuple[Token, ...]
+    probability: float = 1.0
+    begins_paragraph: bool = False
+
+
 def tokens_of(tree: DependencyTree) -> list[Token]:
     """The tokens of a tree, in order.
 
+    >>> from latentgram.data.dependencies import DependencyTree
     >>> row = "1-2\\tdu\\t_\\t_\\t_\\t_\\t_\\t_\\t_\\tSpaceAfter=No"
     >>> tree = DependencyTree(("de", "le", "."), (0, 1, 1), extra_rows=((0, row),))
     >>> [(token.form, token.first, token.end, token.space_after) for token in tokens_of(tree)]
@@ -88,6 +105,7 @@ def paragraphs_of(trees: Iterable[DependencyTree]) -> Iterator[list[tuple[Depend
 def raw_text(trees: Iterable[DependencyTree]) -> str:
     """The text of a treebank: one paragraph per line, an empty line between two of them.
 
+    >>> from latentgram.data.dependencies import DependencyTree
     >>> cats = DependencyTree(("Cats", "sleep", "."), (2, 0, 2), misc=("_", "SpaceAfter=No", "_"))
     >>> raw_text([cats, cats, cats.replace(comments=("# newpar",))])
     'Cats sleep. Cats sleep.\\n\\nCats sleep.\\n'

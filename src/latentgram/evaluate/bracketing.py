@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
-from latentgram.evaluate import kernels
 from latentgram.evaluate.evalb import COLLINS, BracketingRules, count_brackets
+from latentgram.evaluate.kernels import brackets as kernels
 from latentgram.evaluate.score import Rate, Score, harmonic, percent
 
 Trees = Forest | Iterable[Tree | None]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latentgram.errors import DataError
-from latentgram.evaluate.kernels import GOLD, MATCHED, OUTPUT
+from latentgram.evaluate.kernels.brackets import GOLD, MATCHED, OUTPUT
 
 Figure = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From summed counts [draws, columns] to one figure per draw, in percent."""

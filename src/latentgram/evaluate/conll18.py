@@ -1,7 +1,7 @@
 """The measures of the CoNLL 2018 shared task: raw text to Universal Dependencies, scored as a whole.
 
 Both sides segment the same text, so tokens, sentences and words are compared by the characters that they cover
-(alignment.py says which words are the same). With `correct` things that both sides have,
+(kernels/alignment.py says which words are the same). With `correct` things that both sides have,
 
     precision = correct / output    recall = correct / gold    F1 = 2 · correct / (gold + output)
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from latentgram.data.dependencies import ROOT, DependencyTree
 from latentgram.data.surface import tokens_of
 from latentgram.errors import DataError
-from latentgram.evaluate.alignment import align
+from latentgram.evaluate.kernels.alignment import align
 from latentgram.evaluate.score import Score, Sums, harmonic, percent
 
 Ints = NDArray[np.int64]
@@ -310,7 +310,8 @@ class _Comparison:
     def _same(self, name: str, form: Form) -> Flags:
         """For each pair of aligned words, whether they agree in a column."""
         left, right = _encoded(self.gold, self.output, name, form)
-        return left[self.of_gold] == right[self.of_output]
+        same: Flags = left[self.of_gold] == right[self.of_output]
+        return same
 
     def _are(self, name: str, which: frozenset[str]) -> tuple[Flags, Flags]:
         """For each word of both sides, whether its relation is one of some."""

@@ -5,7 +5,7 @@ a possessive, so one tagger deletes it and another keeps it, and the sentence wo
 length: where lengths differ, quotes (tags in `rules.quotes`) before which equally many words are kept on both
 sides, one of them deleted and the other not, are kept on both sides.
 
-Cost: O(nodes + gold brackets × output brackets) per sentence, in compiled loops (kernels.py).
+Cost: O(nodes + gold brackets × output brackets) per sentence, in compiled loops (kernels/brackets.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError
-from latentgram.evaluate import kernels
+from latentgram.evaluate.kernels import brackets as kernels
 
 _QUOTES = frozenset("'\"/")
 

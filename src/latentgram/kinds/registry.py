@@ -23,7 +23,7 @@ from latentgram.kinds.settings import Settings, fields_of
 if TYPE_CHECKING:
     from latentgram.kinds.protocols import Model
 
-FAMILIES = ("lpcfg", "shag", "arcs", "latent_tree", "sequences", "tagger")
+FAMILIES = ("lpcfg", "shag", "arcs", "latent_tree", "sequences", "tagger", "ud")
 """Our own folders with rows."""
 GROUP = "latentgram.kinds"
 """The entry point group of other packages' rows."""

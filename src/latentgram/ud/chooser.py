@@ -1,0 +1,255 @@
+"""`Chooser`: which edit script a word gets, with the probability of each (kernels/choosing.py has the model).
+
+Lemmas and the words of multiword tokens are both found so: the script of a word is chosen by its letters, its tags
+and what stands around it, among those that training has seen with the word or with words of the same ending.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.model import HashedWeights
+from latentgram.data.invariants import ANY, below, holds, offsets, rising, shape
+from latentgram.ud.kernels.choosing import (
+    LEVELS,
+    MOST,
+    Forms,
+    Known,
+    Scripts,
+    Words,
+    all_lookup_keys,
+    choose,
+    form_codes,
+    learn_pass,
+    result_codes,
+)
+from latentgram.ud.scripts import edit_in, is_outright, shortest
+
+Codes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+RARE = 2
+"""Words seen at most so often are at times taken as new while learning."""
+TYPES = 2
+"""Endings and beginnings of at least so many different words propose their scripts to others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Words to choose scripts for, and their distinct forms in lower case."""
+
+    forms: Forms
+    words: Words
+
+    @classmethod
+    def of(cls, words: Sequence[str], tag: Codes, coarse: Codes, around: Sequence[Codes]) -> Items:
+        """Words with the codes of their tags and of what stands around them."""
+        number: dict[str, int] = {}
+        form = np.array([number.setdefault(lowered(word), len(number)) for word in words], np.int64)
+        letters, start = letters_of(number)
+        shapes = np.array([case_of(word) for word in words], np.int64)
+        stacked = np.stack(around, axis=1) if around else np.zeros((len(words), 0), np.uint64)
+        return cls(
+            Forms(letters, start, form_codes(letters, start)),
+            Words(form, tag, coarse, shapes, np.ascontiguousarray(stacked)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.words.form)
+
+
+@dataclass(frozen=True, eq=False)
+class Chooser:
+    """Scripts, which of them a word may have, and the weights by which one is chosen."""
+
+    scripts: tuple[str, ...]
+    key: Annotated[Codes, shape(ANY), rising()]
+    start: Annotated[Ints, shape("len(key) + 1"), offsets("script")]
+    script: Annotated[NDArray[np.int32], shape(ANY), below("len(scripts)")]
+    """The scripts seen with the word, ending or beginning of code `key[k]`: `script[start[k] : start[k + 1]]`."""
+    result: Annotated[Codes, shape(ANY), rising()]
+    times: Annotated[NDArray[np.int32], shape("len(result)")]
+    """Codes of results that were made of words, and of how many words each was."""
+    weights: Annotated[HashedWeights, holds("weights.size == 1 << bits", "has another size")]
+    bits: Annotated[int, holds("10 <= bits <= 28", "is out of range")]
+    splits: bool = False
+    """Whether scripts are splits: then beginnings propose them, as endings do."""
+
+    @cached_property
+    def known(self) -> Known:
+        """What training has seen."""
+        return Known(self.key, self.start, self.script, self.splits, self.result, self.times)
+
+    @cached_property
+    def effects(self) -> tuple[Scripts, NDArray[np.int32]]:
+        """What the scripts do, and the length of the shortest word that each can be applied to."""
+        return effects_of(self.scripts)
+
+    def choose(self, items: Items) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """[words, MOST] candidates, −1 beyond the last, and their probabilities."""
+        if not len(items):
+            return np.zeros((0, MOST), np.int32), np.zeros((0, MOST))
+        return choose(items.forms, items.words, *self.effects, self.known, self.weights.dense, self.bits)
+
+    def results(
+        self, words: Sequence[str], items: Items, apply: Callable[[str, str], Result | None]
+    ) -> Iterator[dict[Result, float]]:
+        """What the scripts make of each word, with probabilities: those of scripts with one result add."""
+        chosen, probability = self.choose(items)
+        made: dict[tuple[str, int], Result | None] = {}
+        for word, scripts, shares in zip(words, chosen.tolist(), probability.tolist(), strict=True):
+            found: dict[Result, float] = {}
+            for script, share in zip(scripts, shares, strict=True):
+                if script < 0:
+                    break
+                if (word, script) not in made:
+                    made[word, script] = apply(self.scripts[script], word)
+                if (result := made[word, script]) is not None:
+                    found[result] = found.get(result, 0.0) + share
+            yield found
+
+
+Result = str | tuple[str, ...]
+"""A lemma, or the words of a token."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a chooser is learned."""
+
+    passes: int
+    step: float
+    bits: int
+    seed: int
+
+
+def learn_chooser(
+    items: Items,
+    scripts: Sequence[str],
+    how: Learning,
+    report: Callable[[int, float], None],
+    splits: bool = False,
+) -> Chooser:
+    """A chooser from words and the scripts they have; after each pass its loss is reported."""
+    names = tuple(sorted(set(scripts)))
+    number = {script: i for i, script in enumerate(names)}
+    gold = np.array([number[script] for script in scripts], np.int64)
+    effects = effects_of(names)
+    outright = np.array([is_outright(script) for script in names], np.bool_)
+    known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects[0], gold))
+    weights, squares, drift = (np.zeros(1 << how.bits, np.float32) for _ in range(3))
+    rng = np.random.default_rng(how.seed)
+    rare = (np.bincount(items.words.form) <= RARE)[items.words.form]
+    for done in range(how.passes):
+        loss = learn_pass(
+            rng.permutation(len(items)), items.forms, items.words, *effects, known, gold, rare, done, how.step,
+            float(done * len(items)), weights, squares, drift, how.bits,
+        )  # fmt: skip
+        report(done + 1, loss / len(items))
+    mean = weights - drift / (how.passes * len(items))
+    mean[np.abs(mean) < SMALLEST] = 0.0
+    seen = known.key, known.start, known.script, known.result, known.times
+    return Chooser(names, *seen, HashedWeights.of(mean), how.bits, splits)
+
+
+def effects_of(scripts: Sequence[str]) -> tuple[Scripts, NDArray[np.int32]]:
+    """What scripts do, for compiled loops, and the length of the shortest word that each can be applied to."""
+    edits = [edit_in(script) for script in scripts]
+    front = np.array([-1 if edit is None else edit.front for edit in edits], np.int32)
+    back = np.array([0 if edit is None else edit.back for edit in edits], np.int32)
+    parts = (
+        (lowered(script[1:]), "") if edit is None else (lowered(edit.before), lowered(edit.after))
+        for script, edit in zip(scripts, edits, strict=True)
+    )
+    letters, start = letters_of(part for pair in parts for part in pair)
+    return Scripts(front, back, letters, start), np.array([shortest(script) for script in scripts], np.int32)
+
+
+def _results(items: Items, effects: Scripts, gold: Ints) -> tuple[Codes, NDArray[np.int32]]:
+    """The codes of what scripts made of words, sorted, and of how many different words each was made."""
+    codes = result_codes(items.forms, items.words, effects, gold)
+    pairs = np.unique(np.stack([codes, items.words.form.astype(np.uint64)], axis=1), axis=0)
+    distinct, times = np.unique(pairs[:, 0], return_counts=True)
+    return distinct, times.astype(np.int32)
+
+
+def letters_of(texts: Iterable[str]) -> tuple[Ints, Ints]:
+    """The letters of texts end to end, and where each begins."""
+    held = list(texts)
+    letters = np.frombuffer("".join(held).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    return letters, np.concatenate([[0], np.cumsum([len(text) for text in held])]).astype(np.int64)
+
+
+def lowered(word: str) -> str:
+    """A word in small letters, as many as it has."""
+    small = word.lower()
+    return small if len(small) == len(word) else "".join(sign.lower()[:1] for sign in word)
+
+
+SMALLEST = 0.01
+"""Weights smaller than this are not kept."""
+
+
+def _proposals(
+    items: Items, gold: Ints, outright: NDArray[np.bool_], splits: bool
+) -> tuple[Codes, Ints, NDArray[np.int32]]:
+    """The keys of words, endings and beginnings, sorted, and the scripts of each, the most frequent first."""
+    keys = all_lookup_keys(items.forms, items.words, splits)
+    level = np.broadcast_to(np.arange(LEVELS), keys.shape)
+    used = keys != 0
+    flat, scripts, forms = keys[used], *(np.repeat(each, used.sum(axis=1)) for each in (gold, items.words.form))
+    own = level[used] < 2
+    order = np.lexsort((forms, scripts, flat))
+    flat, scripts, forms, own = flat[order], scripts[order], forms[order], own[order]
+    new_key = np.append(True, flat[1:] != flat[:-1])
+    new_script = new_key | np.append(True, scripts[1:] != scripts[:-1])
+    new_form = new_script | np.append(True, forms[1:] != forms[:-1])
+    group = np.cumsum(new_script) - 1
+    count = np.bincount(group)
+    key_of_group = np.cumsum(new_key)[new_script] - 1
+    types = np.bincount(np.cumsum(new_key) - 1, weights=new_form)
+    fine = ((types[key_of_group] >= TYPES) & ~outright[scripts[new_script]]) | own[new_script]
+    flat, scripts, count = flat[new_script][fine], scripts[new_script][fine], count[fine]
+    order = np.lexsort((scripts, -count, flat))
+    flat, scripts = flat[order], scripts[order]
+    first = np.flatnonzero(np.append(True, flat[1:] != flat[:-1])) if len(flat) else np.zeros(0, np.int64)
+    rank = np.arange(len(flat)) - np.repeat(first, np.diff(np.append(first, len(flat))))
+    flat, scripts = flat[rank < MOST], scripts[rank < MOST]
+    distinct, starts = np.unique(flat, return_index=True)
+    return distinct, np.append(starts, len(flat)).astype(np.int64), scripts.astype(np.int32)
+
+
+def codes_of(texts: Iterable[str]) -> Codes:
+    """A code of each text, the same on every machine; a text seen before is looked up."""
+    made: dict[str, int] = {}
+    codes = []
+    for text in texts:
+        code = made.get(text)
+        if code is None:
+            coded = text.encode("utf-8", "surrogatepass")
+            code = made[text] = zlib.crc32(coded) << 32 | zlib.adler32(coded)
+        codes.append(code)
+    return np.array(codes, np.uint64)
+
+
+def case_of(word: str) -> int:
+    """0 for small letters, 1 for one capital, 2 for capitals throughout, 3 for others; with digits 4 more.
+
+    8 for a word without letters.
+
+    >>> [case_of(word) for word in ("cat", "Cat", "CAT", "eBay", "B2", "...")]
+    [0, 1, 2, 3, 6, 8]
+    """
+    if not any(map(str.isalpha, word)):
+        return 8
+    case = 0 if word == word.lower() else 2 if word == word.upper() and len(word) > 1 else 3
+    if case == 3 and word[1:] == word[1:].lower():
+        case = 1
+    return case + 4 * any(map(str.isdigit, word))

@@ -1,0 +1,58 @@
+"""`Splitter`: which tokens are several words, and which: a split chosen for each token (chooser.py).
+
+Tokens of training are known with their words; others are split as tokens with the same ending or beginning are.
+Where the same token is now one word and now several, the tokens around it decide. Linear in the tokens.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from latentgram.ud.chooser import Chooser, Items, Learning, codes_of, learn_chooser
+from latentgram.ud.scripts import WHOLE, split_between, split_of
+
+Split = tuple[tuple[str, ...], float]
+"""The words of a token and the probability that these are they."""
+
+
+@dataclass(frozen=True, eq=False)
+class Splitter:
+    """Splits tokens into words."""
+
+    chooser: Chooser
+
+    def split(self, tokens: Sequence[str]) -> list[Split]:
+        """The words of each token of a text, in which they follow each other."""
+        results = self.chooser.results(tokens, items_of(tokens), split_of)
+        best: list[Split] = []
+        for token, found in zip(tokens, results, strict=True):
+            words, share = max(found.items(), key=lambda pair: pair[1], default=((token,), 1.0))
+            best.append((tuple(words), min(share, 1.0)) if all(words) else ((token,), 1.0))
+        return best
+
+
+def items_of(tokens: Sequence[str]) -> Items:
+    """Tokens with those before and behind them."""
+    low = codes_of(token.lower() for token in tokens)
+    none = np.zeros(len(tokens), np.uint64)
+    before, after = np.append(none[:1], low[:-1]), np.append(low[1:], none[:1])
+    return Items.of(tokens, none, none, (before[: len(tokens)], after[: len(tokens)]))
+
+
+def learn_splitter(paragraphs: Sequence[Sequence[tuple[str, tuple[str, ...]]]], how: Learning) -> Splitter | None:
+    """A splitter from the tokens of paragraphs and their words; None where no token has several."""
+    pairs = [pair for paragraph in paragraphs for pair in paragraph]
+    common = Counter(word.lower() for _, words in pairs if len(words) > 1 for word in words)
+    if not common:
+        return None
+    made: dict[tuple[str, tuple[str, ...]], str] = {}
+    for token, words in pairs:
+        if (token, words) not in made:
+            made[token, words] = WHOLE if words == (token,) else split_between(token, words, common)
+    tokens = [token for token, _ in pairs]
+    scripts = [made[pair] for pair in pairs]
+    return Splitter(learn_chooser(items_of(tokens), scripts, how, lambda done, loss: None, splits=True))

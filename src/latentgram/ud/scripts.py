@@ -1,0 +1,169 @@
+"""Edit scripts: how one string is made of another, in a form that also serves for words never seen.
+
+A script changes the case of a word, takes letters off both ends and puts others there: `studies` → `study` is
+"take 3 off the end, put y". The letters that stay are the longest string that both words share. What shares
+nothing is said outright. A *split* says the words of a multiword token: one by a script, the others outright, as
+in `donnez-le` → `donnez` + `le`. O(letters²) for a script, O(letters) to apply it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+SAME = "="
+"""Begins a script that says its result outright."""
+RECASED = "+"
+"""Begins a word of a split that is said outright but for its case, which follows that of the token."""
+WHOLE = ""
+"""The split of a token that is one word."""
+_FIELD, _PART = "\t", "\n"
+
+
+def _titled(word: str) -> str:
+    return word[:1].upper() + word[1:].lower()
+
+
+def _small(word: str) -> str:
+    return word.lower().replace("i\u0307", "i")  # Turkish İ has no other small letter in Unicode's table
+
+
+def _kept(word: str) -> str:
+    return word
+
+
+CASES: dict[str, Callable[[str], str]] = {"lower": _small, "keep": _kept, "title": _titled, "upper": str.upper}
+"""What may be done to the case of a word first, the usual first."""
+
+
+class Edit(NamedTuple):
+    """A script: case, letters off the front and what comes there, letters off the end and what comes there."""
+
+    case: str
+    front: int
+    before: str
+    back: int
+    after: str
+
+    def apply(self, word: str) -> str | None:
+        """The result, None if the word is too short for it."""
+        changed = CASES[self.case](word)
+        if len(changed) < self.front + self.back:
+            return None
+        return (self.before + changed[self.front : len(changed) - self.back] + self.after) or None
+
+
+def shared(left: str, right: str) -> tuple[int, int, int]:
+    """Where the longest common string begins in both, the first such, and its length.
+
+    >>> shared("studies", "study")
+    (0, 0, 4)
+    """
+    best = (0, 0, 0)
+    row = [0] * (len(right) + 1)
+    for i, sign in enumerate(left):
+        above, row = row, [0] * (len(right) + 1)
+        for j, other in enumerate(right):
+            if sign == other:
+                row[j + 1] = above[j] + 1
+                if row[j + 1] > best[2]:
+                    best = (i - row[j + 1] + 1, j - row[j + 1] + 1, row[j + 1])
+    return best
+
+
+def script_between(word: str, result: str, cases: Sequence[str] = tuple(CASES)) -> str:
+    """The script that makes a result of a word, with as few letters changed as can be.
+
+    >>> script_between("Studies", "study").split("\\t")
+    ['lower', '0', '', '3', 'y']
+    >>> applied(script_between("Studies", "study"), "Cities")
+    'city'
+    """
+    cheapest, least = f"{SAME}{result}", 0
+    for case in cases:
+        changed = CASES[case](word)
+        begin, other, length = shared(changed, result)
+        if not length:
+            continue
+        back = len(changed) - begin - length
+        cost = begin + back + other + len(result) - other - length
+        if cheapest.startswith(SAME) or cost < least:
+            edit = Edit(case, begin, result[:other], back, result[other + length :])
+            cheapest, least = _FIELD.join(map(str, edit)), cost
+    return cheapest
+
+
+def read_edit(script: str) -> Edit:
+    """A script that is not said outright."""
+    case, front, before, back, after = script.split(_FIELD)
+    return Edit(case, int(front), before, int(back), after)
+
+
+def applied(script: str, word: str) -> str | None:
+    """What a script makes of a word, None if the word is too short."""
+    return script[1:] if script.startswith(SAME) else read_edit(script).apply(word)
+
+
+def shortest(script: str) -> int:
+    """The length of the shortest word that a script, or a split, can be applied to."""
+    edit = edit_in(script)
+    return 0 if edit is None else edit.front + edit.back + (not edit.before + edit.after)
+
+
+def edit_in(script: str) -> Edit | None:
+    """The edit of a script, or of the one word of a split that is not said outright; None where all is."""
+    if script == WHOLE:
+        return Edit("keep", 0, "", 0, "")
+    parts = (part for part in script.split(_PART) if not part.startswith((SAME, RECASED)))
+    return next(map(read_edit, parts), None)
+
+
+def is_outright(script: str) -> bool:
+    """Whether a script, or a split, says everything itself, so that it serves for one word only."""
+    return edit_in(script) is None
+
+
+def split_between(token: str, words: Sequence[str], common: Mapping[str, int] | None = None) -> str:
+    """The split that makes these words of a token.
+
+    `common` says how often words, in lower case, stand in multiword tokens: the least common is made by a script.
+
+    >>> split = split_between("Du", ["De", "le"])
+    >>> split_of(split, "DU"), split_of(split, "du")
+    (('DE', 'LE'), ('de', 'le'))
+    >>> split_of(split_between("can't", ["ca", "n't"], {"n't": 9}), "won't")
+    ('wo', "n't")
+    """
+    often = common or {}
+    stem = min(range(len(words)), key=lambda i: (often.get(words[i].lower(), 0), -len(words[i]), i))
+    much = 2 * shared(token, words[stem])[2] > len(words[stem])
+    script = script_between(token, words[stem], ("keep",)) if much else SAME
+    recased = [f"{RECASED}{word.lower()}" for word in words]
+    outright = [f"{SAME}{word}" for word in words]
+    for parts in (recased, outright):
+        some = parts if script.startswith(SAME) else [*parts[:stem], script, *parts[stem + 1 :]]
+        if split_of(_PART.join(some), token) == tuple(words):
+            return _PART.join(some)
+    return _PART.join(outright)
+
+
+def split_of(split: str, token: str) -> tuple[str, ...] | None:
+    """The words that a split makes of a token, None if the token is too short."""
+    if split == WHOLE:
+        return (token,)
+    words: list[str] = []
+    for part in split.split(_PART):
+        if part.startswith(RECASED):
+            words.append(_like(token, part[1:], not words))
+        elif (word := applied(part, token)) is not None:
+            words.append(word)
+        else:
+            return None
+    return tuple(words)
+
+
+def _like(token: str, word: str, first: bool) -> str:
+    """A word in capitals if its token is, with one if it is the first of a token that has one."""
+    if len(token) > 1 and token.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if first and token[:1].isupper() else word

@@ -1,0 +1,341 @@
+"""`Segmenter`: raw text cut into sentences, tokens and words as a treebank cuts it (kernels/segmenting.py).
+
+A line is a paragraph, with which a sentence ends in any case; blanks within it are one blank. Where words are
+written without blanks, places for cuts are all places between characters; words that training has seen often help
+then. Tokens that are several words are split after that (multiwords.py). Linear in the text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.model import HashedWeights
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.invariants import ANY, holds, rising, shape
+from latentgram.data.provenance import Provenance, Summarised
+from latentgram.data.sentence import Sentence
+from latentgram.data.surface import Surface, Token, paragraphs_of
+from latentgram.data.treebank import Treebank
+from latentgram.errors import DataError
+from latentgram.kinds.kind import Context
+from latentgram.ud.chooser import SMALLEST, Codes, Learning, codes_of, letters_of
+from latentgram.ud.kernels.segmenting import (
+    BLANK,
+    learn_ends,
+    learn_sentences,
+    sentence_ends,
+    token_ends,
+    word_codes,
+)
+from latentgram.ud.multiwords import Split, Splitter, learn_splitter
+from latentgram.ud.settings import GradientSegmenter
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BITS = 18
+"""Weights of token ends and of sentence ends are hashed into 2 to this power buckets each."""
+OFTEN = 3
+"""Words seen so often help to find words that are written without blanks, and are known in small letters."""
+SPARSE = 0.3
+"""Where fewer tokens than this share have a blank behind them, words are written without blanks."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segmenter(Summarised):
+    """Cuts text into sentences, tokens and words, each cut with its probability.
+
+    >>> import latentgram as lg
+    >>> no_blank = ("_",) * 2 + ("SpaceAfter=No", "_")
+    >>> tree = lg.DependencyTree(("The", "cat", "sleeps", "."), (2, 3, 0, 3), misc=no_blank)
+    >>> segmenter = lg.fit(lg.Segmenter, [tree] * 20, by=lg.Gradient())
+    >>> [sentence.words for sentence in segmenter.sentences("The cat sleeps. The cat sleeps.")]
+    [('The', 'cat', 'sleeps', '.'), ('The', 'cat', 'sleeps', '.')]
+    """
+
+    ends: Annotated[HashedWeights, holds(f"ends.size == 1 << {BITS}", "has another size")]
+    sentence: Annotated[HashedWeights, holds(f"sentence.size == 1 << {BITS}", "has another size")]
+    words: Annotated[Codes, shape(ANY), rising()]
+    """Codes of words that are often written without a blank; none where blanks stand between words."""
+    small: Annotated[Codes, shape(ANY), rising()]
+    """Codes of words that are usually written small."""
+    joins: bool
+    """Whether some tokens hold blanks."""
+    splitter: Splitter | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def summary(self) -> str:
+        """One line."""
+        splits = 0 if self.splitter is None else len(self.splitter.chooser.scripts) - 1
+        sizes = f"{len(self.ends):,} weights of token ends, {len(self.sentence):,} of sentence ends"
+        return f"segmenter with {sizes}, {splits:,} ways to split a token"
+
+    def sentences(self, text: str) -> Iterator[Sentence]:
+        """The sentences of a text; every line is a paragraph of its own."""
+        for line in text.splitlines():
+            yield from self._paragraph(" ".join(line.split()))
+
+    def single(self, text: str) -> Sentence:
+        """A text as one sentence, whatever ends it has."""
+        return joined(list(self.sentences(text)))
+
+    def _paragraph(self, text: str) -> Iterator[Sentence]:
+        if not text:
+            return
+        sign = letters_of([text])[0]
+        probability = token_ends(sign, kinds_of(text), self.joins, self.words, self.ends.dense, BITS)
+        tokens = list(_cut(text, probability))
+        forms = [text[piece.begin : piece.end] for piece in tokens]
+        space = np.array([piece.space_after for piece in tokens], np.bool_)
+        stops = sentence_ends(*described(forms, space, self.small), self.sentence.dense, BITS)
+        splits = [((form,), 1.0) for form in forms] if self.splitter is None else self.splitter.split(forms)
+        begin = 0
+        for end in (np.flatnonzero(stops >= 0.5) + 1).tolist():
+            inner = float(np.prod(1.0 - stops[begin : end - 1]))
+            yield _sentence(forms, tokens, splits, begin, end, inner * float(stops[end - 1]), begin == 0)
+            begin = end
+
+
+class Piece(NamedTuple):
+    """A token's place in its paragraph, and how sure that is given where it begins."""
+
+    begin: int
+    end: int
+    space_after: bool
+    probability: float
+
+
+def _cut(text: str, probability: Floats) -> Iterator[Piece]:
+    """Tokens from the probabilities of their ends."""
+    begin, inside = 0, 1.0
+    for i, p in enumerate(probability.tolist()):
+        if p < 0.0:  # a blank; before a token it is not part of one
+            begin += i == begin
+        elif p < 0.5:
+            inside *= 1.0 - p
+        else:
+            after = i + 1 < len(text) and text[i + 1] == " "
+            yield Piece(begin, i + 1, after or i + 1 == len(text), inside * p)
+            begin, inside = i + 1, 1.0
+
+
+def _sentence(
+    forms: Sequence[str],
+    pieces: Sequence[Piece],
+    splits: Sequence[Split],
+    begin: int,
+    end: int,
+    probability: float,
+    first: bool,
+) -> Sentence:
+    """The tokens from `begin` to `end` of a paragraph as a sentence."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    tokens: list[Token] = []
+    for t in range(begin, end):
+        parts, share = splits[t]
+        space = pieces[t].space_after
+        tokens.append(Token(forms[t], len(words), len(words) + len(parts), space, pieces[t].probability, share))
+        words += parts
+        spaces += [False] * (len(parts) - 1) + [space]
+    surface = Surface(tuple(tokens), probability, first)
+    return Sentence(tuple(words), space_after=tuple(spaces), surface=surface)
+
+
+def joined(parts: Sequence[Sentence]) -> Sentence:
+    """Several sentences as one."""
+    if not parts:
+        raise DataError("the sentence has no words")
+    if len(parts) == 1:
+        return parts[0]
+    tokens: list[Token] = []
+    for part in parts:
+        before = tokens[-1].end if tokens else 0
+        held = part.surface.tokens if part.surface is not None else ()
+        tokens += [token._replace(first=token.first + before, end=token.end + before) for token in held]
+    words = tuple(word for part in parts for word in part.words)
+    spaces = tuple(space for part in parts for space in part.space_after or ())
+    return Sentence(words, space_after=spaces, surface=Surface(tuple(tokens)))
+
+
+_KINDS = {"Lu": 1, "Lt": 1, "Ll": 2, "Nd": 3, "Zs": 4, "Ps": 9, "Pi": 9, "Pe": 10, "Pf": 10, "Sc": 14}
+_SIGNS = {
+    **dict.fromkeys("'’ʼ`´", 5),
+    **dict.fromkeys("-‐‑–—", 6),
+    **dict.fromkeys(".!?…。！？؟।", 7),
+    **dict.fromkeys(",;:、，；：،؛", 8),
+    **dict.fromkeys('"“”„', 11),
+}
+_OPENING, _CLOSING, _QUOTES = (frozenset(signs) for signs in ("([{（「『【", ")]}）」』】", '"“”„«»'))
+
+
+@cache
+def kind_of_sign(sign: str) -> int:
+    """What kind of character one is: letters by case, or by their block where there is none; signs by use."""
+    if sign in _SIGNS:
+        return _SIGNS[sign]
+    category = unicodedata.category(sign)
+    if category in _KINDS:
+        return _KINDS[category]
+    if category[0] == "L":
+        return 16 + (ord(sign) >> 7) % 512
+    return {"P": 12, "S": 13, "M": 15, "N": 3}.get(category[0], 0)
+
+
+def kinds_of(text: str) -> Ints:
+    """The kind of each character."""
+    return np.array([kind_of_sign(sign) for sign in text], np.int64)
+
+
+@cache
+def _shape(form: str) -> str:
+    """The kinds of the first characters and of the last, runs cut short; a sign stands for itself."""
+    kinds: list[str] = []
+    for sign in form[:12]:
+        kind = kind_of_sign(sign)
+        mark = chr(64 + kind) if kind in (1, 2, 3) or kind > 14 else sign
+        if kinds[-2:] != [mark, mark]:
+            kinds.append(mark)
+    return "".join(kinds) + ("" if len(form) <= 12 else form[-1])
+
+
+class Described(NamedTuple):
+    """Tokens for compiled loops: codes of forms, of forms in lower case and of shapes; blanks, case, and signs."""
+
+    form: Codes
+    low: Codes
+    shape: Codes
+    space: NDArray[np.bool_]
+    usual: Ints
+    sign: Ints
+
+
+def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> Described:
+    """Tokens as the loops over sentences want them.
+
+    `usual` is 1 for a token with a capital that is usually written small, 2 for another with a capital, else 0.
+    """
+    low = codes_of(form.lower() for form in forms)
+    place = np.minimum(np.searchsorted(small, low), max(len(small) - 1, 0))
+    known = small[place] == low if len(small) else np.zeros(len(low), np.bool_)
+    capital = np.array([form[:1].isupper() for form in forms], np.bool_)
+    signs = [1 if f in _OPENING else 2 if f in _CLOSING else 3 if f in _QUOTES else 0 for f in forms]
+    usual = np.where(capital, np.where(known, 1, 2), 0).astype(np.int64)
+    shapes = codes_of(_shape(form) for form in forms)
+    return Described(codes_of(forms), low, shapes, space, usual, np.array(signs, np.int64))
+
+
+class _Paragraph(NamedTuple):
+    """A paragraph of a treebank: its text, its tokens with their words, and where sentences end."""
+
+    text: str
+    ends: list[int]
+    """The last characters of the tokens."""
+    tokens: list[tuple[str, tuple[str, ...]]]
+    space: list[bool]
+    stops: list[bool]
+
+
+def _read(trees: Iterable[DependencyTree]) -> Iterator[_Paragraph]:
+    for paragraph in paragraphs_of(trees):
+        pieces: list[str] = []
+        ends: list[int] = []
+        tokens: list[tuple[str, tuple[str, ...]]] = []
+        space: list[bool] = []
+        stops: list[bool] = []
+        place = 0
+        for tree, held in paragraph:
+            for token in held:
+                form = " ".join(token.form.split())
+                pieces.append(form + " " * token.space_after)
+                ends.append(place + len(form) - 1)
+                place += len(pieces[-1])
+                tokens.append((form, tree.words[token.first : token.end] if token.multiword else (form,)))
+                space.append(token.space_after)
+                stops.append(False)
+            stops[-1] = True
+        yield _Paragraph("".join(pieces), ends, tokens, space, stops)
+
+
+def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter, context: Context) -> Segmenter:
+    """A segmenter from the tokens of a treebank and the blanks between them."""
+    paragraphs = list(_read(trees.dependency_trees))
+    forms = Counter(form for paragraph in paragraphs for form, _ in paragraph.tokens)
+    often = sorted(form for form, count in forms.items() if count >= OFTEN)
+    sparse = sum(sum(paragraph.space) for paragraph in paragraphs) < SPARSE * forms.total()
+    words = np.unique(word_codes(*letters_of(often))) if sparse and often else np.zeros(0, np.uint64)
+    usual = (form for form in often if form.islower() and forms[form] > forms[form[:1].upper() + form[1:]])
+    small = np.unique(codes_of(usual))
+    passes = _Passes(settings, context, [])
+    joins = any(" " in form for form in forms)
+    ends, sentence = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
+    how = Learning(settings.passes, settings.step, BITS, settings.seed)
+    splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], how)
+    return Segmenter(ends, sentence, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)))
+
+
+Arrays = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
+"""Weights, the sums of their squared gradients, and their drift."""
+
+
+class _Passes(NamedTuple):
+    """Passes over data in new orders, and what is seen on the way."""
+
+    settings: GradientSegmenter
+    context: Context
+    trace: list[dict[str, float]]
+
+    def learn(
+        self, what: str, count: int, moments: int, one: Callable[[Ints, float, Arrays], float]
+    ) -> HashedWeights:
+        """Weights after all passes over `count` things, the mean over all moments."""
+        arrays = np.zeros((3, 1 << BITS), np.float32)
+        weights, squares, drift = arrays
+        rng = np.random.default_rng(self.settings.seed)
+        for done in range(self.settings.passes):
+            loss = one(rng.permutation(count), float(done * moments), (weights, squares, drift)) / max(moments, 1)
+            self.context.progress.step(f"learning {what}", done + 1, self.settings.passes, loss=loss)
+            self.trace.append({"pass": float(done + 1), "loss": loss})
+        mean = weights - drift / max(self.settings.passes * moments, 1)
+        mean[np.abs(mean) < SMALLEST] = 0.0
+        return HashedWeights.of(mean)
+
+
+def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, passes: _Passes) -> HashedWeights:
+    text = "".join(paragraph.text for paragraph in paragraphs)
+    sign, kind = letters_of([text])[0], kinds_of(text)
+    start = np.concatenate([[0], np.cumsum([len(paragraph.text) for paragraph in paragraphs])])
+    number = np.repeat(np.arange(len(paragraphs)), np.diff(start))
+    is_end = np.zeros(len(sign), np.bool_)
+    for first, paragraph in zip(start.tolist(), paragraphs, strict=False):
+        is_end[first + np.array(paragraph.ends)] = True
+    inner = np.append(number[1:] == number[:-1], False) & (sign != BLANK)
+    place = np.flatnonzero(inner & (np.append(sign[1:] != BLANK, False) | joins))
+    begin, end, gold = start[:-1][number[place]], start[1:][number[place]], is_end[place]
+
+    def one(order: Ints, moment: float, arrays: Arrays) -> float:
+        step = passes.settings.step
+        return learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, *arrays, BITS)
+
+    return passes.learn("token ends", len(place), len(place), one)
+
+
+def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Passes) -> HashedWeights:
+    forms = [form for paragraph in paragraphs for form, _ in paragraph.tokens]
+    space = np.array([space for paragraph in paragraphs for space in paragraph.space], np.bool_)
+    gold = np.array([stop for paragraph in paragraphs for stop in paragraph.stops], np.bool_)
+    start = np.concatenate([[0], np.cumsum([len(paragraph.tokens) for paragraph in paragraphs])])
+    tokens = described(forms, space, small)
+
+    def one(order: Ints, moment: float, arrays: Arrays) -> float:
+        return learn_sentences(order, start, *tokens, gold, passes.settings.step, moment, *arrays, BITS)
+
+    return passes.learn("sentence ends", len(paragraphs), len(forms) - len(paragraphs), one)

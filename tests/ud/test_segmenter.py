@@ -1,0 +1,162 @@
+"""Segmentation: decisions against their definition, made-up languages, round trips, odd text."""
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.data.surface import raw_text, tokens_of
+from latentgram.numeric.hashing import bucket
+from latentgram.ud.kernels.segmenting import KEYS, character_keys
+from latentgram.ud.segmenter import BITS, kinds_of
+
+NO_SPACE = "SpaceAfter=No"
+
+
+def tree(words, misc=None, extra=()):
+    return lg.DependencyTree(
+        tuple(words), (0,) + (1,) * (len(words) - 1), misc=tuple(misc or ()), extra_rows=tuple(extra)
+    )
+
+
+def spaced(rng, count):
+    """Sentences of words with a final point, some with a clitic behind an apostrophe and a fused word."""
+    trees = []
+    for _ in range(count):
+        words, misc, extra = [], [], []
+        for _ in range(rng.integers(1, 6)):
+            kind = rng.integers(4)
+            word = "".join(rng.choice(list("bdkl")) + rng.choice(list("aeio")) for _ in range(rng.integers(1, 4)))
+            if kind == 0:
+                words += [word, "'s"]
+                misc += [NO_SPACE, "_"]
+            elif kind == 1:
+                extra.append(
+                    (len(words), "\t".join([f"{len(words) + 1}-{len(words) + 2}", word + "zu", *"_" * 8]))
+                )
+                words += [word, "zu"]
+                misc += ["_", "_"]
+            else:
+                words.append(word)
+                misc.append("_")
+        if extra and extra[-1][0] == len(words) - 2:
+            words.append("end")
+            misc.append("_")
+        misc[-1] = NO_SPACE
+        words[0] = words[0] if extra and extra[0][0] == 0 else words[0].capitalize()
+        trees.append(tree([*words, "."], [*misc, "_"], extra))
+    return trees
+
+
+@pytest.fixture(scope="module")
+def segmenter():
+    return lg.fit(lg.Segmenter, spaced(np.random.default_rng(0), 300), by=lg.Gradient())
+
+
+def rows_of(sentence):
+    tokens = sentence.surface.tokens
+    return [(token.form, sentence.words[token.first : token.end], token.space_after) for token in tokens]
+
+
+def test_a_made_up_language_is_cut_as_its_treebank_cuts_it(segmenter):
+    trees = spaced(np.random.default_rng(1), 100)
+    sentences = list(segmenter.sentences(raw_text(trees)))
+    gold = [
+        [(token.form, each.words[token.first : token.end], token.space_after) for token in tokens_of(each)]
+        for each in trees
+    ]
+    found = [rows_of(sentence) for sentence in sentences]
+    assert sum(each in found for each in gold) > 95
+    assert [sentence.words for sentence in segmenter.sentences("Balibezu ko.")] == [("Balibe", "zu", "ko", ".")]
+
+
+def test_the_text_can_be_had_back(segmenter):
+    text = "Badi's kolo. Debizu, lo!  (ka)\tx\n\nBi."
+    found = list(segmenter.sentences(text))
+    assert "".join(sentence.text for sentence in found).replace(" ", "") == "".join(text.split())
+    assert [sentence.surface.begins_paragraph for sentence in found].count(True) == 2
+
+
+def test_every_cut_has_its_probability(segmenter):
+    for sentence in segmenter.sentences("Badi's kolo. Debizu lo."):
+        assert 0 < sentence.surface.probability <= 1
+        for token in sentence.surface.tokens:
+            assert 0 < token.probability <= 1
+            assert 0 < token.split <= 1
+
+
+def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
+    """σ of the summed weights, for every place, and the probability of a token as their product."""
+    text = "Badi's kolo."
+    sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text)
+    keys = np.empty(KEYS, np.uint64)
+    ends, weights = [], segmenter.ends.dense
+    for i in range(len(text)):
+        if text[i] == " " or i + 1 == len(text) or text[i + 1] == " ":
+            ends.append(1.0)
+            continue
+        size = character_keys(sign, kind, 0, len(text), i, segmenter.words, keys)
+        total = sum(float(weights[bucket(keys[k], BITS)]) for k in range(size))
+        ends.append(1 / (1 + np.exp(-total)))
+    (sentence,) = segmenter.sentences(text)
+    begin = 0
+    for token in sentence.surface.tokens:
+        begin = text.index(token.form, begin)
+        end = begin + len(token.form)
+        inside = np.prod([1 - p for p in ends[begin : end - 1]])
+        assert token.probability == pytest.approx(inside * ends[end - 1], rel=1e-5)
+        begin = end
+
+
+def test_words_without_blanks_between_them_are_found():
+    rng = np.random.default_rng(0)
+    words = ["猫", "睡觉", "我们", "看见", "老师", "大学", "在", "喜欢"]
+    drawn = [[*rng.choice(words, rng.integers(2, 7)).tolist(), "。"] for _ in range(200)]
+    trees = [tree(each, [NO_SPACE] * len(each)) for each in drawn]
+    segmenter = lg.fit(lg.Segmenter, trees[:150], by=lg.Gradient())
+    found = [sentence.words for sentence in segmenter.sentences(raw_text(trees[150:]))]
+    assert len(segmenter.words)
+    assert sum(each.words in found for each in trees[150:]) > 45
+
+
+def test_tokens_may_hold_blanks():
+    numbers = [tree(["Il", "a", f"{n} 000", "ans", "."], ["_"] * 3 + [NO_SPACE, "_"]) for n in range(10, 60)]
+    segmenter = lg.fit(lg.Segmenter, numbers, by=lg.Gradient())
+    assert segmenter.joins
+    assert next(segmenter.sentences("Il a 77 000 ans.")).words == ("Il", "a", "77 000", "ans", ".")
+
+
+def test_which_words_a_token_has_may_depend_on_its_neighbours():
+    """`des` is `de` + `les` behind `loin`, one word behind `voit`."""
+    row = "2-3\tdes\t" + "\t".join("_" * 8)
+    trees = [tree(["loin", "de", "les", "chats"], None, [(1, row)]), tree(["voit", "des", "chats"])] * 40
+    segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
+    assert segmenter.single("loin des chiens").words == ("loin", "de", "les", "chiens")
+    assert segmenter.single("voit des chiens").words == ("voit", "des", "chiens")
+
+
+ODD = ["", " \n\t\n", "a", ".", "\x00\x07", "\U0001f642\u200d", "ba " * 500, "x" * 3000, "\u2028a\u00a0b"]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_text_is_cut_without_a_fault(segmenter, text):
+    tokens = [token for sentence in segmenter.sentences(text) for token in sentence.surface.tokens]
+    assert "".join("".join(token.form.split()) for token in tokens) == "".join(text.split())
+
+
+def test_a_text_without_words_is_not_a_sentence(segmenter):
+    with pytest.raises(lg.DataError, match="no words"):
+        segmenter.single("  ")
+    assert len(segmenter.single("Ba. Di. Ko").surface.tokens) == 5
+
+
+def test_a_segmenter_comes_back_from_a_file(segmenter, tmp_path):
+    for precision in ("full", "compact"):
+        lg.save(segmenter, tmp_path / "s.lg", precision)
+        again = lg.load(tmp_path / "s.lg")
+        assert list(again.sentences("Badi's kolo. Dazu lo.")) == list(segmenter.sentences("Badi's kolo. Dazu lo."))
+
+
+def test_broken_ranges_are_refused():
+    row = "1-3\tab\t" + "\t".join("_" * 8)
+    with pytest.raises(lg.DataError, match="1-3 does not fit"):
+        lg.fit(lg.Segmenter, [tree(["a", "b"], None, [(0, row)])], by=lg.Gradient())
