@@ -84,13 +84,17 @@ def cohen2013(
     states: Annotated[str, typer.Option(help="Numbers of hidden states.")] = "8,16,24,32",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of EM.")] = 50,
     every: Annotated[int, typer.Option(min=1, help="Rounds of EM between two scores.")] = 10,
+    many: Annotated[
+        int, typer.Option(min=1, help="Hidden states of the grammar whose rules become sums of products.")
+    ] = 32,
     test: Test = False,
 ) -> None:
     """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
     from latentgram.reproduce.cohen2013 import reproduce
 
     sizes = _numbers("--states", states)
-    _run(output, lambda shown: reproduce(data / "constituency" / treebank, sizes, rounds, every, test, shown))
+    folder = data / "constituency" / treebank
+    _run(output, lambda shown: reproduce(folder, sizes, rounds, every, test, shown, many))
 
 
 @app.command(no_args_is_help=True)

@@ -44,6 +44,10 @@ LEAST_VALUE = Field("smallest singular value of a state, in units of the noise o
 CUTOFF = Field("smallest singular value of a state, as a share of its symbol's largest", at_least=0, at_most=1)
 GROWTH = Field("nodes that a symbol must have for each of its states; 1 for no limit", at_least=1)
 SEARCH = Field("grammars tried on held-out data to choose each symbol's states", at_least=0)
+RANK = Field(
+    "tensors of rules as sums of so many products, with which grammars of many states parse faster; 0: whole",
+    at_least=0,
+)
 DIMENSIONS = Field("dimensions of the spectral views that are clustered", at_least=1)
 NOISE = Field(
     "probability with which each feature of a node is dropped in learning, to make grammars of different seeds "

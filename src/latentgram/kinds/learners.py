@@ -144,6 +144,7 @@ class Spectral(_CountedStates, _Basis):
     lexical_cutoff: int | None = fields.LEXICAL_CUTOFF(None)
     noise: float | None = fields.NOISE(None)
     seed: int | None = fields.SEED(None)
+    rank: int | None = fields.RANK(None)
 
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """As for all learners; and each lexicon has its own settings."""

@@ -119,6 +119,20 @@ class LPCFG(Summarised):
     """[I+P] what each symbol keeps for what was never seen under it, rules or words (unseen.py); the rules seen
     are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it all:
     these are not distributions."""
+    rule_rank: Annotated[
+        NDArray[np.int32],
+        shape(ANY),
+        within(0, 2**16),
+        holds("len(rule_rank) in (0, len(rules))", "is not for each rule"),
+    ] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """[R] how many products the tensor of each rule is the sum of (low_rank.py); empty where tensors are whole."""
+    rule_factor: Annotated[
+        Floats,
+        shape(ANY),
+        FINITE,
+        holds("len(rule_factor) == factor_offset[-1]", "does not fit the products of the rules"),
+    ] = field(default_factory=lambda: np.zeros(0))
+    """The products: U [r, m_a], V [r, m_b] and W [r, m_c] of each rule, one after the other."""
     spectra: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """The singular values that learning found for each symbol, the largest first: of Ω = E[φ ψᵀ] for a spectral
     grammar, or for the views that were clustered; empty where nothing was decomposed."""
@@ -146,6 +160,16 @@ class LPCFG(Summarised):
         """Whether the probabilities of all trees sum to at most one. Spectral grammars come near to it, as
         `tree_mass` tells; those of files without `unseen` do not."""
         return self.nonnegative and self.unseen.size > 0
+
+    @property
+    def factor_offset(self) -> Ints:
+        """[R+1] where the products of each rule begin, if rules are sums of some."""
+        return layout(self.rule_rank.astype(np.int64) * self.states[self.rules].sum(1)[: len(self.rule_rank)])
+
+    def with_tensors(self, rule_tensor: Floats, **changes: object) -> LPCFG:
+        """The grammar with other tensors of its rules, which are whole."""
+        whole = {"rule_rank": np.zeros(0, np.int32), "rule_factor": np.zeros(0)}
+        return dataclasses.replace(self, rule_tensor=rule_tensor, **{**whole, **changes})
 
     @cached_property
     def symbol_count(self) -> Floats:
@@ -219,11 +243,10 @@ def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
 
     everyone = np.arange(len(fewer), dtype=np.int32)[:, None]
     offset = Layout.of(grammar.rules, grammar.lexicon, fewer)
-    return dataclasses.replace(
-        grammar,
+    return grammar.with_tensors(
+        cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
         states=fewer,
         rule_offset=offset.rules,
-        rule_tensor=cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
         lexicon_offset=offset.lexicon,
         lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, grammar.lexicon[:, :1]),
         root_offset=offset.symbols,

@@ -56,6 +56,7 @@ class SpectralLPCFG(Latent):
     lexical_cutoff: int = fields.LEXICAL_CUTOFF(5)
     noise: float = fields.NOISE(0.0)
     seed: int = fields.SEED(0)
+    rank: int = fields.RANK(0)
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,6 +29,7 @@ from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble
+from latentgram.lpcfg.low_rank import low_rank
 from latentgram.lpcfg.model import LPCFG, rule_layout, truncated
 from latentgram.lpcfg.printed_lexicon import PrintedLexicon
 from latentgram.lpcfg.settings import SpectralLPCFG
@@ -50,9 +51,11 @@ def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Co
     lexicon = beside(context.engine, lambda: lexicon_of(data, learner))
     views = project(data, ViewSettings.of(learner), context)
     grammar = spectral_grammar(data, views, learner.backoff, lexicon(), context.engine)
-    if not learner.search or context.dev_score is None:
-        return grammar
-    best, trace = search_states(grammar, context.dev_score, learner.search, context.progress)
+    best, trace = grammar, grammar.provenance.trace
+    if learner.search and context.dev_score is not None:
+        best, trace = search_states(grammar, context.dev_score, learner.search, context.progress)
+    if learner.rank:
+        best = low_rank(best, learner.rank)
     return dataclasses.replace(best, provenance=dataclasses.replace(best.provenance, trace=trace))
 
 

@@ -28,8 +28,6 @@ Cost: two dense matrices of symbols by phrase symbols.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,7 +80,7 @@ def _rescaled(grammar: LPCFG, unseen: Array) -> LPCFG:
         1.0 - grammar.unseen[:size] if grammar.unseen.size else seen
     )
     factor = np.repeat(seen[grammar.rules[:, 0]], np.diff(grammar.rule_offset))
-    return dataclasses.replace(grammar, rule_tensor=grammar.rule_tensor * factor, unseen=unseen)
+    return grammar.with_tensors(grammar.rule_tensor * factor, unseen=unseen)
 
 
 def unseen_rules(grammar: LPCFG) -> Unseen:

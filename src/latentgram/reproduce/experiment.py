@@ -19,6 +19,7 @@ from latentgram.errors import DataError
 from latentgram.kinds.protocols import Decoder, Model
 from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
 
@@ -72,13 +73,20 @@ class Experiment(Generic[Grammar, Item]):
         """The training, development or test part."""
         return read_part(self.folder, f"{name}.{self.SUFFIX}", self.read)
 
-    def accuracy(self, grammar: Grammar, treebank: Treebank[Item], decoder: Decoder | None = None) -> float:
+    def accuracy(
+        self,
+        grammar: Model,
+        treebank: Treebank[Item],
+        decoder: Decoder | None = None,
+        pruning: Pruning | None = None,
+    ) -> float:
         """The headline of the score on a part."""
-        return Parser(grammar, decoder or self.DECODER).evaluate(treebank, gold_tags=self.GOLD_TAGS).headline
+        parser = Parser(grammar, decoder or self.DECODER, pruning=pruning)
+        return parser.evaluate(treebank, gold_tags=self.GOLD_TAGS).headline
 
-    def score(self, grammar: Grammar, decoder: Decoder | None = None) -> float:
+    def score(self, grammar: Model, decoder: Decoder | None = None, pruning: Pruning | None = None) -> float:
         """The accuracy on the development part, which is told to who waits."""
-        accuracy = self.accuracy(grammar, self.dev, decoder)
+        accuracy = self.accuracy(grammar, self.dev, decoder, pruning)
         self.scored += 1
         self.progress.step(self.PAPER, self.scored, None, **{self.FIGURE: accuracy})
         return accuracy

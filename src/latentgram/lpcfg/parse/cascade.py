@@ -25,11 +25,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.lpcfg.kernels import low_rank
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart, prune_chart
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
 from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, tree_weight
+from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
@@ -124,6 +126,16 @@ class Cascade:
         )
         return {False: whole, True: part}
 
+    @cached_property
+    def _factors(self) -> dict[bool, tuple[Factors | None, ...]]:
+        """The products of the rules of the finest grammars, where they are sums of some, in either precision."""
+        return {
+            double: tuple(
+                factors_of(grammar, "float64" if double else self.pruning.precision) for grammar in self.finest
+            )
+            for double in (False, True)
+        }
+
     def posterior(
         self,
         leaves: Leaves,
@@ -189,7 +201,11 @@ class Cascade:
             kept = kept[: chart.cell_begin[chart.length]]
             entry, weight = entry[kept], weight[kept]
             scale = scale * abs(total) ** (1.0 / chart.length)
-        results = [posteriors(chart, tensors, entry, weight, scale) for tensors in last]
+        numbers = LeafNumbers(entry, weight, scale)
+        results = [
+            chart_posteriors(chart, tensors, factors, numbers)
+            for tensors, factors in zip(last, self._factors[double], strict=True)
+        ]
         results = [result for result in results if math.isfinite(result[0]) and result[0] != 0.0]
         if not results:
             return None
@@ -199,7 +215,7 @@ class Cascade:
             item,
             edge,
             float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum()),
-            LeafNumbers(entry, weight, scale),
+            numbers,
             last[0] if len(last) == 1 else None,
             sum(result[0] < 0.0 for result in results),
         )
@@ -265,6 +281,24 @@ def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN) -> 
         grammar.root_offset,
         unseen,
     )
+
+
+def chart_posteriors(
+    chart: PackedChart, tensors: Tensors, factors: Factors | None, leaves: LeafNumbers
+) -> tuple[float, Array, Floats]:
+    """Z, and the posteriors of the items and edges of a chart, by whole tensors or by sums of products."""
+    if factors is None:
+        total, item, edge = posteriors(chart, tensors, *leaves)
+    else:
+        total, item, edge = low_rank.posteriors(chart, tensors, factors, *leaves)
+    return total, item, edge
+
+
+def factors_of(grammar: LPCFG, precision: str) -> Factors | None:
+    """The products of the rules of a grammar for the chart, if they are sums of some."""
+    if not grammar.rule_rank.size:
+        return None
+    return Factors(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
 
 
 @dataclass(frozen=True)
