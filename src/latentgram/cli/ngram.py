@@ -246,15 +246,22 @@ def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> None:
     import numpy as np
 
     from latentgram.data.files import read_blocks
+    from latentgram.sequences.kernels.backoff import LINE, write_logs
 
     for path in paths:
         for first, block in read_blocks(path):
-            grams = [line.split() for line in block.splitlines()]
-            if not all(grams):
-                empty = next(i for i, gram in enumerate(grams) if not gram)
-                raise DataError("this line has no words, and an n-gram is wanted", path=path, line=first + empty)
-            logs = automaton.query(grams) / np.log(10)
-            typer.echo("\n".join(f"{log:.5f}" for log in logs.tolist()))
+            try:
+                logs = automaton.query_lines(block)
+            except DataError:
+                lines = block.removesuffix("\n").split("\n")
+                empty = next((i for i, line in enumerate(lines) if not line.split()), None)
+                if empty is None:
+                    raise
+                message = "this line has no words, and an n-gram is wanted"
+                raise DataError(message, path=path, line=first + empty) from None
+            written = np.empty(LINE * len(logs), np.uint8)
+            size = write_logs(logs / np.log(10), written)
+            typer.echo(written[:size].tobytes(), nl=False)
 
 
 def _query_text(automaton: BackoffNGram, paths: list[str], perplexity: bool) -> None:
@@ -271,10 +278,10 @@ def _query_text(automaton: BackoffNGram, paths: list[str], perplexity: bool) -> 
             text = Text.of_block(block, path, line)
             if not len(text):
                 continue
-            total += automaton.score(text)
-            unknown = automaton.unknown_tokens(text)
+            unknown, of_word = automaton.unknown_tokens(text), automaton.word_logprobs(text)
+            total += TextScore.of(of_word[1:], unknown[1:], len(text))
             counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
-            logs, tokens = automaton.logprobs(text), np.diff(text.start)
+            logs, tokens = np.add.reduceat(of_word, text.start[:-1]), np.diff(text.start)
             there = np.isfinite(logs)
             possible += int(there.sum())
             possible_tokens += int(tokens[there].sum())
