@@ -45,7 +45,7 @@ class Counting(Workers):
     """What is asked of `latentgram ngram count`."""
 
     files: list[Path] = argument(
-        "Files or folders, one sentence per line; or tables of n-grams (words, a tab, a count)."
+        "Files or folders, one sentence per line; trees; or tables of n-grams (words, a tab, a count)."
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
@@ -268,13 +268,12 @@ def _query_text(automaton: BackoffNGram, paths: list[str], perplexity: bool) -> 
     import numpy as np
 
     from latentgram.cli.console import say
-    from latentgram.data.files import read_blocks
-    from latentgram.data.text import Text
+    from latentgram.data.text import Text, text_blocks
     from latentgram.evaluate.perplexity import TextScore
 
     total, possible, possible_tokens, possible_log = TextScore(0, 0, 0, 0, 0.0, 0.0), 0, 0, 0.0
     for path in paths:
-        for line, block in read_blocks(path):
+        for line, block in text_blocks(path):
             text = Text.of_block(block, path, line)
             if not len(text):
                 continue

@@ -8,11 +8,12 @@ Eisner 2012, footnote 1). Four bytes per token; reading costs one look-up per to
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 from typing import Annotated
 
 import numpy as np
@@ -29,6 +30,8 @@ BEGIN = "<s>"
 END = "</s>"
 """How the boundary is written; inside it is one symbol, number 0, named `END`."""
 BOUNDARY = 0
+TOGETHER = 10_000
+"""Sentences of trees that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,10 @@ class Text:
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:
-        """Files or folders with one sentence per line, words between blanks; empty lines are skipped."""
+        """Files or folders with one sentence per line, words between blanks; empty lines are skipped.
+
+        Of trees (CoNLL-U or brackets, by the file's name) the words are read.
+        """
         words = WordTable([END])
         return cls._assemble(words, list(encoded_blocks(paths, words)))
 
@@ -162,11 +168,30 @@ def sorted_words(seen: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
 def encoded_blocks(paths: PathLike | Iterable[PathLike], words: WordTable) -> Iterator[NDArray[np.int32]]:
     """Files as arrays of word numbers, a boundary for every newline and after every file; new words get one."""
     for path in expand(paths):
-        for line, block in read_blocks(path):
+        for line, block in text_blocks(path):
             piece = words.encode(block, newline=BOUNDARY)
             _refuse_boundaries(block, words, path, line)
             yield piece
         yield np.zeros(1, np.int32)
+
+
+def text_blocks(path: PathLike) -> Iterator[tuple[int, str]]:
+    """A file in blocks of lines, one sentence per line, each with the number of its first line.
+
+    Of trees, known by the file's name, the lines are the words of each: a number is that of a sentence. Empty
+    elements are no words.
+    """
+    from latentgram.data.cleaning import without_empties
+    from latentgram.data.formats import format_of, has_trees, stream_items
+
+    if not has_trees(path):
+        yield from read_blocks(path)
+        return
+    items = (item.sentence for item in stream_items([os.fspath(path)], format_of(path), None, 1, heads=False))
+    number = 1
+    while some := list(islice(items, TOGETHER)):
+        yield number, "".join(f"{' '.join(without_empties(sentence).words)}\n" for sentence in some)
+        number += len(some)
 
 
 def _refuse_boundaries(block: str, known: WordTable, path: PathLike | None, first: int) -> None:
