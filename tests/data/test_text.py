@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.errors import DataError
 
@@ -58,3 +59,15 @@ def test_one_sentence_is_no_text(given: Any) -> None:
 def test_reserved_words_in_memory_are_placed() -> None:
     with pytest.raises(DataError, match="sentence 2: word 3 is <s>, which is reserved"):
         Text.of(["a b", ("a", "b", "<s>")])
+
+
+def test_of_trees_the_words_are_read(tmp_path: Path) -> None:
+    brackets, rows = tmp_path / "a.mrg", tmp_path / "b.conllu"
+    brackets.write_text("( (S (NP-SBJ-1 (NNP Kim)) (VP (VBZ waits) (S (-NONE- *-1)))))\n( (X (UH Oh)))\n")
+    rows.write_text(
+        "# text = Kim waits\n1\tKim\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_\n2\twaits\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    )
+    words = [("Kim", "waits"), ("Oh",), ("Kim", "waits")]
+    assert [sentence.words for sentence in Text.read([brackets, rows])] == words
+    counts = NGramCounts.read([brackets, rows], order=2, memory="16M")
+    assert (counts["Kim waits"], counts["<s> Oh"], counts.tokens) == (2, 1, 5)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import latentgram as lg
 from latentgram.data.ngrams.arpa import read_arpa as read_arpa_file
@@ -17,6 +19,7 @@ from latentgram.data.tagged import read_tagged
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.compact import CompactNGram
+from latentgram.sequences.kernels.backoff import LINE, write_logs
 from latentgram.sequences.mixing import mix, mixing_weights
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.pruning import divergences, pruned
@@ -358,3 +361,36 @@ def test_the_kenlm_package_reads_our_files(kenlm_model: BackoffNGram, tmp_path: 
     theirs = kenlm.Model(str(tmp_path / "ours.arpa"))
     for sentence in ("The Fulton County Grand Jury said Friday", "an unheard-of zebra said no ."):
         assert kenlm_model.logprob(sentence) / math.log(10) == pytest.approx(theirs.score(sentence), abs=1e-4)
+
+
+def test_queries_as_strings_lists_and_lines_agree() -> None:
+    sentences = [("13 819", "a"), ("a", "b", "c"), ("a", "b", "13 819"), ("b",)] * 3
+    counts = NGramCounts.of(Text.of(sentences), order=3)
+    model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="absolute"))
+    grams = [
+        ("a",),
+        ("<s>", "a"),
+        ("zebra", "a", "b"),
+        ("a", "b", "</s>"),
+        ("a", "zebra"),
+        ("c", "</s>", "a", "b"),
+    ]
+    lines = [" ".join(gram) for gram in grams]
+    one_by_one = [model.query([gram])[0] for gram in grams]
+    for form in (lines, grams, [*lines[:2], *grams[2:]]):
+        assert model.query(form).tolist() == one_by_one
+    assert model.query_lines("\n".join(lines)).tolist() == one_by_one
+    assert model.query_lines("\n".join([*lines, ""])).tolist() == one_by_one
+    # A word with a blank is one word in a list, and a string with a line break is blanks between words.
+    apart = model.query([("a", "b", "13 819"), ("a", "b", "13", "819"), "a\nb"])
+    assert apart.tolist() == [model.query([gram])[0] for gram in (("a", "b", "13 819"), ("819",), ("a", "b"))]
+    assert apart[0] > apart[1]
+    assert model.query([]).size == model.query_lines("").size == 0
+
+
+@given(st.lists(st.floats(-300, 0) | st.just(-np.inf)))
+def test_logs_are_written_as_python_writes_them(logs: list[float]) -> None:
+    out = np.empty(LINE * len(logs), np.uint8)
+    written = out[: write_logs(np.array(logs), out)].tobytes().decode().splitlines()
+    assert [float(text) for text in written] == pytest.approx(logs, abs=5.001e-6)
+    assert all(text == "-inf" or text == f"{float(text):.5f}" for text in written)

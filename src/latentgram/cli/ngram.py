@@ -17,6 +17,9 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import Smoothing
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from latentgram.evaluate.perplexity import TextScore
     from latentgram.sequences.ngram import BackoffNGram
 
@@ -50,7 +53,7 @@ class Counting(Workers):
     """What is asked of `latentgram ngram count`."""
 
     files: list[Path] = argument(
-        "Files or folders, one sentence per line; or tables of n-grams (words, a tab, a count)."
+        "Files or folders, one sentence per line; trees; or tables of n-grams (words, a tab, a count)."
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
@@ -245,10 +248,11 @@ def query(
     if ngrams:
         answers = _query_ngrams(automaton, paths)
         if to is not None:
-            write_table(("ngram", "log10_p"), chain.from_iterable(answers), to)
+            asked = (zip(_ngrams_of(block), logs.tolist(), strict=True) for block, logs in answers)
+            write_table(("ngram", "log10_p"), chain.from_iterable(asked), to)
         else:
-            for block in answers:
-                typer.echo("\n".join(f"{log:.5f}" for _, log in block))
+            for _, logs in answers:
+                typer.echo(_lines(logs), nl=False)
         return
     total = _Queried()
     rows = total.answers(automaton, paths)
@@ -261,20 +265,37 @@ def query(
     total.report()
 
 
-def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[list[tuple[str, float]]]:
-    """Each n-gram and log10 p of its last word, a block of text at a time."""
+def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Blocks of n-grams, one per line, with log10 p of the last word of each."""
     import numpy as np
 
     from latentgram.data.files import read_blocks
 
     for path in paths:
         for first, block in read_blocks(path):
-            grams = [line.split() for line in block.splitlines()]
-            if not all(grams):
-                empty = next(i for i, gram in enumerate(grams) if not gram)
-                raise DataError("this line has no words, and an n-gram is wanted", path=path, line=first + empty)
-            logs = automaton.query(grams) / np.log(10)
-            yield list(zip(map(" ".join, grams), logs.tolist(), strict=True))
+            try:
+                yield block, automaton.query_lines(block) / np.log(10)
+            except DataError:
+                empty = next((i for i, line in enumerate(_ngrams_of(block)) if not line), None)
+                if empty is None:
+                    raise
+                message = "this line has no words, and an n-gram is wanted"
+                raise DataError(message, path=path, line=first + empty) from None
+
+
+def _lines(logs: NDArray[np.float64]) -> bytes:
+    """The numbers as lines of text."""
+    import numpy as np
+
+    from latentgram.sequences.kernels.backoff import LINE, write_logs
+
+    written = np.empty(LINE * len(logs), np.uint8)
+    return written[: write_logs(logs, written)].tobytes()
+
+
+def _ngrams_of(block: str) -> list[str]:
+    """The n-grams of the lines of a block, with single spaces between words."""
+    return [" ".join(line.split()) for line in block.removesuffix("\n").split("\n")]
 
 
 @dataclass
@@ -290,18 +311,20 @@ class _Queried:
         """Of each sentence its number, log10 p, the number of unknown words and the perplexity; by blocks."""
         import numpy as np
 
-        from latentgram.data.files import read_blocks
-        from latentgram.data.text import Text
+        from latentgram.data.text import Text, text_blocks
+        from latentgram.evaluate.perplexity import TextScore
 
         for path in paths:
-            for line, block in read_blocks(path):
+            for line, block in text_blocks(path):
                 text = Text.of_block(block, path, line)
                 if not len(text):
                     continue
-                score, before = automaton.score(text), 0 if self.total is None else self.total.sentences
+                unknown, of_word = automaton.unknown_tokens(text), automaton.word_logprobs(text)
+                score = TextScore.of(of_word[1:], unknown[1:], len(text))
+                before = 0 if self.total is None else self.total.sentences
                 self.total = score if self.total is None else self.total + score
-                counts = np.add.reduceat(automaton.unknown_tokens(text).astype(np.int64), text.start[:-1])
-                logs, tokens = automaton.logprobs(text), np.diff(text.start)
+                counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
+                logs, tokens = np.add.reduceat(of_word, text.start[:-1]), np.diff(text.start)
                 there = np.isfinite(logs)
                 self.possible += int(there.sum())
                 self.possible_tokens += int(tokens[there].sum())

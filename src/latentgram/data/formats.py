@@ -76,6 +76,11 @@ def _first_bytes(path: PathLike) -> bytes:
     raise DataError("the format of standard input cannot be told here: name it", path=path)
 
 
+def has_trees(path: PathLike) -> bool:
+    """Whether a file has trees, by its name."""
+    return _FORMAT_OF.get(plain_suffix(path)) in (BRACKETS, CONLLU)
+
+
 def stream_items(
     files: list[str], format: str, bad: list[DataError] | None, tag_column: int, heads: bool = True
 ) -> Iterator[TreeOrSentence]:

@@ -2,17 +2,18 @@
 
 Number 0 is the boundary. It stands before the first sentence, between any two and after the last, so a sentence
 is what lies between two zeros and an n-gram that begins or ends a sentence is an n-gram like any other (Smith and
-Eisner 2012, footnote 1). Four bytes per token; reading costs one dictionary lookup per token.
+Eisner 2012, footnote 1). Four bytes per token; reading costs one look-up per token (word_table.py).
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 from typing import Annotated
 
 import numpy as np
@@ -22,12 +23,15 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, read_blocks
 from latentgram.data.invariants import ANY, below, holds, shape
 from latentgram.data.sentence import Sentence, SentenceLike
+from latentgram.data.word_table import WordTable
 from latentgram.errors import DataError
 
 BEGIN = "<s>"
 END = "</s>"
 """How the boundary is written; inside it is one symbol, number 0, named `END`."""
 BOUNDARY = 0
+TOGETHER = 10_000
+"""Sentences of trees that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,12 @@ class Text:
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:
-        """Files or folders with one sentence per line, words between blanks; empty lines are skipped."""
-        numbers = numbering()
-        return cls._assemble(numbers, list(encoded_blocks(paths, numbers)))
+        """Files or folders with one sentence per line, words between blanks; empty lines are skipped.
+
+        Of trees (CoNLL-U or brackets, by the file's name) the words are read.
+        """
+        words = WordTable([END])
+        return cls._assemble(words, list(encoded_blocks(paths, words)))
 
     @classmethod
     def of_block(cls, block: str, path: PathLike | None = None, first_line: int = 1) -> Text:
@@ -64,10 +71,10 @@ class Text:
         >>> len(Text.of_block("a rose\\nis a rose\\n"))
         2
         """
-        numbers = numbering()
-        piece = _encode(block, numbers)
-        _refuse_boundaries(block, numbers, path, first_line)
-        return cls._assemble(numbers, [piece])
+        words = WordTable([END])
+        piece = words.encode(block, newline=BOUNDARY)
+        _refuse_boundaries(block, words, path, first_line)
+        return cls._assemble(words, [piece])
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceLike]) -> Text:
@@ -78,7 +85,8 @@ class Text:
         """
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             raise DataError(f"a text is made of several sentences; give a list of them, not {sentences!r}")
-        numbers = numbering()
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        numbers[END]
         words: list[str] = []
         for place, sentence in enumerate(map(Sentence.of, sentences), 1):
             if BEGIN in sentence.words or END in sentence.words:
@@ -87,13 +95,13 @@ class Text:
         return cls._assemble(numbers, [np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))])
 
     @classmethod
-    def _assemble(cls, numbers: dict[str, int], pieces: list[NDArray[np.int32]]) -> Text:
+    def _assemble(cls, seen: Iterable[str], pieces: list[NDArray[np.int32]]) -> Text:
         """Sort the words, and drop boundaries that follow one another (empty lines)."""
         tokens = np.concatenate([np.zeros(1, np.int32), *pieces, np.zeros(1, np.int32)])
         repeated = (tokens[1:] == BOUNDARY) & (tokens[:-1] == BOUNDARY)
         if repeated.any():
             tokens = np.concatenate([tokens[:1], tokens[1:][~repeated]])
-        words, place = sorted_words(numbers)
+        words, place = sorted_words(seen)
         return cls(words, place[tokens])
 
     @cached_property
@@ -148,41 +156,47 @@ class Text:
         return place[self.tokens]
 
 
-def numbering() -> defaultdict[str, int]:
-    """Words numbered in order of first sight, after the boundary."""
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    numbers[END]
-    return numbers
-
-
-def sorted_words(numbers: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
+def sorted_words(seen: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
     """Words in order of first sight, the boundary first, as a sorted alphabet; and the place of each in it."""
-    symbols = list(numbers)
+    symbols = list(seen)
     order = [0, *sorted(range(1, len(symbols)), key=symbols.__getitem__)]
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return Alphabet(tuple(symbols[i] for i in order)), place
 
 
-def encoded_blocks(paths: PathLike | Iterable[PathLike], numbers: dict[str, int]) -> Iterator[NDArray[np.int32]]:
+def encoded_blocks(paths: PathLike | Iterable[PathLike], words: WordTable) -> Iterator[NDArray[np.int32]]:
     """Files as arrays of word numbers, a boundary for every newline and after every file; new words get one."""
     for path in expand(paths):
-        for line, block in read_blocks(path):
-            piece = _encode(block, numbers)
-            _refuse_boundaries(block, numbers, path, line)
+        for line, block in text_blocks(path):
+            piece = words.encode(block, newline=BOUNDARY)
+            _refuse_boundaries(block, words, path, line)
             yield piece
         yield np.zeros(1, np.int32)
 
 
-def _encode(block: str, numbers: dict[str, int]) -> NDArray[np.int32]:
-    """The numbers of a block's words, with a boundary for every newline."""
-    words = block.replace("\n", f" {END} ").split()
-    return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
+def text_blocks(path: PathLike) -> Iterator[tuple[int, str]]:
+    """A file in blocks of lines, one sentence per line, each with the number of its first line.
+
+    Of trees, known by the file's name, the lines are the words of each: a number is that of a sentence. Empty
+    elements are no words.
+    """
+    from latentgram.data.cleaning import without_empties
+    from latentgram.data.formats import format_of, has_trees, stream_items
+
+    if not has_trees(path):
+        yield from read_blocks(path)
+        return
+    items = (item.sentence for item in stream_items([os.fspath(path)], format_of(path), None, 1, heads=False))
+    number = 1
+    while some := list(islice(items, TOGETHER)):
+        yield number, "".join(f"{' '.join(without_empties(sentence).words)}\n" for sentence in some)
+        number += len(some)
 
 
-def _refuse_boundaries(block: str, numbers: dict[str, int], path: PathLike | None, first: int) -> None:
+def _refuse_boundaries(block: str, known: WordTable, path: PathLike | None, first: int) -> None:
     """Text that already has boundary symbols would be counted with twice as many sentences."""
-    if END not in block and BEGIN not in numbers:
+    if END not in block and BEGIN not in known:
         return
     for line, text in enumerate(block.split("\n"), first):
         words = text.split()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import plain_suffix
-from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES, TEXT, format_of
+from latentgram.data.formats import TEXT, format_of, has_trees
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.ngrams.tables import is_table
 from latentgram.data.sentence import Sentence
@@ -171,11 +171,6 @@ def read_tagged_file(specification: str) -> list[Sentence]:
 def is_tagged(file: str) -> bool:
     """Whether a file has one word per line with tags, by its name."""
     return plain_suffix(split_specification(file)[0]) in TAGGED_SUFFIXES
-
-
-def has_trees(file: str) -> bool:
-    """Whether a file has trees, by its name."""
-    return plain_suffix(file) in (*SUFFIXES[BRACKETS], *SUFFIXES[CONLLU])
 
 
 def _all_stored(files: Iterable[Path]) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand, read_blocks
+from latentgram.data.files import PathLike, expand
 from latentgram.data.ngrams.arpa import Arpa
 from latentgram.data.ngrams.arpa import read_arpa as read_arpa_file
 from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts, cutoffs_of
@@ -32,7 +32,7 @@ from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
-from latentgram.data.text import BOUNDARY, END, Text
+from latentgram.data.text import BOUNDARY, END, Text, text_blocks
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.parallel import Engine
@@ -331,7 +331,7 @@ class _Count:
 
 def _blocks(files: Sequence[str], digest: hashlib._Hash) -> Iterator[Block]:
     for path in files:
-        for line, block in read_blocks(path):
+        for line, block in text_blocks(path):
             digest.update(block.encode())
             yield path, line, block
 

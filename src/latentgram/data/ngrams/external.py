@@ -30,7 +30,8 @@ from latentgram.data.ngrams.counts import Level, NGramCounts, cutoffs_of, freque
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
-from latentgram.data.text import BEGIN, BOUNDARY, encoded_blocks, numbering, sorted_words
+from latentgram.data.text import BEGIN, BOUNDARY, END, encoded_blocks, sorted_words
+from latentgram.data.word_table import WordTable
 from latentgram.errors import DataError, SettingError
 from latentgram.interrupt import short_lived
 from latentgram.progress import Progress, Silent
@@ -161,10 +162,10 @@ def _merged(
     """Read, count and merge in a folder that is removed at the end, whatever happens."""
     with _workplace(temporary) as folder:
         paths = expand(paths)
-        numbers, count, size = _number_words(paths, folder / "text", progress)
+        seen, count, size = _number_words(paths, folder / "text", progress)
         if size == 1:
             raise DataError("there is no sentence to count", path=next(iter(paths), None))
-        words, place = sorted_words(numbers)
+        words, place = sorted_words(seen)
         sums = np.zeros(len(words), np.int64)
         sums[place] = count
         final, classes, onward = words, None, np.arange(len(words), dtype=np.int32)
@@ -380,12 +381,12 @@ def _number_words(
 ) -> tuple[list[str], NDArray[np.int64], int]:
     """Write the text as word numbers; words in order of first sight, how often each occurs, and all tokens."""
     files = expand(paths)
-    numbers = numbering()
+    words = WordTable([END])
     count = np.ones(1, np.int64)
     with target.open("wb") as out, metered(files) as meter:
         np.zeros(1, np.int32).tofile(out)
         size, ended = 1, True
-        for piece in encoded_blocks(files, numbers):
+        for piece in encoded_blocks(files, words):
             boundary = piece == BOUNDARY
             repeated = boundary & np.concatenate([[ended], boundary[:-1]])
             piece = piece[~repeated]
@@ -394,10 +395,10 @@ def _number_words(
             ended = bool(piece[-1] == BOUNDARY)
             piece.tofile(out)
             size += len(piece)
-            seen = np.bincount(piece, minlength=len(numbers))
+            seen = np.bincount(piece, minlength=len(words))
             count = np.concatenate([count, np.zeros(len(seen) - len(count), np.int64)]) + seen
             progress.step("reading", meter.done, meter.total or None)
-    return list(numbers), count, size
+    return list(words), count, size
 
 
 def _cut(text: Path, most: int) -> Iterator[NDArray[np.int32]]:

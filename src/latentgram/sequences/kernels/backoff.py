@@ -19,6 +19,10 @@ from latentgram.numeric.search import find
 MOST = 8
 """More than the states that can be held at once: the order of the model at most."""
 
+NEWLINE = -2
+"""Ends an n-gram in a list of them."""
+LINE = 24
+"""Bytes that a number may take where it is written."""
 TRIES = 100_000
 """Draws of a word after which one that should have been refused is taken."""
 
@@ -33,6 +37,20 @@ class Memory(NamedTuple):
     word_state: np.ndarray
 
 
+class Scoring(NamedTuple):
+    """A model under the failure reading; see `latentgram.sequences.ngram.BackoffNGram` for the arrays."""
+
+    initial: int
+    backoff: np.ndarray
+    failure: np.ndarray
+    arc_start: np.ndarray
+    arc_word: np.ndarray
+    arc_prob: np.ndarray
+    arc_target: np.ndarray
+    arc_of_word: np.ndarray
+    """[words] the arc of the empty history for each word, or -1."""
+
+
 @njit()
 def find_arc(arc_start, arc_word, state, word):
     """The arc of a state for a word, or -1."""
@@ -40,54 +58,97 @@ def find_arc(arc_start, arc_word, state, word):
 
 
 @njit()
-def score_failure(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, tokens):
+def _follow(model, state, word):
+    """The arc for a word from a state or one that it backs off to (-1: none), and the weight of backing off.
+
+    Of the empty history, which has an arc for nearly every word, the arc is looked up by the word's number.
+    """
+    weight = 1.0
+    if word < 0:
+        return np.int64(-1), weight
+    while state > 0:
+        arc = find_arc(model.arc_start, model.arc_word, state, word)
+        if arc >= 0:
+            return arc, weight
+        weight *= model.failure[state]
+        state = model.backoff[state]
+    return np.int64(model.arc_of_word[word]), weight
+
+
+@njit()
+def score_failure(model, tokens):
     """log p of each token given those before it; `tokens` begins and ends with the boundary 0."""
     logs = np.zeros(tokens.size)
-    state = initial
+    state = model.initial
     for i in range(1, tokens.size):
-        weight = 1.0
-        arc = find_arc(arc_start, arc_word, state, tokens[i])
-        while arc < 0 and state > 0:
-            weight *= failure[state]
-            state = backoff[state]
-            arc = find_arc(arc_start, arc_word, state, tokens[i])
+        arc, weight = _follow(model, state, tokens[i])
         if arc < 0:
             logs[i] = -np.inf
-            state = initial if tokens[i] == 0 else 0
+            state = model.initial if tokens[i] == 0 else 0
         else:
-            logs[i] = np.log(weight * arc_prob[arc])
-            state = arc_target[arc]
+            logs[i] = np.log(weight * model.arc_prob[arc])
+            state = model.arc_target[arc]
     return logs
 
 
 @njit()
-def score_grams(initial, backoff, failure, arc_start, arc_word, arc_prob, arc_target, grams):
-    """log p of the last word of each row of `grams` given those before it, under the failure reading.
+def score_grams(model, tokens, logs):
+    """log p of the last word of each n-gram given those before it, under the failure reading.
 
-    -1 are words that the automaton lacks: before the last one they bring it to the empty history.
+    N-grams end with `NEWLINE`. -1 are words that the automaton lacks: before the last one they bring it to the
+    empty history. Fills `logs` and returns their number, or -1 - n where n-gram n has no words.
     """
-    logs = np.empty(grams.shape[0])
-    for row in range(grams.shape[0]):
-        state = 0
-        last = grams.shape[1] - 1
-        for column in range(last):
-            word = grams[row, column]
-            if word == 0:
-                state = initial
-                continue
-            arc = find_arc(arc_start, arc_word, state, word)
-            while arc < 0 and state > 0:
-                state = backoff[state]
-                arc = find_arc(arc_start, arc_word, state, word)
-            state = arc_target[arc] if arc >= 0 else 0
-        weight = 1.0
-        arc = find_arc(arc_start, arc_word, state, grams[row, last])
-        while arc < 0 and state > 0:
-            weight *= failure[state]
-            state = backoff[state]
-            arc = find_arc(arc_start, arc_word, state, grams[row, last])
-        logs[row] = np.log(weight * arc_prob[arc]) if arc >= 0 else -np.inf
-    return logs
+    row = 0
+    state = 0
+    first = 0
+    for i in range(tokens.size):
+        word = tokens[i]
+        if word == NEWLINE:
+            if i == first:
+                return -1 - row
+            row += 1
+            state = 0
+            first = i + 1
+            continue
+        if tokens[i + 1] != NEWLINE and word == 0:
+            state = model.initial
+            continue
+        arc, weight = _follow(model, state, word)
+        if tokens[i + 1] == NEWLINE:
+            logs[row] = np.log(weight * model.arc_prob[arc]) if arc >= 0 else -np.inf
+        else:
+            state = model.arc_target[arc] if arc >= 0 else 0
+    return row
+
+
+@njit()
+def write_logs(logs, out):
+    """Write numbers with five digits after the point, one per line, as bytes of at most `LINE` each; how many."""
+    size = 0
+    digits = np.empty(LINE, np.uint8)
+    for log in logs:
+        if log < 0.0:
+            out[size] = 45
+            size += 1
+        if np.isinf(log):
+            out[size], out[size + 1], out[size + 2] = 105, 110, 102
+            size += 3
+        else:
+            rest = np.int64(np.rint(abs(log) * 1e5))
+            used = 0
+            while rest > 0 or used < 6:
+                digits[used] = 48 + rest % 10
+                rest //= 10
+                used += 1
+            for k in range(used - 1, -1, -1):
+                out[size] = digits[k]
+                size += 1
+                if k == 5:
+                    out[size] = 46
+                    size += 1
+        out[size] = 10
+        size += 1
+    return size
 
 
 @njit()
