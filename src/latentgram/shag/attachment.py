@@ -241,6 +241,11 @@ class AttachmentBackend(ABC, Generic[Analysed]):
             raise SettingError(f"dependency trees are decoded by MBR or Viterbi, not {type(decoder).__name__}")
         self.decoder = chosen
 
+    @property
+    def projective(self) -> bool:
+        """Whether all its trees are projective."""
+        return True
+
     @abstractmethod
     def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> Analysed:
         """The analysis of a sentence under what is known of it."""
@@ -284,7 +289,8 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         if not isinstance(tree, DependencyTree):
             raise DataError("a parser of dependency trees scores dependency trees, not trees of phrases")
         analysis, heads = self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1
-        return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if tree.is_projective else -math.inf)
+        possible = tree.is_projective or not self.projective
+        return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if possible else -math.inf)
 
     def _parses(self, trees: Sequence[tuple[Analysed, Heads]]) -> list[Parse]:
         """The parses of trees given by their heads; their relations are asked for together."""
