@@ -30,7 +30,7 @@ from latentgram.arcs.kernels.relations import name_arcs
 from latentgram.arcs.symbols import ArcSymbols
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.invariants import ANY, FINITE, below, holds, rising, shape, within
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, holds, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
@@ -94,16 +94,20 @@ class ArcRelations:
 
     names: Annotated[Alphabet, holds("len(names) > 0", "has no name")]
     weights: Annotated[HashedWeights, holds("len(names) == 1 or weights.size >= len(names) + 8", "is too short")]
+    scale: Annotated[float, NONNEGATIVE, FINITE] = 0.0
+    """p(relation | head) ∝ exp(scale · score); 0 in files of a time when it was not fitted."""
 
-    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[str, ...]:
-        """The relations of a tree; symbols [4, N + 2] with places for root and end, heads from 1, 0 the root."""
+    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[tuple[str, ...], Floats]:
+        """The relations of a tree and their probabilities given its heads, none if there are none.
+
+        symbols [4 or 5 + F, N + 2] with places for root and end, heads from 1, 0 the root.
+        """
         if len(self.names) == 1:
-            return self.names.symbols * len(heads)
+            return self.names.symbols * len(heads), np.zeros(0)
         places = np.zeros(len(heads) + 2, np.int64)
         places[1:-1] = heads
-        relations = np.empty(len(heads), np.int64)
-        name_arcs(symbols, places, relations, self.weights.dense, len(self.names))
-        return tuple(self.names.decode(relations))
+        relations, sure = name_arcs(symbols, places, self.weights.dense, len(self.names), self.scale)
+        return tuple(self.names.decode(relations)), sure if self.scale > 0.0 else np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
-from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, Sum, with_tags
+from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
 from latentgram.shag.grammar import Floats
 
 
@@ -122,8 +122,8 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
             raise analysis.no_parse
         return sorted(rated, key=itemgetter(1), reverse=True)[:count]
 
-    def _relations(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> Iterator[tuple[str, ...]]:
-        return (self.model.relations.predict(analysis.symbols, heads + 1) for analysis, heads in trees)
+    def _relations(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> Iterator[NamedArcs]:
+        return (NamedArcs(*self.model.relations.predict(analysis.symbols, heads + 1)) for analysis, heads in trees)
 
 
 class RerankingBackend(ArcBackend):
