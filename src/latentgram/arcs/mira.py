@@ -9,7 +9,12 @@ The sentences are divided into folds. Models learned from the other folds
 With `best` = k > 1 it is k-best MIRA (kernels/k_best_mira.py), by which McDonald (2006) learns the base parser of
 Dhillon et al. 2012.
 
-The relations of arcs are learned apart, from the right trees. Cost: with folds about twice that of one training.
+With `non_projective` trees are learned from as they are and their rivals may have crossing arcs: maximum spanning
+trees in the first order, rearranged projective ones in the second (numeric/spanning.py, numeric/rearranging.py).
+There the pruner gives the posteriors, so its scale is the model's.
+
+The relations of arcs are learned apart, from the right trees; the scale of their probabilities is fitted to half
+of the sentences by what the other half has taught. Cost: with folds about twice that of one training.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from scipy.optimize import minimize_scalar
 from latentgram.arcs.kernels.k_best_mira import k_best_pass
 from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
-from latentgram.arcs.kernels.relations import relation_pass
+from latentgram.arcs.kernels.relations import losses_by_scale, relation_pass
 from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
 from latentgram.arcs.settings import MIRAArcs
 from latentgram.arcs.symbols import ArcSymbols, EncodedTrees, projective_treebank
@@ -32,6 +37,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.treebank import Treebank
+from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.progress import Progress, Silent
 
@@ -41,6 +47,9 @@ PRUNER_PASSES = 4
 RELATION_PASSES = 5
 RELATION_BITS = 20
 RELATION_STEP = 0.05
+RELATION_SCALE = 5.0
+"""The scale of the probabilities of relations where it cannot be fitted."""
+RELATION_SCALES = np.geomspace(0.5, 100.0, 54)
 SCALE = 2.0
 """The scale of the normalised reading where it cannot be fitted."""
 FITTED = 200
@@ -68,7 +77,8 @@ class _Training:
         for done in range(1, self.passes + 1):
             order = random.permutation(data.size)
             if self.learner.best == 1:
-                wrong, clock = mira_pass(order, data, self.learner.step, clock, weights, summed)
+                crossing = self.learner.non_projective
+                wrong, clock = mira_pass(order, data, self.learner.step, clock, weights, summed, crossing)
             else:
                 best, step = self.learner.best, self.learner.step
                 wrong, clock = k_best_pass(order, data, best, step, clock, weights, summed)
@@ -87,18 +97,21 @@ class _Training:
 
 def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Context) -> ArcFactored:
     """The recipe: a parser of the order that the learner names."""
-    projective, lifting = projective_treebank(trees)
-    sentences = projective.sentences()
+    if learner.non_projective and learner.best > 1:
+        raise SettingError("k-best MIRA (best above 1) lists projective trees: it does not go with non_projective")
+    bank, lifting = projective_treebank(trees, not learner.non_projective)
+    sentences = bank.sentences()
     symbols = ArcSymbols.of(sentences, learner.rare)
-    data = symbols.encode(sentences)._replace(heads=projective.arrays.heads.astype(np.int64))
-    relations = _learn_relations(projective, data, learner)
+    data = symbols.encode(sentences)._replace(heads=bank.arrays.heads.astype(np.int64))
+    relations = _learn_relations(bank, data, learner)
     # The folds stand one after the other, so that lists made fold by fold are those of the whole.
     numbers = np.arange(data.size)
     data = data.select(np.argsort(numbers % learner.folds, kind="stable"))
     folds = np.array_split(numbers, np.cumsum(np.bincount(numbers % learner.folds))[:-1])
     folds = [fold for fold in folds if len(fold)]
     whole = Provenance(trace=({"words": float(len(data.heads)), "lifted": float(lifting.moved)},))
-    blank = ArcFactored(symbols, 1, HashedWeights.of(np.zeros(2)), None, SCALE, learner.floor, relations, whole)
+    unlearned, projective = HashedWeights.of(np.zeros(2)), not learner.non_projective
+    blank = ArcFactored(symbols, 1, unlearned, None, SCALE, learner.floor, relations, whole, projective)
     if learner.order == 1:
         return _learn(data, folds, blank, _Training(learner, learner.passes), context, "MIRA")
     training = _Training(learner, min(PRUNER_PASSES, learner.passes))
@@ -116,7 +129,7 @@ def _with_likely_heads(
 ) -> EncodedTrees:
     """Trees with lists of the heads that are likely by the weights that have not seen their fold."""
     lists = [
-        list_likely_heads(data.select(fold), weights, pruner.scale, pruner.floor)
+        list_likely_heads(data.select(fold), weights, pruner.scale, pruner.floor, not pruner.projective)
         for fold, weights in zip(folds, held_out, strict=True)
     ]
     ends = np.cumsum([0, *(start[-1] for start, _ in lists)])
@@ -144,13 +157,21 @@ def _learn(
     held_out: Sequence[Weights] | None = None,
 ) -> ArcFactored:
     """The model `blank` with learned weights and a fitted scale."""
+    if blank.pruner is not None and not blank.projective:
+        return _weighed(data, blank, training, context, stage, blank.pruner.scale)
     if held_out is None:
         held_out = _jackknifed(data, folds, training, context)
     samples = []
     for fold, weights in zip(folds, held_out, strict=False):
         model = replace(blank, weights=HashedWeights.of(weights))
         samples += [(model, data.select(fold[:: max(1, len(fold) * len(folds) // FITTED)]))]
-    scale = _fitted_scale(samples)
+    return _weighed(data, blank, training, context, stage, _fitted_scale(samples))
+
+
+def _weighed(
+    data: EncodedTrees, blank: ArcFactored, training: _Training, context: Context, stage: str, scale: float
+) -> ArcFactored:
+    """The model `blank` with learned weights and a scale."""
     score = context.dev_score
 
     def of_weights(weights: Weights) -> ArcFactored:
@@ -187,12 +208,29 @@ def _fitted_scale(samples: Sequence[tuple[ArcFactored, EncodedTrees]]) -> float:
 def _learn_relations(bank: Treebank[DependencyTree], data: EncodedTrees, learner: MIRAArcs) -> ArcRelations:
     names = [name for tree in bank for name in tree.deprels]
     alphabet = Alphabet.of(names)
-    weights = np.zeros((1 << RELATION_BITS) + len(alphabet), np.float32)
+    size = len(alphabet)
+    if size == 1:
+        return ArcRelations(alphabet, HashedWeights.of(np.zeros(2)))
+    relations = alphabet.encode(names)
+    weights = _relation_weights(data, np.arange(data.size), relations, size, learner.seed)
+    half, held_out = np.arange(0, data.size, 2), np.arange(1, data.size, 2)
+    if not len(held_out):
+        return ArcRelations(alphabet, HashedWeights.of(weights), RELATION_SCALE)
+    held_out = held_out[:: max(1, len(held_out) // FITTED)]
+    words = np.concatenate([np.arange(*data.offsets[number : number + 2]) for number in held_out])
+    others = _relation_weights(data, half, relations, size, learner.seed)
+    losses = losses_by_scale(data.select(held_out), relations[words], others, size, RELATION_SCALES)
+    return ArcRelations(alphabet, HashedWeights.of(weights), float(RELATION_SCALES[np.argmin(losses)]))
+
+
+def _relation_weights(
+    data: EncodedTrees, numbers: Ints, relations: NDArray[np.int32], size: int, seed: int
+) -> Weights:
+    """The averaged weights of names, learned from the sentences with these numbers."""
+    weights = np.zeros((1 << RELATION_BITS) + size, np.float32)
     summed = np.zeros(len(weights))
-    random, clock = np.random.default_rng(learner.seed), 0.0
-    if len(alphabet) > 1:
-        relations = alphabet.encode(names)
-        for _ in range(RELATION_PASSES):
-            order = random.permutation(data.size)
-            _, clock = relation_pass(order, data, relations, len(alphabet), RELATION_STEP, clock, weights, summed)
-    return ArcRelations(alphabet, HashedWeights.of(weights - summed / max(clock, 1.0)))
+    random, clock = np.random.default_rng(seed), 0.0
+    for _ in range(RELATION_PASSES):
+        order = numbers[random.permutation(len(numbers))]
+        _, clock = relation_pass(order, data, relations, size, RELATION_STEP, clock, weights, summed)
+    return (weights - summed / clock).astype(np.float32)

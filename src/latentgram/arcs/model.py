@@ -1,4 +1,4 @@
-"""`ArcFactored`: projective trees scored by features of arcs, and of adjacent siblings (McDonald 2006).
+"""`ArcFactored`: trees scored by features of arcs, and of adjacent siblings (McDonald 2006).
 
     score(y) = Σ_{(h,m) in y} w·f(h,m)  [+ Σ_{(h,s,m) in y} w·g(h,s,m) in the second order]
 
@@ -9,6 +9,10 @@ with a small constant.
 
 **The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
 learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
+
+**Crossing arcs.** Trees are projective unless the model says otherwise. If not, the first order is exact over all
+trees (numeric/spanning.py), and the second rearranges its best projective tree (numeric/rearranging.py); the
+normalised reading there is that of its pruner, which is exact.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from latentgram.arcs.kernels.relations import name_arcs
 from latentgram.arcs.symbols import ArcSymbols
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.invariants import ANY, FINITE, below, holds, rising, shape, within
+from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, holds, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
@@ -40,7 +44,9 @@ from latentgram.numeric.projective import (
     score_heads,
     second_order,
 )
+from latentgram.numeric.rearranging import best_rearranged
 from latentgram.numeric.semiring import Log
+from latentgram.numeric.spanning import best_spanning, draw_spanning, k_best_spanning, spanning_marginals
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -88,16 +94,20 @@ class ArcRelations:
 
     names: Annotated[Alphabet, holds("len(names) > 0", "has no name")]
     weights: Annotated[HashedWeights, holds("len(names) == 1 or weights.size >= len(names) + 8", "is too short")]
+    scale: Annotated[float, NONNEGATIVE, FINITE] = 0.0
+    """p(relation | head) ∝ exp(scale · score); 0 in files of a time when it was not fitted."""
 
-    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[str, ...]:
-        """The relations of a tree; symbols [4, N + 2] with places for root and end, heads from 1, 0 the root."""
+    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[tuple[str, ...], Floats]:
+        """The relations of a tree and their probabilities given its heads, none if there are none.
+
+        symbols [4 or 5 + F, N + 2] with places for root and end, heads from 1, 0 the root.
+        """
         if len(self.names) == 1:
-            return self.names.symbols * len(heads)
+            return self.names.symbols * len(heads), np.zeros(0)
         places = np.zeros(len(heads) + 2, np.int64)
         places[1:-1] = heads
-        relations = np.empty(len(heads), np.int64)
-        name_arcs(symbols, places, relations, self.weights.dense, len(self.names))
-        return tuple(self.names.decode(relations))
+        relations, sure = name_arcs(symbols, places, self.weights.dense, len(self.names), self.scale)
+        return tuple(self.names.decode(relations)), sure if self.scale > 0.0 else np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +151,57 @@ class ArcScores:
         return drawn
 
 
+@dataclass(frozen=True, eq=False)
+class SpanningScores(ArcScores):
+    """The scores of all trees of a sentence, arcs that cross included, of the first order."""
+
+    def best(self) -> tuple[Ints, float]:
+        """The heads of the best tree (from 0, −1 for the root word) and its score."""
+        heads, score = best_spanning(self.trees.arc, self.trees.root)
+        return heads, float(score)
+
+    def k_best(self, k: int) -> tuple[Ints, Floats]:
+        """[at most k, N] the heads of the best trees, best first, and their scores."""
+        heads, scores = k_best_spanning(self.trees.arc, self.trees.root, k)
+        return heads, scores
+
+    def marginals(self, scale: float) -> tuple[Floats, Floats, float]:
+        """Posteriors of all arcs [N, N] and root words [N] under exp(scale · score), and log Z."""
+        arcs, roots, log_total = spanning_marginals(scale * self.trees.arc, scale * self.trees.root)
+        return arcs, roots, float(log_total)
+
+    def draw(self, scale: float, uniforms: Floats) -> Ints:
+        """[trees, N] the heads of trees drawn from exp(scale · score), by the rows of `uniforms`."""
+        drawn: Ints = draw_spanning(scale * self.trees.arc, scale * self.trees.root, uniforms)
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class RearrangedScores(SpanningScores):
+    """The scores of the second order over trees with crossing arcs; all but the best tree is the pruner's."""
+
+    listed: TreeScores
+    """The scores of arcs and siblings."""
+
+    def best(self) -> tuple[Ints, float]:
+        """The heads of the best projective tree, rearranged, and their score."""
+        heads, score = best_rearranged(self.listed)
+        return heads, float(score)
+
+    def k_best(self, k: int) -> tuple[Ints, Floats]:
+        """There is no such list."""
+        raise SettingError(
+            "a parser of order 2 whose arcs may cross finds one tree, not the n best: train with order 1 for lists"
+        )
+
+
 def _scaled(trees: TreeScores, scale: float) -> TreeScores:
     return trees._replace(arc=scale * trees.arc, root=scale * trees.root, sibling=scale * trees.sibling)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArcFactored(Summarised):
-    """A projective parser that scores arcs (order 1), or arcs and adjacent siblings (order 2).
+    """A parser that scores arcs (order 1), or arcs and adjacent siblings (order 2).
 
     >>> import latentgram as lg
     >>> model = lg.fit(lg.ArcFactored, lg.demo_dependencies(30, seed=0), by=lg.MIRA(order=1, passes=1))
@@ -166,6 +220,8 @@ class ArcFactored(Summarised):
     """A head is looked at in the second order if it is at least so many times as likely as the likeliest one."""
     relations: ArcRelations
     provenance: Provenance = field(default_factory=Provenance)
+    projective: bool = True
+    """Whether all its trees are projective."""
 
     def __post_init__(self) -> None:
         if self.order not in (1, 2) or (self.order == 2) != (self.pruner is not None):
@@ -184,14 +240,28 @@ class ArcFactored(Summarised):
             if allowed is not None:
                 arc[~allowed[0]] = -np.inf
                 root[~allowed[1]] = -np.inf
-            return ArcScores(first_order(arc, root))
+            return (ArcScores if self.projective else SpanningScores)(first_order(arc, root))
+        pruner = self.pruner
         if allowed is None:
-            kept = likely_arcs(symbols, self.pruner.weights.dense, self.pruner.scale, self.floor)
-            allowed = kept[1:], kept[0]
-        trees = second_order(allowed[0])
+            kept = likely_arcs(symbols, pruner.weights.dense, pruner.scale, self.floor, not self.projective)
+            mask = kept[1:], kept[0]
+        else:
+            mask = allowed if self.projective else self._likely_among(pruner.scores(symbols, allowed))
+        trees = second_order(mask[0])
         score_listed(symbols, self.weights.dense, trees)
-        trees.root[~allowed[1]] = -np.inf
-        return ArcScores(trees)
+        trees.root[~mask[1]] = -np.inf
+        if self.projective:
+            return ArcScores(trees)
+        return RearrangedScores(pruner.scores(symbols, allowed).trees, trees)
+
+    def _likely_among(self, scores: ArcScores) -> Mask:
+        """The arcs that the pruner finds likely among allowed ones, those of its best tree included."""
+        arcs, roots, _ = scores.marginals(self.scale)
+        least = self.floor * np.maximum(arcs.max(0), roots)
+        heads, _ = scores.best()
+        arcs[heads[heads >= 0], np.flatnonzero(heads >= 0)] = 1.0
+        roots[heads < 0] = 1.0
+        return (arcs >= least) & (arcs > 0), (roots >= least) & (roots > 0)
 
     def tree_score(self, tree: DependencyTree) -> float:
         """The score of a tree, pruned or not."""
@@ -203,8 +273,9 @@ class ArcFactored(Summarised):
 
     def summary(self) -> str:
         """One line about the size."""
+        kind = "" if self.projective else ", arcs may cross"
         return (
-            f"arc-factored parser of order {self.order}: {len(self.weights):,} weights, "
+            f"arc-factored parser of order {self.order}{kind}: {len(self.weights):,} weights, "
             f"{len(self.symbols.words):,} words, {len(self.symbols.tags.alphabet)} tags, "
             f"{len(self.relations.names)} relations"
         )

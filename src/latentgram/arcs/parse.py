@@ -15,15 +15,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.arcs.model import ArcFactored, ArcScores
+from latentgram.arcs.model import ArcFactored, ArcScores, SpanningScores
 from latentgram.arcs.nbest import NBestList
 from latentgram.arcs.reranker import Reranker
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
-from latentgram.errors import SettingError
+from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
-from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, Sum, with_tags
+from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
 from latentgram.shag.grammar import Floats
 
 
@@ -51,10 +51,16 @@ class ArcAnalysis(Analysis):
         if self.cases[0].order == 2:
             return self.posteriors.entropy
         # Arcs that a case leaves out have the posterior 0 there, so the scores of all trees serve for every case.
-        scores, total = self.model.scores(self.symbols).trees, self.total
+        scores = (self.model.scores(self.symbols) if self.masks else self.cases[0]).trees
+        total = self.total
         expected = (total.arcs * np.where(total.arcs > 0, scores.arc, 0.0)).sum()
         expected += (total.roots * np.where(total.roots > 0, scores.root, 0.0)).sum()
         return max(float(total.log_total - self.model.scale * expected), 0.0)
+
+    @property
+    def no_parse(self) -> NoParse:
+        """What is raised where no tree obeys the constraints."""
+        return super().no_parse if self.model.projective else NoParse(f"no tree obeys: {self.known}")
 
     def tree_logprob(self, heads: Heads) -> float:
         """log p(tree | sentence), and what is known of it."""
@@ -74,6 +80,11 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
     def __init__(self, model: ArcFactored, decoder: Decoder | None = None) -> None:
         super().__init__(decoder, Viterbi())
         self.model = model
+
+    @property
+    def projective(self) -> bool:
+        """Whether all its trees are projective."""
+        return self.model.projective
 
     @property
     def tags(self) -> frozenset[str]:
@@ -99,8 +110,8 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
         rated: list[tuple[Heads, float]] = []
         for mask, scores in zip(analysis.masks or (None,), analysis.cases, strict=True):
             if isinstance(self.decoder, MBR):
-                arcs, roots = analysis.posteriors.arcs, analysis.posteriors.roots
-                trees, merits = self.decoder.k_best(arcs, roots, count, mask)
+                gains = self.decoder.scores(analysis.posteriors.arcs, analysis.posteriors.roots, mask)
+                trees, merits = (ArcScores if self.projective else SpanningScores)(gains).k_best(count)
             elif count == 1:
                 heads, merit = scores.best()
                 trees, merits = heads[None], np.array([merit])
@@ -111,8 +122,8 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
             raise analysis.no_parse
         return sorted(rated, key=itemgetter(1), reverse=True)[:count]
 
-    def _relations(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> Iterator[tuple[str, ...]]:
-        return (self.model.relations.predict(analysis.symbols, heads + 1) for analysis, heads in trees)
+    def _relations(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> Iterator[NamedArcs]:
+        return (NamedArcs(*self.model.relations.predict(analysis.symbols, heads + 1)) for analysis, heads in trees)
 
 
 class RerankingBackend(ArcBackend):

@@ -60,6 +60,10 @@ class Reranker(Summarised):
                 f"a reranker with these scorers has {names} features with a name and a weight each, "
                 f"got {len(self.names)} names and {len(self.weights)} weights"
             )
+        if not self.base.projective:
+            raise SettingError(
+                "models rate projective trees: a reranker needs a base parser whose arcs do not cross"
+            )
         tags = len(self.base.symbols.tags.alphabet)
         if self.templates.size not in (0, template_room(tags)):
             raise SettingError(

@@ -21,6 +21,7 @@ class MIRAArcs(Settings):
     rare: int = fields.RARE_UNKNOWN(0)
     folds: int = fields.FOLDS(2)
     floor: float = fields.FLOOR(1e-3)
+    non_projective: bool = fields.NON_PROJECTIVE(False)
     seed: int = fields.SEED(0)
 
 

@@ -62,12 +62,18 @@ def features_of(feats: str) -> list[str]:
     return feats.split("|") if feats != NO_FEATURES else []
 
 
-def projective_treebank(trees: Sequence[DependencyTree]) -> tuple[Treebank[DependencyTree], Lifting]:
-    """The trees to learn from, those that are not projective lifted, and how much that changed."""
+def projective_treebank(
+    trees: Sequence[DependencyTree], projective: bool = True
+) -> tuple[Treebank[DependencyTree], Lifting]:
+    """The trees to learn from, those that are not projective lifted, and how much that changed.
+
+    If they need not be `projective`, they stay as they are.
+    """
     bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
     if not len(bank):
         raise DataError("there are no trees to learn from")
-    return bank.projectivise()
+    lifted = bank.projectivise()  # which says what is wrong with heads that are no tree
+    return lifted if projective else (bank, Lifting())
 
 
 class EncodedTrees(NamedTuple):

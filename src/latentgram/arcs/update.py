@@ -43,29 +43,30 @@ def update(model: ArcFactored, trees: Iterable[DependencyTree]) -> ArcFactored:
     new_trees = list(trees)
     if not new_trees:
         return model
-    projective, _ = projective_treebank(new_trees)
-    heads = projective.arrays.heads.astype(np.int64)
-    data = model.symbols.encode(projective.sentences())._replace(heads=heads)
+    bank, _ = projective_treebank(new_trees, model.projective)
+    heads = bank.arrays.heads.astype(np.int64)
+    data = model.symbols.encode(bank.sentences())._replace(heads=heads)
     told = model.provenance.fields.get("step")
     step = told if isinstance(told, float) and told else STEP
     pruner = model.pruner and replace(model.pruner, weights=_moved(model.pruner, data, step))
     grown = replace(model, pruner=pruner)
-    trace = (*model.provenance.trace, {"updated": float(len(projective))})
+    trace = (*model.provenance.trace, {"updated": float(len(bank))})
     return replace(
         grown,
         weights=_moved(grown, data, step),
-        relations=_named(model.relations, projective, data),
+        relations=_named(model.relations, bank, data),
         provenance=replace(model.provenance, trace=trace),
     )
 
 
 def _moved(model: ArcFactored, data: EncodedTrees, step: float) -> HashedWeights:
     """The weights after some passes over more trees."""
-    order = np.arange(data.size)
+    order, crossing = np.arange(data.size), not model.projective
     if model.pruner is not None:
-        start, head = list_likely_heads(data, model.pruner.weights.dense, model.pruner.scale, model.floor)
+        pruner = model.pruner
+        start, head = list_likely_heads(data, pruner.weights.dense, pruner.scale, model.floor, crossing)
         data = data._replace(kept_start=start, kept_head=head)
-    return _passes(model.weights, lambda *weights: mira_pass(order, data, step, 0.0, *weights)[0])
+    return _passes(model.weights, lambda *weights: mira_pass(order, data, step, 0.0, *weights, crossing)[0])
 
 
 def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: EncodedTrees) -> ArcRelations:

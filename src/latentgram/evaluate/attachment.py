@@ -32,8 +32,8 @@ PTB_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
 class AttachmentScore(Score):
     """Heads and relations, right and counted.
 
-    `exact` is the share of sentences in which every counted word has the right head, `labelled_exact` the same
-    with relations.
+    `relation_accuracy` is the share of words with the right relation among those with the right head; `exact` that
+    of sentences in which every counted word has the right head, `labelled_exact` the same with relations.
 
     >>> gold = DependencyTree(("Cats", "sleep", "."), heads=(2, 0, 2), deprels=("nsubj", "root", "punct"))
     >>> guess = gold.replace(heads=(2, 0, 1), deprels=("obj", "root", "punct"))
@@ -42,7 +42,10 @@ class AttachmentScore(Score):
     """
 
     HEADLINE: ClassVar = "uas"
-    FIGURES: ClassVar = ("uas", "las", "exact", "labelled_exact", "sentences", "words", "punctuation", "no_parse")
+    FIGURES: ClassVar = (
+        *("uas", "las", "relation_accuracy", "exact", "labelled_exact"),
+        *("sentences", "words", "punctuation", "no_parse"),
+    )
 
     sentences: int = 0
     words: int = 0
@@ -60,6 +63,7 @@ class AttachmentScore(Score):
 
     uas = Rate("heads", "words", "Counted words with the right head")
     las = Rate("labelled", "words", "Counted words with the right head and relation")
+    relation_accuracy = Rate("labelled", "heads", "Words with the right relation among those with the right head")
     exact = Rate("complete", "sentences", "Sentences with every counted head right")
     labelled_exact = Rate("labelled_complete", "sentences", "Sentences with every counted head and relation right")
 

@@ -72,17 +72,18 @@ class MBR:
 
     def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> NDArray[np.int64]:
         """The heads of the best tree (−1 for the root word), of those that the mask allows."""
-        heads, _ = best_heads(self._masked(arcs, roots, mask))
+        heads, _ = best_heads(self.scores(arcs, roots, mask))
         return np.asarray(heads)
 
     def k_best(
         self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None
     ) -> tuple[NDArray[np.int64], Floats]:
         """[at most count, N] the heads of the best trees, best first, and what they are worth."""
-        heads, merits = k_best_heads(self._masked(arcs, roots, mask), count)
+        heads, merits = k_best_heads(self.scores(arcs, roots, mask), count)
         return np.asarray(heads), np.asarray(merits)
 
-    def _masked(self, arcs: Floats, roots: Floats, mask: Mask | None) -> TreeScores:
+    def scores(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> TreeScores:
+        """What the arcs that the mask allows add to the objective."""
         gains = self.gains(arcs), self.gains(roots)
         if mask is not None:
             gains = np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)

@@ -171,6 +171,9 @@ BITS = Field("features are hashed into 2 to this power buckets", at_least=10, at
 FOLDS = Field("parts for jackknifing; 1 for none", at_least=1)
 FLOOR = Field("second order: least posterior of a head, relative to the likeliest", above=0, at_most=1)
 COUNT = Field("length of the lists", at_least=2)
+NON_PROJECTIVE = Field(
+    "arcs may cross: learn from trees as they are, not made projective, and parse into such trees"
+)
 BEST = Field("rivals of a sentence that a step mends together (k-best MIRA), at most", at_least=1, at_most=100)
 RULE = Field(
     "reranker: margin, the step that mends a mistake with its loss; perceptron, a whole step for each mistake",

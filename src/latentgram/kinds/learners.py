@@ -235,6 +235,7 @@ class MIRA(Settings):
     rare: Rare | None = fields.RARE_UNKNOWN(None)
     folds: int | None = fields.FOLDS(None)
     floor: float | None = fields.FLOOR(None)
+    non_projective: bool | None = fields.NON_PROJECTIVE(None)
     count: int | None = fields.COUNT(None)
     raters: str | None = fields.RATERS(None)
     seed: int | None = fields.SEED(None)

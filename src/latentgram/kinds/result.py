@@ -19,8 +19,8 @@ from latentgram.errors import DataError
 from latentgram.view.notebook import pictures_html
 from latentgram.view.trees import draw
 
-HEAD_MARK, TAG_MARK = "HeadProb=", "TagProb="
-"""How the posteriors of arcs and tags are written in MISC."""
+HEAD_MARK, RELATION_MARK, TAG_MARK = MARKS = ("HeadProb=", "RelProb=", "TagProb=")
+"""How the posteriors of arcs, of relations and of tags are written in MISC."""
 NOTES = ("# logprob = ", "# fallback = ")
 """How the comments that speak of a whole parse begin."""
 
@@ -32,7 +32,8 @@ class Parse:
     `logprob` is log p(sentence) (nan for models that score trees only), of a chart that was pruned a lower bound
     of it (`Parser(model, pruning=Pruning.none())` gives p itself), `tree_logprob` log p(tree, sentence);
     `confidence` holds the posterior of every node in the order of `tree.nodes()`, or of every word's arc;
-    `tag_confidence` that of every word's tag. A sentence without a parse gets a fallback tree, flagged. Once a
+    `tag_confidence` that of every word's tag; `relation_confidence` that of the relation of every word's arc given
+    its head (empty where the model has none). A sentence without a parse gets a fallback tree, flagged. Once a
     parser is calibrated, these are the calibrated posteriors.
 
     `entropy` is that of the posterior over trees, in nats: exact for plain PCFGs and arc-factored models of the
@@ -58,6 +59,7 @@ class Parse:
     expected: float = math.nan
     conditional: bool = False
     """Whether the model has only p(tree | sentence), which then is in `tree_logprob`."""
+    relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
     def onto(self, source: DependencyTree) -> Parse:
         """This parse on the rows the sentence came from: all is kept but heads, relations, tags and features.
@@ -116,6 +118,8 @@ class Parse:
             plain["heads"] = list(self.tree.heads)
             plain["deprels"] = list(self.tree.deprels)
             plain["tags"] = list(self.tree.sentence.tags or ())
+            if len(self.relation_confidence):
+                plain["relation_confidence"] = [finite(p) for p in self.relation_confidence]
             plain["upos"], plain["xpos"] = list(self.tree.upos), list(self.tree.xpos)
             plain["feats"] = list(self.tree.feats)
         return plain
@@ -133,8 +137,10 @@ class Parse:
                 feats = tuple(plain.get("feats", ()))
                 tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos, feats=feats)
             numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
-            posteriors = (np.array([known(p) for p in plain[name]]) for name in ("confidence", "tag_confidence"))
-            confidence, tag_confidence = posteriors
+            confidence, tag_confidence, relations = (
+                np.array([known(p) for p in column], np.float64)
+                for column in (plain["confidence"], plain["tag_confidence"], plain.get("relation_confidence", ()))
+            )
             if plain.get("probability") == 0 and plain["tree_logprob"] is None:
                 numbers["tree_logprob"] = -math.inf
         except (KeyError, TypeError, ValueError) as error:
@@ -146,6 +152,7 @@ class Parse:
             tag_confidence=tag_confidence,
             fallback=bool(plain.get("fallback", False)),
             conditional=bool(plain.get("conditional", False)),
+            relation_confidence=relations,
             **numbers,
         )
 
@@ -196,6 +203,4 @@ def known(number: float | None) -> float:
 
 def _without_marks(misc: str) -> str:
     """A MISC column without the posteriors of an earlier parse."""
-    if HEAD_MARK not in misc and TAG_MARK not in misc:
-        return misc
-    return "|".join(part for part in misc.split("|") if not part.startswith((HEAD_MARK, TAG_MARK))) or "_"
+    return "|".join(part for part in misc.split("|") if not part.startswith(MARKS)) or "_"

@@ -1,7 +1,8 @@
 """Parses as text: brackets, CoNLL-U, JSON lines, or an outline; with probabilities where asked for.
 
-Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `TagProb=`),
-JSON in its own fields. A fallback tree is flagged in each of them.
+Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`,
+`RelProb=` of the relation given the head, `TagProb=`), JSON in its own fields. A fallback tree is flagged in each
+of them.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
+
 from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
-from latentgram.kinds.result import HEAD_MARK, NOTES, TAG_MARK, Parse
+from latentgram.kinds.result import MARKS, NOTES, Parse
 from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
@@ -50,8 +53,10 @@ def _with_endings(tree: Tree, endings: list[str]) -> Tree:
 def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
     """A dependency tree with posteriors in MISC and the log-probability in a comment."""
     misc = []
-    for column, head, tag in zip(tree.misc, parse.confidence, parse.tag_confidence, strict=True):
-        marks = [f"{mark}{p:.4g}" for mark, p in ((HEAD_MARK, head), (TAG_MARK, tag)) if not math.isnan(p)]
+    relations = parse.relation_confidence if len(parse.relation_confidence) else np.full(len(tree), np.nan)
+    posteriors = zip(parse.confidence, relations, parse.tag_confidence, strict=True)
+    for column, row in zip(tree.misc, posteriors, strict=True):
+        marks = [f"{mark}{p:.4g}" for mark, p in zip(MARKS, row, strict=True) if not math.isnan(p)]
         misc.append("|".join([column, *marks] if column != "_" else marks) or "_")
     notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
     notes += [f"{NOTES[1]}yes"] if parse.fallback else []

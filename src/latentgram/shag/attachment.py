@@ -54,6 +54,13 @@ class _Choice(NamedTuple):
     inward: tuple[int, ...]
 
 
+class NamedArcs(NamedTuple):
+    """The relations of a tree's arcs, and the probability of each given its head; empty if there is none."""
+
+    names: tuple[str, ...]
+    confidence: Floats
+
+
 class Sum(NamedTuple):
     """The sum over all trees of a case: posteriors of arcs and roots, log |Z| and the sign of Z."""
 
@@ -209,7 +216,15 @@ class Analysis(ABC):
         """Of the posterior over trees, or an upper bound of it."""
         return self.posteriors.entropy
 
-    def parsed(self, tree: DependencyTree, heads: Heads, tree_logprob: float, *, fallback: bool = False) -> Parse:
+    def parsed(
+        self,
+        tree: DependencyTree,
+        heads: Heads,
+        tree_logprob: float,
+        *,
+        fallback: bool = False,
+        relation_confidence: Floats | None = None,
+    ) -> Parse:
         """A tree with its probabilities."""
         confidence = np.clip(self.posteriors.of_heads(heads), 0.0, 1.0)
         return Parse(
@@ -223,6 +238,7 @@ class Analysis(ABC):
             entropy=self.entropy,
             expected=float(confidence.mean()),
             conditional=self.CONDITIONAL,
+            relation_confidence=np.zeros(0) if relation_confidence is None else relation_confidence,
         )
 
 
@@ -241,6 +257,11 @@ class AttachmentBackend(ABC, Generic[Analysed]):
             raise SettingError(f"dependency trees are decoded by MBR or Viterbi, not {type(decoder).__name__}")
         self.decoder = chosen
 
+    @property
+    def projective(self) -> bool:
+        """Whether all its trees are projective."""
+        return True
+
     @abstractmethod
     def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> Analysed:
         """The analysis of a sentence under what is known of it."""
@@ -250,7 +271,7 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         """The best trees, best first."""
 
     @abstractmethod
-    def _relations(self, trees: Sequence[tuple[Analysed, Heads]]) -> Iterable[tuple[str, ...]]:
+    def _relations(self, trees: Sequence[tuple[Analysed, Heads]]) -> Iterable[NamedArcs]:
         """The relations of trees."""
 
     def _decoded(self, analysis: Analysed) -> Heads:
@@ -284,7 +305,8 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         if not isinstance(tree, DependencyTree):
             raise DataError("a parser of dependency trees scores dependency trees, not trees of phrases")
         analysis, heads = self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1
-        return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if tree.is_projective else -math.inf)
+        possible = tree.is_projective or not self.projective
+        return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if possible else -math.inf)
 
     def impossible_part(self, tree: AnyTree) -> int | None:
         """Of the words whose arcs cross others, the one whose arc has the least posterior."""
@@ -305,13 +327,14 @@ class AttachmentBackend(ABC, Generic[Analysed]):
             tree = DependencyTree(
                 sentence.words,
                 heads=tuple((heads + 1).tolist()),
-                deprels=relations,
+                deprels=relations.names,
                 upos=sentence.upos or (),
                 xpos=sentence.xpos or (),
                 feats=sentence.feats or (),
             )
             fallback = analysis.total.log_total == -math.inf
-            parses.append(analysis.parsed(tree, heads, analysis.tree_logprob(heads), fallback=fallback))
+            logprob, sure = analysis.tree_logprob(heads), relations.confidence
+            parses.append(analysis.parsed(tree, heads, logprob, fallback=fallback, relation_confidence=sure))
         return parses
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:

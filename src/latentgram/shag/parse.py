@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from operator import itemgetter
 from typing import ClassVar
 
@@ -20,7 +19,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
-from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, Sum, with_tags
+from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
 from latentgram.shag.grammar import Floats, as_logprob
 from latentgram.shag.kernels.inside_outside import HeadWeights, inside, marginals, tree_weight
 from latentgram.shag.kernels.trees import best_paths, draw_tree, path_scores
@@ -113,7 +112,7 @@ class DependencyBackend(AttachmentBackend[HeadAnalysis]):
         ]
         return [heads for heads, _ in sorted(trees, key=itemgetter(1), reverse=True)[:count]]
 
-    def _relations(self, trees: Sequence[tuple[HeadAnalysis, Heads]]) -> Iterator[tuple[str, ...]]:
+    def _relations(self, trees: Sequence[tuple[HeadAnalysis, Heads]]) -> Iterator[NamedArcs]:
         symbols = np.concatenate([self.grammar.symbols.encode(analysis.sentence) for analysis, _ in trees])
         heads = np.concatenate([heads for _, heads in trees])
         lengths = [len(heads) for _, heads in trees]
@@ -121,8 +120,10 @@ class DependencyBackend(AttachmentBackend[HeadAnalysis]):
         is_root = heads < 0
         above = np.where(is_root, len(self.grammar.symbols.alphabet), symbols[first + heads])
         distance = np.where(is_root, 0, np.arange(len(heads)) - first - heads)
-        names = iter(self.grammar.relations.predict(above, symbols, distance)[0])
-        return (tuple(islice(names, length)) for length in lengths)
+        names, shares = self.grammar.relations.predict(above, symbols, distance)
+        ends = np.cumsum(lengths).tolist()
+        spans = [slice(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+        return (NamedArcs(tuple(names[span]), shares[span]) for span in spans)
 
 
 def k_best_trees(weights: HeadWeights, count: int) -> list[tuple[Heads, float]] | None:

@@ -89,7 +89,12 @@ def shown(parse: Parse, tree: AnyTree, posteriors: Posteriors) -> TreeAnswer:
             parse.tag_confidence if len(parse.tag_confidence) == len(tree) else np.full(size, math.nan)
         )
         parse = dataclasses.replace(
-            parse, tree=tree, confidence=np.array(known), tag_confidence=tag_confidence, expected=math.nan
+            parse,
+            tree=tree,
+            confidence=np.array(known),
+            tag_confidence=tag_confidence,
+            relation_confidence=np.zeros(0),
+            expected=math.nan,
         )
     else:
         confidence = [finite(p) for p in parse.confidence]

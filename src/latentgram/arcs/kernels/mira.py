@@ -25,6 +25,8 @@ from latentgram.arcs.kernels.features import (
 )
 from latentgram.compiling import njit
 from latentgram.numeric.projective import best_heads, first_order, second_order
+from latentgram.numeric.rearranging import best_rearranged
+from latentgram.numeric.spanning import best_spanning
 
 
 @njit()
@@ -111,7 +113,7 @@ def first_order_scores(symbols, weights):
 
 
 @njit()
-def _first_order_rival(symbols, gold, weights):
+def _first_order_rival(symbols, gold, weights, crossing):
     """The heads [N] of the tree with the best score and loss by arcs alone, and how far it beats the right one."""
     n_words = symbols.shape[1] - 2
     arc, root = first_order_scores(symbols, weights)
@@ -123,7 +125,7 @@ def _first_order_rival(symbols, gold, weights):
                 arc[head, word] += 1.0
         if gold[word + 1] != 0:
             root[word] += 1.0
-    heads, score = best_heads(first_order(arc, root))
+    heads, score = best_spanning(arc, root) if crossing else best_heads(first_order(arc, root))
     return heads, score - right
 
 
@@ -147,7 +149,7 @@ def listed_scores(symbols, start, listed, weights):
 
 
 @njit()
-def _second_order_rival(symbols, gold, start, listed, weights):
+def _second_order_rival(symbols, gold, start, listed, weights, crossing):
     """The same with adjacent siblings, among the heads listed for each word, the right one included."""
     n_words = symbols.shape[1] - 2
     scores = listed_scores(symbols, start, listed, weights)
@@ -171,15 +173,16 @@ def _second_order_rival(symbols, gold, start, listed, weights):
             for b in range(offset[source], a):
                 if modifier[b] + 1 == before:
                     right += sibling[place + 1 + b - offset[source]] - sibling[place]
-    heads, score = best_heads(scores)
+    heads, score = best_rearranged(scores) if crossing else best_heads(scores)
     return heads, score - right
 
 
 @njit()
-def mira_pass(order, trees, limit, clock, weights, summed):
+def mira_pass(order, trees, limit, clock, weights, summed, crossing):
     """Learn from `EncodedTrees` in this order; the number of wrong heads met, and the clock.
 
-    Arcs alone are scored where all heads are looked at, adjacent siblings too where they are listed.
+    Arcs alone are scored where all heads are looked at, adjacent siblings too where they are listed. The
+    rivals are projective trees unless arcs may be `crossing`.
     """
     second = len(trees.kept_start) > 0
     change = np.zeros(len(weights))
@@ -189,9 +192,9 @@ def mira_pass(order, trees, limit, clock, weights, summed):
         guess = np.zeros(len(gold), np.int64)
         if second:
             start = trees.kept_start[trees.offsets[s] : trees.offsets[s + 1] + 1]
-            heads, margin = _second_order_rival(symbols, gold, start, trees.kept_head, weights)
+            heads, margin = _second_order_rival(symbols, gold, start, trees.kept_head, weights, crossing)
         else:
-            heads, margin = _first_order_rival(symbols, gold, weights)
+            heads, margin = _first_order_rival(symbols, gold, weights, crossing)
         guess[1:-1] = heads + 1
         clock += 1.0
         missed = int(np.sum(gold != guess))

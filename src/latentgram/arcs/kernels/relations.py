@@ -5,6 +5,8 @@ and may overlap those of other features, as hashed features do.
 
     score(relation r) = Σ_f weight[b_f + r]
 
+    p(relation r | head) ∝ exp(scale · score(r))
+
 Learned by passive-aggressive steps: the right relation must beat the best wrong one by 1 (Crammer et al. 2006).
 Cost: 26 rows per arc, O(L) each; with morphological features 34, and two more for each that the word has.
 """
@@ -125,17 +127,42 @@ def _scores(weights, rows, used, scores):
 
 
 @njit()
-def name_arcs(symbols, heads, relations, weights, n_relations):
-    """Write the best relation of every word of a sentence; `heads` [N + 2] by places; the lowest number of equals.
+def name_arcs(symbols, heads, weights, n_relations, scale):
+    """The best relation of every word of a sentence, the lowest number of equals, and its probability.
 
-    The weights end with a margin of `n_relations` that the rows at the end reach into.
+    `heads` [N + 2] by places. The weights end with a margin of `n_relations` that the rows at the end reach into.
     """
     first, last, count = _children(heads)
+    relations, sure = np.empty(len(heads) - 2, np.int64), np.empty(len(heads) - 2)
     rows, scores = np.empty(MOST_ROWS, np.int64), np.empty(n_relations)
     for word in range(1, len(heads) - 1):
         used = relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
         _scores(weights, rows, used, scores)
-        relations[word - 1] = np.argmax(scores)
+        best, total = np.argmax(scores), 0.0
+        for r in range(n_relations):
+            total += np.exp(scale * (scores[r] - scores[best]))
+        relations[word - 1], sure[word - 1] = best, 1.0 / total
+    return relations, sure
+
+
+@njit()
+def losses_by_scale(trees, relations, weights, n_relations, scales):
+    """−Σ log p(right relation | head) of all arcs under each of these scales."""
+    losses = np.zeros(len(scales))
+    rows, scores = np.empty(MOST_ROWS, np.int64), np.empty(n_relations)
+    for s in range(len(trees.offsets) - 1):
+        symbols, heads = sentence_at(trees, s)
+        first, last, count = _children(heads)
+        for word in range(1, len(heads) - 1):
+            used = relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
+            _scores(weights, rows, used, scores)
+            right, greatest = scores[relations[trees.offsets[s] + word - 1]], np.max(scores)
+            for i, scale in enumerate(scales):
+                total = 0.0
+                for r in range(n_relations):
+                    total += np.exp(scale * (scores[r] - greatest))
+                losses[i] += np.log(total) - scale * (right - greatest)
+    return losses
 
 
 @njit()
