@@ -68,6 +68,7 @@ from .lpcfg.decoders import MaxRule as MaxRule
 from .lpcfg.model import LPCFG as LPCFG
 from .lpcfg.model import Ensemble as Ensemble
 from .lpcfg.parse.pruning import Pruning as Pruning
+from .lpcfg.surprisal import Surprisal as Surprisal
 from .parallel import Cluster as Cluster
 from .parser.answers import stream as stream
 from .parser.parser import Parser as Parser

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import latentgram as lg
@@ -90,10 +93,41 @@ def test_scores_and_suspects(run: Callable, model: Path, corpus: Path) -> None:
     ]
     assert [word for _, word, _ in words] == SENTENCE.split()
     assert all(float(bits) > 0 for *_, bits in words)
+    told = run("score", model, "-", "--format", "text", "--surprisal", "--to", "csv", given=SENTENCE)
+    head, *rows = csv.reader(io.StringIO(told.out))
+    assert head == ["sentence", "place", "word", "surprisal", "entropy reduction", "unknown"]
+    assert [row[:3] for row in rows] == [["1", str(n), word] for n, word in enumerate(SENTENCE.split(), 1)]
+    assert [float(row[3]) for row in rows] == pytest.approx([float(bits) for *_, bits in words], abs=1e-4)
+    assert all(np.isfinite(float(row[4])) for row in rows)
+    assert {row[5] for row in rows} <= {"0", "1"}
+    bare = run(
+        "score", model, "-", "--format", "text", "--surprisal", "--to", "tsv", "--no-entropy", given=SENTENCE
+    )
+    assert [line.split("\t")[4] for line in bare.out.splitlines()[1:]] == [""] * len(rows)
     doubtful = run("suspects", model, corpus / "test.mrg", "-n", 3).out.splitlines()
     ranks = [float(line.split("\t")[1]) for line in doubtful]
     assert ranks == sorted(ranks)
     assert len(ranks) == 3
+
+
+def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) -> None:
+    """Surprisals with the end sum to −log₂ p, whether it comes from words or from a tree with its tags."""
+    model, text = corpus / "hidden.lg", ("-", "--format", "text")
+    trees = lg.Treebank.read(corpus / "train.mrg")[:60]
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))), model)
+    pruned = run("score", model, *text, "--surprisal", given=SENTENCE)
+    assert "lower bounds" in pruned.err
+    exact = run("score", model, *text, "--surprisal", "--exact", "--to", "jsonl", given=SENTENCE)
+    assert "lower bounds" not in exact.err
+    bits = sum(json.loads(line)["surprisal"] for line in exact.out.splitlines())
+    reading = lg.Surprisal.of(lg.load(model).model, beam=0.0).read(SENTENCE)
+    logprob = float(run("score", model, *text, "--exact", given=SENTENCE).out.split("\t")[0])
+    assert -(bits + reading.ending) * math.log(2) == pytest.approx(logprob, abs=1e-5)
+    (corpus / "one.mrg").write_text(str(trees[0]))
+    whole, tree, share, _ = run("score", model, corpus / "one.mrg", "--exact").out.split("\t")
+    assert float(share) == pytest.approx(math.exp(float(tree) - float(whole)), rel=1e-4)
+    table = run("score", model, corpus / "one.mrg", "--to", "csv").out.splitlines()
+    assert table[0] == "logprob,tree logprob,probability,sentence"
 
 
 def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -> None:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from latentgram.cli.options import Format, faults_of, load_parser
+from latentgram.cli.options import ClusterAddress, Format, NJobs, engine_of, faults_of, load_parser
+from latentgram.cli.tables import TableForm
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from latentgram.cli.tables import Form
     from latentgram.data.dependencies import DependencyTree
     from latentgram.data.sentence import Sentence
     from latentgram.data.tree import Tree
-    from latentgram.kinds.protocols import Model
+    from latentgram.kinds.protocols import Model, Reader
+    from latentgram.parallel import Engine
+    from latentgram.parser.parser import Parser
 
 
 def score(
@@ -32,6 +33,12 @@ def score(
     exact: Annotated[
         bool, typer.Option("--exact", help="Prune nothing: p(sentence) itself, not a lower bound of it.")
     ] = False,
+    entropy: Annotated[
+        bool, typer.Option(help="Tables of surprisal also tell by how much each word lowers the entropy.")
+    ] = True,
+    to: TableForm = None,
+    n_jobs: NJobs = 1,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
 
@@ -41,41 +48,107 @@ def score(
     Grammars of phrases with hidden states look at part of the chart only, and what they print as p(sentence) is a
     lower bound of it; `--exact` has them look at all of it.
 
-    With `--surprisal` print one line per word: sentence, word, and −log₂ p(word | words before it) under the
-    grammar's one-state projection.
+    With `--surprisal` print one line per word: sentence, word, and −log₂ p(word | words before it). With `--to`
+    write a table: numbers of sentence and word, the word, its surprisal, its entropy reduction (both in bits), and
+    whether the word is unknown. `--exact` holds here, too.
     """
     import latentgram
+    from latentgram.cli.console import counted
     from latentgram.data.formats import format_of
-    from latentgram.kinds.registry import kind_of
 
     kind = format or format_of(file)
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
         with faults_of(file):
-            for item in latentgram.Treebank.stream([file], kind):
-                typer.echo(f"{rate(item):.6f}\t{' '.join(item.sentence.words)}")
+            stream = latentgram.Treebank.stream([file], kind)
+            rows = ((rate(item), " ".join(item.sentence.words)) for item in counted(stream, "scoring"))
+            _write(("logprob", "sentence"), rows, to, "{:.6f}\t{}")
         return
     parser = load_parser(model)
+    with engine_of(n_jobs, cluster) as engine:
+        if surprisal:
+            with faults_of(file):
+                words = latentgram.Treebank.stream_sentences([file], kind)
+                _write_surprisal(_reader(parser.model, exact, entropy and to is not None), words, engine, to)
+        elif kind in ("text", "tagged"):
+            sentences = latentgram.Treebank.stream_sentences([file], kind)
+            _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, "{:.6f}\t{}")
+        else:
+            columns = ("logprob", "tree logprob", "probability", "sentence")
+            _write(columns, _of_trees(parser, file, kind, exact), to, "{}\t{:.6f}\t{:.6g}\t{}")
+
+
+def _write(columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | None, line: str) -> None:
+    """Rows as a table, or as lines for the eye."""
+    from latentgram.cli.tables import write_table
+
+    if to is not None:
+        write_table(columns, rows, to)
+        return
+    for row in rows:
+        typer.echo(line.format(*row))
+
+
+def _of_sentences(
+    parser: Parser, sentences: Iterable[Sentence], exact: bool, engine: Engine
+) -> Iterator[tuple[float, str]]:
+    """log p of sentences, each with its words."""
+    from latentgram.cli.console import counted
+    from latentgram.kinds.registry import kind_of
+
     if exact and kind_of(parser.model).prunes:
-        parser = dataclasses.replace(parser, pruning=latentgram.Pruning.none())
-    if surprisal:
-        words = _surprisal_of(parser.model)
-        for number, sentence in enumerate(latentgram.Treebank.stream_sentences([file], kind), 1):
-            for word, bits in zip(sentence.words, words(sentence.without_tags()).tolist(), strict=True):
-                typer.echo(f"{number}\t{word}\t{bits:.4f}")
+        for reading in counted(_reader(parser.model, True, False).read_many(sentences, engine=engine), "scoring"):
+            yield reading.logprob, " ".join(reading.sentence.words)
         return
-    if kind in ("text", "tagged"):
-        for parse in parser.parse_many(latentgram.Treebank.stream_sentences([file], kind)):
-            if parse.conditional:
-                kind = type(parser.model).__name__
-                raise SettingError(f"the model, one {kind}, has no p(sentence): it rates trees, give it some")
-            typer.echo(f"{parse.logprob:.6f}\t{' '.join(parse.sentence.words)}")
-        return
-    for tree in latentgram.Treebank.read(file, kind):
+    for parse in counted(parser.parse_many(sentences, engine=engine), "scoring"):
+        if parse.conditional:
+            kind = type(parser.model).__name__
+            raise SettingError(f"the model, one {kind}, has no p(sentence): it rates trees, give it some")
+        yield parse.logprob, " ".join(parse.sentence.words)
+
+
+def _of_trees(
+    parser: Parser, file: Path, kind: str, exact: bool
+) -> Iterator[tuple[float | str, float, float, str]]:
+    """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
+    import latentgram
+    from latentgram.cli.console import counted
+    from latentgram.kinds.registry import kind_of
+
+    reader = _reader(parser.model, True, False) if exact and kind_of(parser.model).prunes else None
+    for tree in counted(latentgram.Treebank.read(file, kind), "scoring"):
         with faults_of(file):
             scored = parser.score(tree)
+            if reader is not None and not scored.conditional:
+                scored = dataclasses.replace(scored, logprob=reader.read(scored.sentence).logprob)
         whole = "-" if scored.conditional else f"{scored.logprob:.6f}"
-        figures = f"{whole}\t{scored.tree_logprob:.6f}\t{scored.probability:.6g}"
-        typer.echo(f"{figures}\t{' '.join(scored.sentence.words)}")
+        yield whole, scored.tree_logprob, scored.probability, " ".join(scored.sentence.words)
+
+
+def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engine, to: Form | None) -> None:
+    """One row per word, and a word on what the numbers are."""
+    from latentgram.cli.console import counted, say
+
+    seen = broken = negative = 0
+
+    def rows() -> Iterator[tuple[int, int, str, float, float, int]]:
+        nonlocal seen, broken, negative
+        bare = (sentence.without_tags() for sentence in sentences)
+        for number, reading in enumerate(counted(reader.read_many(bare, engine=engine), "reading"), 1):
+            seen, broken, negative = number, broken + reading.broken, negative + reading.negative
+            figures = reading.surprisal.tolist(), reading.reduction.tolist(), reading.unknown.tolist()
+            for place, (word, bits, less, unknown) in enumerate(
+                zip(reading.sentence.words, *figures, strict=True), 1
+            ):
+                yield number, place, word, bits, less, int(unknown)
+
+    columns = ("sentence", "place", "word", "surprisal", "entropy reduction", "unknown")
+    _write(columns, rows(), to, "{0}\t{2}\t{3:.4f}")
+    if not reader.exact:
+        say("prefix probabilities are lower bounds: improbable parts were left out (--exact keeps them)")
+    if broken:
+        say(f"sentences that the grammar cannot derive, taken to break off and begin anew: {broken} of {seen}")
+    if negative:
+        say(f"prefixes whose probability came out negative under this signed grammar: {negative}")
 
 
 def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Sentence], float] | None:
@@ -93,14 +166,15 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
     return lambda item: float(model.logprob(item.sentence.words))
 
 
-def _surprisal_of(model: Model) -> Callable[[Sentence], NDArray[np.float64]]:
-    """What says how much each word of a sentence surprises."""
+def _reader(model: Model, exact: bool, entropy: bool) -> Reader:
+    """What reads sentences word by word."""
     from latentgram.errors import a_or_an
     from latentgram.kinds.kind import named
     from latentgram.kinds.registry import kind_of, kinds
 
     kind = kind_of(model)
-    if not kind.surprisal:
-        there = ", ".join(each.name for each in kinds().values() if each.surprisal)
+    if not kind.reader:
+        there = ", ".join(each.name for each in kinds().values() if each.reader)
         raise SettingError(f"surprisal comes from one of {there}, not from {a_or_an(kind.name)}")
-    return cast("Callable[[Model], Callable[[Sentence], NDArray[np.float64]]]", named(kind.surprisal))(model)
+    make = cast("Callable[..., Reader]", named(kind.reader))
+    return make(model, exact=exact, entropies=entropy)

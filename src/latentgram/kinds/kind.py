@@ -134,8 +134,8 @@ class Kind:
     """Whether this model can be updated, a function of it; left empty, all can."""
     inspect: str = ""
     """What there is to see inside: an `Inspection` of the model."""
-    surprisal: str = ""
-    """How much each word surprises, `Surprisal` of the model."""
+    reader: str = ""
+    """What reads sentences word by word, a function of the model that makes a `Reader` (`exact`, `entropies`)."""
     rates: bool = False
     """Whether it rates the trees of n-best lists (a `Rater`)."""
     raters: Mapping[str, tuple[Settings, ...]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ which of them, and nothing else is asked of a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -19,7 +19,9 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
+from latentgram.kinds.reading import Reading
 from latentgram.kinds.result import Parse
+from latentgram.parallel import Engine
 
 if TYPE_CHECKING:
     from latentgram.kinds.looks import Look, Request, Shown, SymbolFacts
@@ -108,6 +110,20 @@ class Scorer(Model, Protocol[Item]):
 
     def logprob(self, item: Item, /) -> float:
         """log p of a sentence or a tree."""
+
+
+class Reader(Protocol):
+    """What says of sentences, word by word, how much each word surprises."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether probabilities are exact, and not lower bounds."""
+
+    def read(self, sentence: Sentence) -> Reading:
+        """All that is said of a sentence."""
+
+    def read_many(self, sentences: Iterable[Sentence], *, engine: Engine | None = None) -> Iterator[Reading]:
+        """The same of sentences one after the other, in their order."""
 
 
 @runtime_checkable

@@ -31,7 +31,7 @@ _GRAMMAR = Kind(
     help="A PCFG with hidden states (or, by counting, without) from a constituency treebank.",
     parser="latentgram.lpcfg.parse.backend:PhraseBackend",
     prunes=True,
-    surprisal="latentgram.lpcfg.surprisal:Surprisal",
+    reader="latentgram.lpcfg.surprisal:reader",
     update="latentgram.lpcfg.update:update",
     inspect="latentgram.lpcfg.inspect.inspection:GrammarInspection",
 )
@@ -51,7 +51,7 @@ _CHART_CRF = dataclasses.replace(
     command="chart-crf",
     help="A conditional random field over the charts of a latent-variable PCFG.",
     parser="latentgram.lpcfg.crf.parse:ChartCRFBackend",
-    surprisal="latentgram.lpcfg.crf.model:surprisal",
+    reader="latentgram.lpcfg.crf.model:read_words",
     update="latentgram.lpcfg.crf.update:update",
     inspect="latentgram.lpcfg.crf.model:inspection",
 )

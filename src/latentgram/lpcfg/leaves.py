@@ -8,6 +8,7 @@ never seen get all preterminals of the word, and failing both all there are: no 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -143,6 +144,14 @@ class LeafTable:
         symbol = np.tile(np.arange(first, first + preterminals, dtype=np.int32), words)
         begin = np.arange(words + 1, dtype=np.int32) * np.int32(preterminals)
         return Leaves(begin, symbol, entry.ravel(), weight.ravel())
+
+    def distributions(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        """Symbols and weights q(symbol → word) of every word of the lexicon, and of the one never seen."""
+        for word in self.grammar.words:
+            symbol, _, weight = self._look(word, None)
+            yield symbol, weight
+        first = len(self.grammar.interminals)
+        yield np.arange(first, first + len(self._kept), dtype=np.int32), self._kept
 
     def _look(self, word: str, tag: str | None) -> _OfWord:
         seen = self._seen(word, tag)

@@ -1,46 +1,75 @@
-"""`Surprisal`: how unexpected each word is after the words before it, under a PCFG.
+"""`Surprisal`: how unexpected each word is after the words before it, and how much it says.
 
     surprisal(x_k) = − log₂ p(x_k | x_0 … x_{k−1}) = log₂ P(x_0 … x_{k−1} …) − log₂ P(x_0 … x_k …)
 
-with prefix probabilities P by kernels/prefix.py, P of nothing being one. After the last word the sentence ends:
-what is left of P is p(sentence), and −log₂ p(sentence) is the sum of the surprisals of the words and of the end
-(`ending`). Of a grammar with hidden states its one-state projection is taken, with the rules that were never seen;
-rules, words and their smoothing are those of the parser (leaves.py, unseen.py). Words that the grammar does not
-know are those of their form: their surprisal is that of the form.
+with prefix probabilities P of the grammar itself, hidden states and all (kernels/prefix.py, latent_prefix.py), P
+of nothing being one. After the last word the sentence ends: what is left of P is p(sentence), and −log₂
+p(sentence) is the sum of the surprisals of the words and of the end (`ending`). Rules and words, seen and unseen,
+are those of the parser (leaves.py, unseen.py): it is the same p. Words that the grammar does not know are those of
+their form: their surprisal is that of the form. Of an ensemble, whose log p(sentence) is the mean of its
+grammars', so is log P.
 
-Where the grammar cannot go on, P would be 0 and the surprisal of this word and of all later ones infinite. So a
-sentence may *break off*: before each word but the first, with the small probability ε, what was begun is left
-unfinished and something else begins, whose symbol is drawn by how often it stands anywhere in trees,
+The entropy reduction of a word is by how much it lowers the entropy of the derivation, hidden states and all that
+is still to come included, given the words so far (Hale 2006, who counts negative values as zero; prefixes.py).
+
+A plain PCFG is exact. A grammar with hidden states looks only at what its one-state projection finds worth at
+least `beam`, given the words so far and nothing after them; its P are then lower bounds. `beam=0` is exact. The
+numbers of a spectral grammar are signed, and its P no probabilities: a longer prefix may have more than a shorter
+one, and some come out negative, of which log |P| is taken, as of p(sentence), and which are counted
+(`Reading.negative`).
+
+Where the grammar cannot go on, P is 0, and the surprisal of this word and of all later ones would be infinite.
+Such a sentence may *break off*: before each word but the first, with the small probability ε, what was begun is
+left unfinished and something else begins, whose symbol is drawn by how often it stands anywhere in trees,
 
     P(x_0 … x_k …) = Σ_{r ≤ k} E(r) (1 − ε)^{k−r} G(r,k),    E(0) = 1,    E(r) = ε P(x_0 … x_{r−1} …),
 
 with G(r,k) the probability that what begins at r begins with x_r … x_k: a sum over all ways to break off. Every
-word has a tag, which may begin anywhere, so every surprisal is finite. It costs O(n²) more. With ε = 2⁻²⁰ a word
-that fits changes by less than 10⁻⁴ bits below 6 bits of surprisal; one that does not fit costs about 20 bits more
-than it would without any context.
+word has a tag, which may begin anywhere, so every surprisal is finite. With ε = 2⁻²⁰ a word that does not fit
+costs about 20 bits more than it would without any context. `Reading.broken` tells such sentences.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.data.alphabet import ABSENT
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.first_pass import Limits
-from latentgram.lpcfg.kernels.prefix import prefix_values, whole_value
+from latentgram.interrupt import pause
+from latentgram.kinds.reading import Reading
+from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
+from latentgram.lpcfg.kernels.prefix import Numbers, WordWeights, sweep
 from latentgram.lpcfg.leaves import LeafTable
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.projection import Projection
+from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
+from latentgram.parallel import Engine, engine_for, shards
 
 Floats = NDArray[np.float64]
 
-
 BREAK = 2.0**-20
 """How probable it is that a sentence breaks off before a word."""
+BEAM = 1e-4
+"""What a symbol over words, or a rule, must have of the probability of the words so far."""
+_BATCH = 16
+"""Sentences that a worker gets at a time."""
+
+
+class Prefixes(NamedTuple):
+    """What one grammar says."""
+
+    prefix: Floats
+    logprob: float
+    entropy: Floats
+    negative: int
 
 
 @dataclass(frozen=True)
@@ -53,84 +82,142 @@ class Surprisal:
     >>> bits = Surprisal.of(lg.fit(lg.LPCFG, lg.demo_treebank(100, seed=0), by=lg.Counting()))
     >>> bool(bits("the the sleeps .")[1] > bits("the teacher sleeps .")[1] + 10)
     True
+    >>> reading = bits.read("the teacher sleeps .")
+    >>> bool(np.isclose(reading.surprisal.sum() + reading.ending, -reading.logprob / np.log(2)))
+    True
     """
 
-    grammar: LPCFG
+    grammars: tuple[LPCFG, ...]
     break_off: float = BREAK
+    beam: float = BEAM
+    """Of grammars with hidden states; 0 is exact."""
+    entropies: bool = True
+    """Whether entropies are computed, too."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.break_off < 1.0:
             raise SettingError(f"the probability of breaking off is at least 0 and below 1, not {self.break_off}")
+        if not 0.0 <= self.beam < 1.0:
+            raise SettingError(f"the beam is at least 0 and below 1, not {self.beam}")
 
     @classmethod
-    def of(cls, model: object, break_off: float = BREAK) -> Surprisal:
+    def of(
+        cls, model: object, break_off: float = BREAK, *, beam: float = BEAM, entropies: bool = True
+    ) -> Surprisal:
         """For the model of a parser."""
-        grammar = model.grammars[0] if isinstance(model, Ensemble) else model
-        if not isinstance(grammar, LPCFG):
+        grammars = model.grammars if isinstance(model, Ensemble) else (model,)
+        kept = tuple(grammar for grammar in grammars if isinstance(grammar, LPCFG))
+        if len(kept) < len(grammars):
             raise SettingError(f"surprisal comes from an LPCFG, not from a {type(model).__name__}")
-        return cls(grammar, break_off)
+        return cls(kept, break_off, beam, entropies)
+
+    @property
+    def exact(self) -> bool:
+        """Whether P is exact, and not a lower bound."""
+        return self.beam == 0.0 or all(grammar.plain for grammar in self.grammars)
+
+    @property
+    def signed(self) -> bool:
+        """Whether P are sums of signed numbers, which are not probabilities."""
+        return not all(grammar.nonnegative for grammar in self.grammars)
 
     @cached_property
-    def projection(self) -> Projection:
-        """The PCFG whose prefixes are asked for."""
-        return Projection(LeafTable(self.grammar), unseen=not self.grammar.plain)
+    def corners(self) -> tuple[LeftCorners, ...]:
+        """The numbers of each grammar."""
+        return tuple(LeftCorners(Projection(LeafTable(g), unseen=not g.plain)) for g in self.grammars)
 
-    @cached_property
-    def corners(self) -> tuple[Floats, Floats]:
-        """[I, I] and [I, P] how often each symbol is a left corner of each interminal."""
-        size, index = len(self.grammar.interminals), self.projection.index
-        step = np.zeros((size, len(self.grammar.states)))
-        rules = self.grammar.rules[index.rule]
-        np.add.at(step, (rules[:, 0], rules[:, 1]), self.projection.probability)
-        if self.projection.unseen:
-            step += index.unseen.weight * (index.unseen.left * index.unseen.right.sum(0)).T
-        closure = np.asarray(np.linalg.inv(np.eye(size) - step[:, :size]), np.float64)
-        return closure, np.ascontiguousarray(closure @ step[:, size:])
+    def read(self, sentence: SentenceLike) -> Reading:
+        """All that is said of a sentence; its tags, where it has some, are believed."""
+        pause()
+        words = Sentence.of(sentence)
+        broken = False
+        parts = [self.prefixes(corners, words, 0.0) for corners in self.corners]
+        if self.break_off > 0.0 and any(np.isneginf(part.prefix[-1]) for part in parts):
+            broken = True
+            parts = [self.prefixes(corners, words, self.break_off) for corners in self.corners]
+        return Reading(
+            words,
+            np.mean([part.prefix for part in parts], axis=0),
+            float(np.mean([part.logprob for part in parts])),
+            parts[0].entropy if len(parts) == 1 else np.full(len(words) + 1, np.nan),
+            self._unknown(words),
+            broken,
+            sum(part.negative for part in parts),
+        )
+
+    def read_many(
+        self, sentences: Iterable[SentenceLike], *, n_jobs: int = 1, engine: Engine | None = None
+    ) -> Iterator[Reading]:
+        """Read sentences one after the other, keeping their order."""
+        for readings in (engine or engine_for(n_jobs)).map(_BatchReader(self), shards(sentences, _BATCH)):
+            yield from readings
+
+    def _unknown(self, sentence: Sentence) -> NDArray[np.bool_]:
+        grammar = self.grammars[0]
+        symbols = grammar.rare_words.symbols(sentence.words, sentence.tags)
+        known = (grammar.words.index(word) != ABSENT and word in grammar.rare_words.known for word in symbols)
+        return ~np.fromiter(known, bool, len(symbols))
+
+    def prefixes(self, corners: LeftCorners, sentence: Sentence, break_off: float) -> Prefixes:
+        """What one grammar says of a sentence that may break off with some probability."""
+        projection = corners.projection
+        leaves, index = projection.leaves.of(sentence), projection.index
+        # What breaks off leaves something unfinished, so that its derivation has no entropy.
+        asked = self.entropies and break_off == 0.0
+        start, log_whole = math.nan, -math.inf
+        weight: Numbers = leaves.weight
+        if corners.grammar.plain:
+            numbers = corners.plain
+            if asked and (sloping := corners.plain_slopes) is not None:
+                (numbers, start), weight = sloping, with_slopes(leaves.weight)
+            chart = sweep(WordWeights(leaves.begin, leaves.symbol, weight), index, numbers, break_off, 0.0)
+            value, whole = chart.scale * (1.0 + 1j * chart.slope), chart.whole
+        else:
+            latent = corners.latent
+            if asked and (slopes := corners.latent_slopes) is not None:
+                (latent, start), weight = slopes, with_slopes(leaves.weight)
+            words = WordWeights(leaves.begin, leaves.symbol, leaves.weight)
+            chart = sweep(words, index, corners.plain, break_off, self.beam)
+            known = LatentLeaves(leaves.begin, leaves.symbol, leaves.entry, weight)
+            value, whole = latent_sweep(chart, known, index, corners.ways, latent, break_off, self.beam)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prefix = np.cumsum(np.log(np.abs(value.real)))
+            if whole != 0.0:
+                log_whole = math.log(abs(whole)) + float(np.append(0.0, prefix)[-2])
+            entropy = np.append(start, prefix - value.imag / value.real / SLOPE)
+        if math.isnan(start):
+            entropy[:] = math.nan
+        negative = int((value.real < 0.0).sum() + (whole < 0.0))
+        return Prefixes(prefix, log_whole, entropy, negative)
 
     def prefix_logprobs(self, sentence: SentenceLike) -> Floats:
         """[n] the logarithms of the probabilities of the prefixes."""
-        return self._prefixes(sentence)[0]
+        return self.read(sentence).prefix
 
     def logprob(self, sentence: SentenceLike) -> float:
         """log p(sentence): of the whole sentence, and nothing after it."""
-        return self._prefixes(sentence)[1]
+        return self.read(sentence).logprob
 
     def ending(self, sentence: SentenceLike) -> float:
         """How unexpected it is, in bits, that the sentence ends after its last word."""
-        prefixes, whole = self._prefixes(sentence)
-        return float(np.nan_to_num(prefixes[-1] - whole, nan=np.inf, posinf=np.inf) / np.log(2))
-
-    def _prefixes(self, sentence: SentenceLike) -> tuple[Floats, float]:
-        """log P of the prefixes [n], and of the sentence that ends there."""
-        projection = self.projection
-        index = projection.index
-        grown, scale = projection.grow(projection.leaves.of(Sentence.of(sentence)), Limits())
-        rules = np.ascontiguousarray(self.grammar.rules[index.rule])
-        starts = projection.root, projection.anywhere
-        values = prefix_values(grown, rules, projection.probability, index.unseen, *self.corners, *starts)
-        length, shift = len(scale), np.concatenate(([0.0], np.cumsum(np.log(scale))))
-        with np.errstate(divide="ignore"):
-            logs = np.log(values) + shift[None, 1:] - shift[:-1, None]
-            ended = np.log([whole_value(grown, first, *starts) for first in range(length)])
-        prefixes, entered = self._broken_off(logs)
-        going = np.log1p(-self.break_off) * np.arange(length - 1, -1, -1)
-        return prefixes, float(np.logaddexp.reduce(entered + going + ended + shift[-1] - shift[:-1]))
-
-    def _broken_off(self, begun: Floats) -> tuple[Floats, Floats]:
-        """[n] log P of the prefixes from log G [n, n], the sums over all ways to break off; and log E [n]."""
-        with np.errstate(divide="ignore"):
-            breaks, goes_on = np.log(self.break_off), np.log1p(-self.break_off)
-        entered, prefix = np.full(len(begun), -np.inf), np.empty(len(begun))
-        entered[0] = 0.0
-        for k in range(len(begun)):
-            if k > 0:
-                entered[k] = breaks + prefix[k - 1]
-            going = goes_on * np.arange(k, -1, -1)
-            prefix[k] = np.logaddexp.reduce(entered[: k + 1] + going + begun[: k + 1, k])
-        return prefix, entered
+        return self.read(sentence).ending
 
     def __call__(self, sentence: SentenceLike) -> Floats:
         """[n] the surprisal of each word, in bits."""
-        logs = np.concatenate(([0.0], self.prefix_logprobs(sentence)))
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.nan_to_num(logs[:-1] - logs[1:], nan=np.inf, posinf=np.inf) / np.log(2))
+        return self.read(sentence).surprisal
+
+
+@dataclass(frozen=True)
+class _BatchReader:
+    """Reads a batch of sentences: what a worker is given."""
+
+    surprisal: Surprisal
+
+    def __call__(self, batch: list[SentenceLike]) -> list[Reading]:
+        """The readings, in order."""
+        return [self.surprisal.read(sentence) for sentence in batch]
+
+
+def reader(model: LPCFG | Ensemble, *, exact: bool = False, entropies: bool = True) -> Surprisal:
+    """What reads sentences with a grammar or an ensemble: the row of the registry asks for it."""
+    return Surprisal.of(model, beam=0.0 if exact else BEAM, entropies=entropies)

@@ -11,12 +11,11 @@ import pytest
 import latentgram as lg
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, index_rules
-from latentgram.lpcfg.kernels.contexts import Contexts
-from latentgram.lpcfg.kernels.first_pass import Limits, Words, everything, grow_items
-from latentgram.lpcfg.kernels.prefix import prefix_values
+from latentgram.lpcfg.kernels.chart import index_rules
+from latentgram.lpcfg.kernels.prefix import OneState, WordWeights, sweep
+from latentgram.lpcfg.leaves import LeafTable
+from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.surprisal import Surprisal
-from latentgram.numeric.semiring import Real
 from oracles.binary_trees import SmallGrammar
 
 
@@ -24,22 +23,23 @@ from oracles.binary_trees import SmallGrammar
 def test_rows_of_words(rules: list[tuple[int, int, int]]) -> None:
     """S → S T (0.4) | T T (0.6), or mirrored: n ≥ 2 words with probability 0.6 · 0.4ⁿ⁻²."""
     table, weights = np.array(rules, np.int32), np.array([0.4, 0.6])
-    lexical = np.array([[0.7], [0.3], [0.3], [0.7], [0.7]])
+    lexical = np.array([0.7, 0.3, 0.3, 0.7, 0.7])
     step = np.zeros((1, 2))
     np.add.at(step, (table[:, 0], table[:, 1]), weights)
-    closure = 1 / (1 - step[0, 0])
-    corners = np.array([[closure]]), np.array([[closure * step[0, 1]]])
-    leaves = Words(np.arange(6, dtype=np.int32), np.ones(5, np.int32), lexical[:, 0])
-    index, contexts = index_rules(table, 1, 2), Contexts(*np.ones((2, 6, 1)))
-    chart = grow_items(Real(), leaves, contexts, index, weights[index.rule], Limits(), everything(5, 1))
-    root, anywhere = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    values = prefix_values(chart, table, weights, NONE_UNSEEN, *corners, root, anywhere)
+    closure = np.array([[1.0, step[0, 1]]]) / (1 - step[0, 0])
+    index, none = index_rules(table, 1, 2), np.zeros((0, 1))
+    numbers = OneState(weights[index.rule], none, none, closure, np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+    words = WordWeights(np.arange(6, dtype=np.int32), np.ones(5, np.int32), lexical)
+    chart = sweep(words, index, numbers, 0.0, 0.0)
     expected = [0.4 ** max(n - 2, 0) * np.prod(lexical[:n]) for n in range(1, 6)]
-    np.testing.assert_allclose(values[0] * 2.0 ** np.cumsum(chart.exponent), expected)
-    # From a later word on it is a row of words with probability 1/2, or (for one word) a tag.
-    later = [0.5 * 0.4 ** max(n - 2, 0) * np.prod(lexical[2 : 2 + n]) for n in range(1, 4)]
-    later[0] *= 2
-    np.testing.assert_allclose(values[2, 2:] * 2.0 ** np.cumsum(chart.exponent[2:]), later)
+    np.testing.assert_allclose(np.cumprod(chart.scale), expected)
+    assert chart.whole * np.prod(chart.scale[:-1]) == pytest.approx(0.6 * 0.4**3 * np.prod(lexical))
+    # What begins after a break is a row of words with probability 1/2, or a tag.
+    chance, stay = 0.25, 0.75
+    broken = np.cumprod(sweep(words, index, numbers, chance, 0.0).scale)
+    second = stay * expected[1] + chance * expected[0] * lexical[1]
+    third = stay**2 * expected[2] + chance * expected[0] * stay * 0.5 * lexical[1] * lexical[2]
+    np.testing.assert_allclose(broken[:3], [expected[0], second, third + chance * second * lexical[2]])
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> No
     surprisal, words = Surprisal.of(grammar, break_off=0.0), prefix.split()
     whole = surprisal.prefix_logprobs(words)
     longer = sum(np.exp(surprisal.prefix_logprobs([*words, word])[-1]) for word in "xy")
-    projection = surprisal.projection
+    projection = Projection(LeafTable(grammar))
     leaves = projection.leaves.of(lg.Sentence(tuple(words)))
     word = np.repeat(np.arange(len(words)), np.diff(leaves.begin))
     first = len(grammar.interminals)
@@ -74,10 +74,10 @@ def test_a_prefix_is_a_sentence_or_goes_on(grammar: lg.LPCFG, prefix: str) -> No
 def test_a_sentence_may_break_off_before_any_word(grammar: lg.LPCFG, sentence: str) -> None:
     """The sum over all sets of places to break off, of products over what was begun; alone, G is a prefix."""
     words, chance = sentence.split(), 0.25
-    found = np.exp(Surprisal.of(grammar, break_off=chance).prefix_logprobs(words))
     pure = Surprisal.of(grammar, break_off=0.0)
-    anywhere = pure.projection.anywhere
-    elsewhere = dataclasses.replace(pure, grammar=dataclasses.replace(grammar, root_vector=anywhere))
+    found = np.exp(pure.prefixes(pure.corners[0], lg.Sentence(tuple(words)), chance).prefix)
+    anywhere = Projection(LeafTable(grammar)).anywhere
+    elsewhere = Surprisal.of(dataclasses.replace(grammar, root_vector=anywhere), break_off=0.0)
 
     def begun(first: int, end: int) -> float:
         return float(np.exp((elsewhere if first else pure).prefix_logprobs(words[first:end])[-1]))

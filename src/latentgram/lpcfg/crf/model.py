@@ -26,7 +26,7 @@ from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.lpcfg.inspect.inspection import GrammarInspection
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.surprisal import Surprisal
+from latentgram.lpcfg.surprisal import Surprisal, reader
 
 Floats = NDArray[np.float32]
 POWER = "len(weights) > 1 and len(weights) & (len(weights) - 1) == 0"
@@ -65,9 +65,9 @@ class ChartCRF(Summarised):
         return self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
 
 
-def surprisal(model: ChartCRF) -> Surprisal:
-    """How much each word surprises: p of words is the grammar's."""
-    return Surprisal(model.grammars[0])
+def read_words(model: ChartCRF, *, exact: bool = False, entropies: bool = True) -> Surprisal:
+    """What reads sentences word by word: p of words is the grammar's."""
+    return reader(model.grammar, exact=exact, entropies=entropies)
 
 
 def inspection(model: ChartCRF) -> GrammarInspection:

@@ -1,0 +1,53 @@
+"""`Reading`: what a model says of a sentence word by word, from the left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.sentence import Sentence
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence as it is read, word by word."""
+
+    sentence: Sentence
+    prefix: Floats
+    """[n] log P of the first 1, 2, … words."""
+    logprob: float
+    """log p(sentence)."""
+    entropy: Floats
+    """[n + 1] that of the derivation after 0, 1, … words, in nats; nan where there is none."""
+    unknown: NDArray[np.bool_]
+    """[n] whether the grammar knows only the form of the word."""
+    broken: bool = False
+    """Whether the grammar cannot derive a sentence with these words, so that it had to break off."""
+    negative: int = 0
+    """How many of the probabilities came out negative."""
+
+    @property
+    def surprisal(self) -> Floats:
+        """[n] that of the words, in bits."""
+        return _bits(np.concatenate(([0.0], self.prefix)))
+
+    @property
+    def ending(self) -> float:
+        """How unexpected it is, in bits, that the sentence ends after its last word."""
+        return float(_bits(np.array([self.prefix[-1], self.logprob]))[0])
+
+    @property
+    def reduction(self) -> Floats:
+        """[n] by how many bits each word lowers the entropy."""
+        return np.asarray(-np.diff(self.entropy) / math.log(2))
+
+
+def _bits(logs: Floats) -> Floats:
+    """By how much logarithms fall from one to the next, in bits; infinite from where nothing is left."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(logs[:-1] - logs[1:], nan=np.inf, posinf=np.inf) / math.log(2))
