@@ -72,7 +72,7 @@ def test_the_chart_of_sums_gives_the_posteriors_of_all_trees(rank: int) -> None:
 def test_sums_and_their_tensors_parse_alike_rules_never_seen_among_them() -> None:
     bank = demo_treebank(60, seed=1)
     grammar = fit(LPCFG, bank, by=Spectral(states=6, rank=2))
-    whole = grammar.with_tensors(grammar.rule_tensor)
+    whole = grammar.whole
     assert grammar.rule_rank.max() == 2
     assert not whole.rule_rank.size
     for words in (bank[0].words, bank[1].words):

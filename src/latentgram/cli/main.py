@@ -36,6 +36,7 @@ from latentgram.cli.streams import flush_output, give_up_output, open_closed_str
 from latentgram.cli.suspects import suspects
 from latentgram.cli.tag import tag
 from latentgram.cli.update import update
+from latentgram.cli.vectors import vectors
 from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
 from latentgram.interrupt import obeying, pause, status
@@ -105,6 +106,7 @@ for _function in (
     search,
     show,
     info,
+    vectors,
     serve,
     bench,
 ):

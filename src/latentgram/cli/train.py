@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
-_READ_FROM_FILES = {"TagDictionary": str, "WordSpace": str}
+_READ_FROM_FILES = {"TagDictionary": str, "ClusterSpace": str}
 """Types of fields that stand for files on the command line."""
 
 PRECISION = "Of the file: small, with what matters little rounded, or every number to the last bit."

@@ -2,20 +2,27 @@
 
 Words whose strings begin alike are used alike, the more so the longer the common beginning: prefixes are coarser
 clusters (Brown et al. 1992; Koo et al. 2008). The clusters come from word vectors
-(`latentgram.latent_tree.word_vectors.WordVectors.clusters`).
+(`latentgram.latent_tree.word_vectors.WordVectors.clusters`), or from a file of lines
+
+    bits TAB word TAB count
+
+as the programs for the clusters of Brown et al. write it ("paths"); the counts may be missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.files import PathLike, read_lines
 from latentgram.data.invariants import below, shape
+from latentgram.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +42,55 @@ class WordClusters:
     """[words]"""
     bits: tuple[str, ...]
     """[clusters] none of them the beginning of another."""
+
+    @classmethod
+    def read(cls, path: PathLike) -> WordClusters:
+        """The clusters of a file of bits, words and counts."""
+        bits_of: dict[str, str] = {}
+        for line, text in read_lines(path):
+            if not text:
+                continue
+            bits, *rest = text.split("\t")
+            if not rest or not rest[0] or not bits or set(bits) - set("01"):
+                raise DataError(
+                    f"a line of word clusters is bits, a tab and a word, got {text[:60]!r}", path=path, line=line
+                )
+            bits_of[rest[0]] = bits
+        if not bits_of:
+            raise DataError("there are no word clusters in this file", path=path)
+        words, distinct = Alphabet.of(bits_of), tuple(sorted(set(bits_of.values())))
+        for first, second in pairwise(distinct):
+            if second.startswith(first):
+                raise DataError(f"the bits {first} of a cluster are the beginning of others, {second}", path=path)
+        number = {bits: place for place, bits in enumerate(distinct)}
+        return cls(words, np.array([number[bits_of[word]] for word in words], np.int64), distinct)
+
+    def lines(self, count: NDArray[np.float64] | None = None) -> Iterator[str]:
+        """Bits, word and count of each word, cluster by cluster, the commonest words first.
+
+        >>> clusters = WordClusters(Alphabet(("a", "cat", "dog")), np.array([1, 0, 0]), ("0", "1"))
+        >>> list(clusters.lines(np.array([5.0, 1.0, 2.0])))
+        ['0\\tdog\\t2', '0\\tcat\\t1', '1\\ta\\t5']
+        """
+        seen = np.zeros(len(self.words)) if count is None or not len(count) else count
+        rank = np.argsort(np.argsort(self.bits))[self.cluster]
+        for number in np.lexsort((-seen, rank)).tolist():
+            yield f"{self.bits[self.cluster[number]]}\t{self.words[number]}\t{seen[number]:.0f}"
+
+    def clusters(self, count: int) -> WordClusters:
+        """The same in at most so many clusters, those joined whose bits begin alike; one at least.
+
+        >>> WordClusters(Alphabet(("a", "cat", "dog")), np.array([2, 0, 1]), ("00", "01", "1")).clusters(2).bits
+        ('0', '1')
+        """
+        if len(self.bits) <= count:
+            return self
+        length = max(map(len, self.bits))
+        while length > 1 and len({bits[:length] for bits in self.bits}) > count:
+            length -= 1
+        kept = tuple(sorted({bits[:length] for bits in self.bits}))
+        number = np.array([kept.index(bits[:length]) for bits in self.bits], np.int64)
+        return WordClusters(self.words, number[self.cluster], kept)
 
     def __getitem__(self, word: str) -> str:
         """The bits of a word; none if it is unknown."""

@@ -67,7 +67,8 @@ FORMS = Field(
     choices=("joined", "upos", "xpos", "words", "forms"),
 )
 VECTORS = Field(
-    "vectors of words from raw text, a file of 'latentgram train vectors'",
+    "vectors of words from raw text, a file of 'latentgram train vectors'; or, but for latent trees, clusters of "
+    "words, a file of 'latentgram vectors --clusters' or of Brown's program (paths)",
     reader="latentgram.learn.reading:read_vectors",
 )
 CLUSTERS = Field("clusters of words that symbols tell apart, where there are vectors", at_least=1)

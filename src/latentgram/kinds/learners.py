@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from latentgram.data.tag_dictionary import TagDictionary
     from latentgram.kinds.settings import Made
-    from latentgram.kinds.word_space import WordSpace
+    from latentgram.kinds.word_space import ClusterSpace
 
 Direction = Literal["left", "right", "head"]
 Symbols = Literal["joined", "upos", "xpos", "words", "forms"]
@@ -41,7 +41,7 @@ class _Grammar(Settings):
 class _LatentGrammar(_Grammar):
     """Smoothing, and the features of spectral views."""
 
-    vectors: WordSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS(None)
     backoff: float | None = fields.BACKOFF(None)
     pull: float | None = fields.PULL(None)
     features: str | None = fields.FEATURES(None)
@@ -60,7 +60,7 @@ class _Heads(Settings):
     """What the words of a dependency treebank become."""
 
     symbols: Symbols | None = fields.FORMS(None)
-    vectors: WordSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS(None)
     clusters: int | None = fields.CLUSTERS(None)
 
 

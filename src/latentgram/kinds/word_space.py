@@ -2,7 +2,8 @@
 
 Dhillon et al. 2012 (§4.2) learn a vector for each word from a large text and use it in place of the word. Here
 they serve three families: as the matrix U of latent trees, as clusters in the symbols of head automata, and as
-features of the nodes of phrase trees. `latentgram.WordVectors` is such a space.
+features of the nodes of phrase trees. `latentgram.WordVectors` is such a space. For the last two clusters alone
+will do (`ClusterSpace`), as those of Brown et al. (1992) in a file: `latentgram.WordClusters`.
 """
 
 from __future__ import annotations
@@ -19,29 +20,45 @@ from latentgram.errors import SettingError
 
 
 @runtime_checkable
-class WordSpace(Protocol):
-    """Words with their vectors, and clusters of them."""
+class ClusterSpace(Protocol):
+    """Words, and clusters of them."""
 
     @property
     def words(self) -> Alphabet:
         """The words."""
 
-    @property
-    def vectors(self) -> NDArray[np.float64]:
-        """[words, k]"""
-
     def clusters(self, count: int) -> WordClusters:
         """At most so many clusters of the words."""
 
 
-def checked(vectors: WordSpace | None) -> WordSpace | None:
-    """The vectors, if they are some."""
-    if vectors is None or isinstance(vectors, WordSpace):
+@runtime_checkable
+class WordSpace(ClusterSpace, Protocol):
+    """Words with their vectors, and clusters of them."""
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """[words, k]"""
+
+
+def checked(vectors: ClusterSpace | None) -> ClusterSpace | None:
+    """The vectors or clusters, if they are some."""
+    if vectors is None or isinstance(vectors, ClusterSpace):
         return vectors
-    raise SettingError(f"vectors must be WordVectors, got {vectors!r}; a file is read by latentgram.load")
+    raise SettingError(
+        f"vectors must be WordVectors or WordClusters, got {vectors!r}; files are read by latentgram.load and "
+        "WordClusters.read"
+    )
 
 
-def symbols_with_clusters(kind: str, vectors: WordSpace | None, count: int) -> str | WordSymbols:
+def checked_vectors(vectors: ClusterSpace | None) -> WordSpace | None:
+    """The vectors, if they are some: clusters alone will not do."""
+    space = checked(vectors)
+    if space is None or isinstance(space, WordSpace):
+        return space
+    raise SettingError("latent trees need the vectors of words: clusters alone will not do")
+
+
+def symbols_with_clusters(kind: str, vectors: ClusterSpace | None, count: int) -> str | WordSymbols:
     """The kind of symbols of a dependency grammar; with vectors the rule that adds clusters to them."""
     space = checked(vectors)
     return kind if space is None else WordSymbols.rule(kind, clusters=space.clusters(count))

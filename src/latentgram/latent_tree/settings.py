@@ -9,7 +9,7 @@ from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
-    from latentgram.kinds.word_space import WordSpace
+    from latentgram.kinds.word_space import ClusterSpace
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +35,7 @@ class SpectralLatentTree(TreeSettings):
     """Dhillon et al. 2012, section 3, corrected or as printed."""
 
     states: int = fields.STATES(10)
-    vectors: WordSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS(None)
     ridge: float | Literal["auto"] = fields.CHOSEN_RIDGE("auto")
     form: Literal["corrected", "printed"] = fields.FORM("corrected")
 

@@ -51,7 +51,7 @@ from latentgram.data.word_clusters import number_of
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.kinds.settings import AUTO
-from latentgram.kinds.word_space import WordSpace, checked
+from latentgram.kinds.word_space import WordSpace, checked_vectors
 from latentgram.latent_tree.kernels import Operators
 from latentgram.latent_tree.model import LatentTree
 from latentgram.latent_tree.settings import SpectralLatentTree
@@ -79,7 +79,7 @@ WITHOUT = 0.1
 
 def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree, context: Context) -> LatentTree:
     """The recipe: the operators of counted trees, corrected or as printed."""
-    space = checked(settings.vectors)
+    space = checked_vectors(settings.vectors)
     forms = settings.symbols == "forms" and space is not None
     rule = WordSymbols.rule("forms", space.words) if forms and space is not None else settings.symbols
     bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)

@@ -20,6 +20,7 @@ from latentgram.data.tagged import read_tagged as read_columns
 from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError, ModelFileError, SettingError
 from latentgram.kinds.learners import Counting
 from latentgram.kinds.registry import find_kind
@@ -98,9 +99,9 @@ def read_contexts(files: Sequence[Path], learner: Settings) -> Sized:
     return NGramCounts.read(files, order=2, memory=VECTOR_MEMORY)
 
 
-def read_vectors(path: str) -> WordVectors:
-    """The word vectors of a model file."""
-    return load(path, WordVectors)
+def read_vectors(path: str) -> WordVectors | WordClusters:
+    """The word vectors of a model file, or the word clusters of any other."""
+    return load(path, WordVectors) if path.endswith(".lg") else WordClusters.read(path)
 
 
 def read_automaton(

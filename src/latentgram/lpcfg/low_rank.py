@@ -83,7 +83,7 @@ def _written_out(tensor: Floats) -> list[Floats]:
     longest = int(np.argmax(tensor.shape))
     fewer = [axis for axis in range(3) if axis != longest]
     shape = [tensor.shape[axis] for axis in fewer]
-    parts = [np.empty(0)] * 3
+    parts: list[Floats] = [np.empty(0)] * 3
     parts[longest] = np.moveaxis(tensor, longest, 0).reshape(tensor.shape[longest], -1)
     parts[fewer[0]] = np.repeat(np.eye(shape[0]), shape[1], axis=1)
     parts[fewer[1]] = np.tile(np.eye(shape[1]), shape[0])

@@ -166,10 +166,10 @@ class LPCFG(Summarised):
         """[R+1] where the products of each rule begin, if rules are sums of some."""
         return layout(self.rule_rank.astype(np.int64) * self.states[self.rules].sum(1)[: len(self.rule_rank)])
 
-    def with_tensors(self, rule_tensor: Floats, **changes: object) -> LPCFG:
-        """The grammar with other tensors of its rules, which are whole."""
-        whole = {"rule_rank": np.zeros(0, np.int32), "rule_factor": np.zeros(0)}
-        return dataclasses.replace(self, rule_tensor=rule_tensor, **{**whole, **changes})
+    @property
+    def whole(self) -> LPCFG:
+        """The same grammar without the products of its rules: whoever changes tensors begins with it."""
+        return dataclasses.replace(self, rule_rank=np.zeros(0, np.int32), rule_factor=np.zeros(0))
 
     @cached_property
     def symbol_count(self) -> Floats:
@@ -243,10 +243,11 @@ def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
 
     everyone = np.arange(len(fewer), dtype=np.int32)[:, None]
     offset = Layout.of(grammar.rules, grammar.lexicon, fewer)
-    return grammar.with_tensors(
-        cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
+    return dataclasses.replace(
+        grammar.whole,
         states=fewer,
         rule_offset=offset.rules,
+        rule_tensor=cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
         lexicon_offset=offset.lexicon,
         lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, grammar.lexicon[:, :1]),
         root_offset=offset.symbols,

@@ -9,7 +9,7 @@ from latentgram.kinds import fields
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
-    from latentgram.kinds.word_space import WordSpace
+    from latentgram.kinds.word_space import ClusterSpace
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +36,7 @@ class Latent(Trees):
 
     horizontal: int = fields.HORIZONTAL(1)
     states: int = fields.STATES(16)
-    vectors: WordSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS(None)
     backoff: float = fields.BACKOFF(10.0)
     pull: float = fields.PULL(5.0)
     scaling: float = fields.SCALING(5.0)

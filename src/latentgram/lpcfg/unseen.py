@@ -28,6 +28,8 @@ Cost: two dense matrices of symbols by phrase symbols.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -80,7 +82,7 @@ def _rescaled(grammar: LPCFG, unseen: Array) -> LPCFG:
         1.0 - grammar.unseen[:size] if grammar.unseen.size else seen
     )
     factor = np.repeat(seen[grammar.rules[:, 0]], np.diff(grammar.rule_offset))
-    return grammar.with_tensors(grammar.rule_tensor * factor, unseen=unseen)
+    return dataclasses.replace(grammar.whole, rule_tensor=grammar.rule_tensor * factor, unseen=unseen)
 
 
 def unseen_rules(grammar: LPCFG) -> Unseen:

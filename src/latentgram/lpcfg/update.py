@@ -99,14 +99,15 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
     entry_known = _among(np.column_stack((words, number[old.lexicon[:, 0]])), new.lexicon[:, ::-1])
     entries = _Table(new.lexicon, entry_known, old.lexicon_share, new.lexicon_share)
     trace = (*grammar.provenance.trace, {"absorbed": float(len(forest))})
-    grown = grammar.with_tensors(
-        rules.grown(grammar.rule_tensor, grammar.rule_offset, tensor),
+    grown = dataclasses.replace(
+        grammar.whole,
         interminals=new.interminals,
         preterminals=new.preterminals,
         words=new.words,
         states=states,
         rules=new.rules,
         rule_offset=places.rules,
+        rule_tensor=rules.grown(grammar.rule_tensor, grammar.rule_offset, tensor),
         lexicon=new.lexicon,
         lexicon_offset=places.lexicon,
         lexicon_vector=entries.grown(grammar.lexicon_vector, grammar.lexicon_offset, vector),
@@ -132,7 +133,9 @@ def _normalised(grammar: LPCFG) -> LPCFG:
     tensor, vector = grammar.rule_tensor.copy(), grammar.lexicon_vector
     divide_by_parent(rules, tensor, state_totals(rules, tensor, len(grammar.states), most))
     total = np.bincount(grammar.lexicon_places, vector, int(grammar.root_offset[-1]))[grammar.lexicon_places]
-    return grammar.with_tensors(tensor, lexicon_vector=vector / np.where(total > 0, total, 1.0))
+    return dataclasses.replace(
+        grammar, rule_tensor=tensor, lexicon_vector=vector / np.where(total > 0, total, 1.0)
+    )
 
 
 def _distinct(grammar: LPCFG) -> LPCFG:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
-from latentgram.kinds.word_space import WordSpace, checked
+from latentgram.kinds.word_space import ClusterSpace, checked
 from latentgram.lpcfg.features import (
     CLUSTERS,
     FEATURE_SETS,
@@ -58,7 +58,7 @@ class ViewSettings:
     scaling: float = 5.0
     growth: float = 1.0
     cutoff: float = 0.0
-    vectors: WordSpace | None = None
+    vectors: ClusterSpace | None = None
     noise: float = 0.0
     seed: int = 0
     """Of the noise."""

@@ -38,7 +38,7 @@ from latentgram.evaluate.attachment import Punctuation, attachment_rows
 from latentgram.evaluate.compare import Comparison, attachment_uas, paired_bootstrap
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import Spectral
-from latentgram.kinds.word_space import WordSpace
+from latentgram.kinds.word_space import ClusterSpace
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, read_dependencies, read_part, table, timed
 from latentgram.tagger.learning import jackknifed, learn_tagger
@@ -108,7 +108,7 @@ class Setup:
     """Rivals of a sentence in the base parser's MIRA."""
     tags: int = 0
     """Parts for the jackknifing of the tags of the training part; 0 for gold tags everywhere."""
-    vectors: WordSpace | None = None
+    vectors: ClusterSpace | None = None
     """Vectors of words from raw text."""
 
     @property

@@ -10,7 +10,7 @@ from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
     from latentgram.data.dependency_symbols import WordSymbols
-    from latentgram.kinds.word_space import WordSpace
+    from latentgram.kinds.word_space import ClusterSpace
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,7 +18,7 @@ class Heads(Settings):
     """What the words of a treebank become."""
 
     symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
-    vectors: WordSpace | None = fields.VECTORS(None)
+    vectors: ClusterSpace | None = fields.VECTORS(None)
     clusters: int = fields.CLUSTERS(8)
 
     @property

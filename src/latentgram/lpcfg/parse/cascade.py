@@ -209,7 +209,7 @@ class Cascade:
         results = [result for result in results if math.isfinite(result[0]) and result[0] != 0.0]
         if not results:
             return None
-        item, edge = (_geometric_mean([result[part] for result in results]) for part in (1, 2))
+        item, edge = (_geometric_mean([result[1][part] for result in results]) for part in (0, 1))
         return Posterior(
             chart,
             item,
@@ -285,13 +285,13 @@ def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN) -> 
 
 def chart_posteriors(
     chart: PackedChart, tensors: Tensors, factors: Factors | None, leaves: LeafNumbers
-) -> tuple[float, Array, Floats]:
+) -> tuple[float, tuple[Array, Floats]]:
     """Z, and the posteriors of the items and edges of a chart, by whole tensors or by sums of products."""
     if factors is None:
         total, item, edge = posteriors(chart, tensors, *leaves)
     else:
         total, item, edge = low_rank.posteriors(chart, tensors, factors, *leaves)
-    return total, item, edge
+    return float(total), (item, edge)
 
 
 def factors_of(grammar: LPCFG, precision: str) -> Factors | None:

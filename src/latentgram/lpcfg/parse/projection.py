@@ -35,7 +35,7 @@ often as all of them together (Petrov & Klein 2007).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -251,10 +251,11 @@ def smaller(grammar: LPCFG, states: int) -> LPCFG | None:
     )
     downs, ups = [maps[symbol][0] for symbol in every], [maps[symbol][1].T for symbol in every]
     root_vector, root_offset = _map_vectors(grammar.root_vector, grammar.root_offset, ups)
-    return grammar.with_tensors(
-        rule_tensor,
+    return replace(
+        grammar.whole,
         states=few,
         rule_offset=rule_offset,
+        rule_tensor=rule_tensor,
         lexicon_offset=lexicon_offset,
         lexicon_vector=lexicon_vector,
         root_offset=root_offset,
