@@ -44,7 +44,7 @@ def _carried_tags(carried, h, active):
 
 @njit()
 def _choices(machine, word, emit_prob, arriving, active, size, joint, logs):
-    """Fill joint[j, k] = p(t | s) p(w | t) for the j-th tag t of a word and s = active[k]; logs for its only tag."""
+    """Fill joint[j, k] = p(t | s) p(w | t) for the j-th tag t of a word, s = active[k]; logs for its only tag."""
     first, last = machine.emit_start[word], machine.emit_start[word + 1]
     for entry in range(first, last):
         tag, prob = machine.emit_tag[entry], emit_prob[entry]
