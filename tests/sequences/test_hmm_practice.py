@@ -1,6 +1,8 @@
 """What people need of HMMs: a class of unknown words, known tags, updates, the next word, a choice of states."""
 
+from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,3 +258,35 @@ def test_states_are_chosen_by_held_out_likelihood() -> None:
         lg.fit(lg.HMM, [["a"]], by=lg.EM(states="auto"))
     with pytest.raises(SettingError, match=r"states must be a number|at least"):
         lg.fit(lg.LPCFG, lg.demo_treebank(5, seed=0), by=lg.EM(states="auto"))
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_openfst_text_holds_every_path(tmp_path: Path, order: int) -> None:
+    hmm = lg.fit(lg.HMM, TAGGED, by=lg.Counting(order=order, unknown="class"))
+    hmm.to_openfst(tmp_path / "hmm.fst")
+    arcs, final = [], {}
+    for line in (tmp_path / "hmm.fst").read_text().splitlines():
+        columns = line.split("\t")
+        if len(columns) == 5:
+            arcs.append((int(columns[0]), int(columns[1]), columns[2], columns[3], float(columns[4])))
+        else:
+            final[int(columns[0])] = float(columns[-1]) if len(columns) == 2 else 0.0
+    assert arcs[0][0] == 0
+    symbols = [line.split("\t")[0] for line in (tmp_path / "hmm.fst.syms").read_text().splitlines()]
+    assert {label for arc in arcs for label in arc[2:4]} <= set(symbols)
+
+    def paths(state: int, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float]]:
+        """The outputs and weights of all paths for some words."""
+        if not words and state in final:
+            yield (), final[state]
+        for start, end, taken, given, cost in arcs:
+            if start == state and (taken == "<eps>" or words[:1] == (taken,)):
+                for tags, rest in paths(end, words[taken != "<eps>" :]):
+                    yield (tags if given == "<eps>" else (given, *tags)), cost + rest
+
+    for words, written in ((("the", "dog"), ("the", "dog")), (("new", "cat", "barks"), ("<unk>", "cat", "barks"))):
+        every = dict(paths(0, written))
+        assert -np.log(sum(np.exp(-cost) for cost in every.values())) == pytest.approx(
+            -hmm.logprob(words), rel=1e-6
+        )
+        assert min(every, key=lambda tags: every[tags]) == hmm.tag(words, decoder="viterbi").tags

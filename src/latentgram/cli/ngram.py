@@ -365,15 +365,18 @@ def export(
 ) -> None:
     """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms).
 
-    To OpenFst goes an operator automaton too, if none of its numbers is negative.
+    To OpenFst goes an HMM too, as a transducer from words to tags, and an operator automaton none of whose numbers
+    is negative.
     """
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.automaton import OperatorAutomaton
+    from latentgram.sequences.hmm import HMM
     from latentgram.store import load, read_header
 
     check_output(output, model)
-    if to == "openfst" and model.suffix == ".lg" and read_header(model).kind == "OperatorAutomaton":
-        load(model, OperatorAutomaton).to_openfst(output)
+    others = {kind.__name__: kind for kind in (OperatorAutomaton, HMM)}
+    if to == "openfst" and model.suffix == ".lg" and (kind := others.get(read_header(model).kind)):
+        load(model, kind).to_openfst(output)
         return
     automaton = read_automaton([model])
     if to == "arpa":

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
+from latentgram.data.files import PathLike
 from latentgram.data.invariants import ANY, NONNEGATIVE, below, holds, offsets, shape
 from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.provenance import Provenance, Summarised
@@ -29,6 +30,7 @@ from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.kernels.chain import Chain, Sequences, expect
 from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, sample_paths, sample_sentences
+from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
 from latentgram.sequences.tagging import Tagging
 
 Floats = NDArray[np.float64]
@@ -284,6 +286,38 @@ class HMM(Summarised):
             np.eye(len(self.tags))[BOUNDARY],
             np.ascontiguousarray(self.transition.T[None] * emission[1:, None, :]),
         )
+
+    def to_openfst(self, path: PathLike) -> None:
+        """Write a transducer from words to tags in OpenFst's text form, and its symbols beside it (`.syms`).
+
+        The sum over the paths of a sentence is its probability, the best path its tags. A state is what the next
+        tag depends on; an arc `<eps>` chooses that tag, and the next one a word for it, `<unk>` for words that the
+        model does not know. Weights are −log p.
+        """
+        tags, size = len(self.tags), len(self.transition)
+        by_tag = np.argsort(self.emit_tag, kind="stable")
+        first = np.searchsorted(self.emit_tag[by_tag], np.arange(tags + 1))
+        word_of = np.repeat(np.arange(len(self.words)), np.diff(self.emit_start))
+
+        def arcs() -> Iterator[Arc]:
+            # State p before the tag is chosen has number p, and `size + p` when its last tag is to emit a word.
+            for state, following in np.argwhere(self.transition > 0).tolist():
+                if following != BOUNDARY:
+                    after = (state * tags + following) % size
+                    yield state, size + after, EPSILON, cost(self.transition[state, following])
+            for state in range(1, size):
+                tag = state % tags
+                if tag == BOUNDARY:
+                    continue
+                for entry in by_tag[first[tag] : first[tag + 1]].tolist():
+                    if self.emit_prob[entry] > 0:
+                        label = self.words[int(word_of[entry])], self.tags[tag]
+                        yield size + state, state, label, cost(self.emit_prob[entry])
+                if self.unknown[tag] > 0:
+                    yield size + state, state, (UNKNOWN, self.tags[tag]), cost(self.unknown[tag])
+
+        ends = [(state, cost(p)) for state, p in enumerate(self.transition[:, BOUNDARY].tolist()) if p > 0]
+        write_openfst(path, (*self.words.symbols[1:], UNKNOWN, *self.tags.symbols[1:]), arcs(), ends)
 
     def renamed(self, names: dict[str, str]) -> HMM:
         """The same model with other names for its tags, several tags perhaps with one name."""

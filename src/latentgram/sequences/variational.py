@@ -148,8 +148,9 @@ def paired_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memo
     into, pairs = corpus.table(), np.zeros((corpus.tags, corpus.tags))
     emission = np.zeros(len(corpus.shape.tag))
     logs = pair_kernels.flows(
-        corpus.machine, parameters.emission, _arriving(parameters), np.exp(rho), memory.down, into, pairs, emission
-    )
+        corpus.machine, parameters.emission, _arriving(parameters), rho, np.exp(rho), memory.down, into, pairs,
+        emission,
+    )  # fmt: skip
     bound = float(logs) - float(np.vdot(into, rho))
     np.maximum(into, 0.0, out=into)
     kernels.spread_down(corpus.machine, into)
@@ -160,7 +161,7 @@ def sweep_values(corpus: ApproximateCorpus, parameters: Parameters, memory: Memo
     """ρ from the ρ before, each row's largest entry moved to 0."""
     rho = corpus.table()
     pair_kernels.values(
-        corpus.machine, parameters.emission, _arriving(parameters), np.exp(memory.up), memory.down, rho
+        corpus.machine, parameters.emission, _arriving(parameters), memory.up, np.exp(memory.up), memory.down, rho
     )
     kernels.gather_up(corpus.machine, rho)
     carried = memory.down > 0

@@ -20,7 +20,8 @@ These are the two halves of a sum in the expectation semiring, V being the adjoi
 the expectation and all its derivatives, for which the semiring alone would take a sum per parameter. A sentence
 ends at the boundary: nothing follows there.
 
-O(arcs · K · T) a sweep. Under exact failure arcs what the arc below has is taken back (`Machine`'s uses).
+O(arcs · K · S) a sweep, S being the tags that the flow to a state brings: those of the word before, of which a tag
+dictionary leaves few. Under exact failure arcs what the arc below has is taken back (`Machine`'s uses).
 """
 
 import numpy as np
@@ -30,61 +31,138 @@ from latentgram.compiling import REORDER, njit
 SMALLEST = 1e-300
 
 
+@njit()
+def _carried_tags(carried, h, active):
+    """Fill `active` with the tags that flow to state h brings; how many."""
+    size = 0
+    for s in range(carried.shape[1]):
+        if carried[h, s] > 0.0:
+            active[size] = s
+            size += 1
+    return size
+
+
+@njit()
+def _choices(machine, word, emit_prob, arriving, active, size, joint, logs):
+    """Fill joint[j, k] = p(t | s) p(w | t) for the j-th tag t of a word, s = active[k]; logs for its only tag."""
+    first, last = machine.emit_start[word], machine.emit_start[word + 1]
+    for entry in range(first, last):
+        tag, prob = machine.emit_tag[entry], emit_prob[entry]
+        for k in range(size):
+            joint[entry - first, k] = prob * arriving[tag, active[k]]
+    if last - first == 1:
+        for k in range(size):
+            logs[k] = np.log(max(joint[0, k], SMALLEST))
+
+
 @njit(fastmath=REORDER)
-def _normalisers(machine, a, emit_prob, arriving, ahead, total):
-    """Fill total[s] = Z_a(s); `arriving[t, s]` = p(t | s), `ahead[g, t]` = e^ρ."""
-    total[:] = 0.0
-    word = machine.tagged[a]
+def _normalisers(machine, a, ahead, size, joint, total):
+    """Fill total[k] = Z_a(active[k]); `ahead[g, t]` = e^ρ."""
+    first = machine.emit_start[machine.tagged[a]]
+    last = machine.emit_start[machine.tagged[a] + 1]
     g = machine.target[a]
-    for entry in range(machine.emit_start[word], machine.emit_start[word + 1]):
-        tag = machine.emit_tag[entry]
-        weight = emit_prob[entry] * ahead[g, tag]
-        for s in range(total.size):
-            total[s] += weight * arriving[tag, s]
-    for s in range(total.size):
-        total[s] = max(total[s], SMALLEST)
+    for k in range(size):
+        total[k] = 0.0
+    for entry in range(first, last):
+        weight = ahead[g, machine.emit_tag[entry]]
+        for k in range(size):
+            total[k] += weight * joint[entry - first, k]
+    for k in range(size):
+        total[k] = max(total[k], SMALLEST)
 
 
 @njit()
-def values(machine, emit_prob, arriving, ahead, carried, rho):
-    """Add Σ_a c_a log Z_a(s) to rho[h, s] where the flow D(h, s) = `carried[h, s]` is positive."""
-    total = np.empty(arriving.shape[0])
-    for use in range(machine.use_arc.size):
-        h, share = machine.use_state[use], machine.use_share[use]
-        _normalisers(machine, machine.use_arc[use], emit_prob, arriving, ahead, total)
-        for s in range(total.size):
-            if carried[h, s] > 0.0:
-                rho[h, s] += share * np.log(total[s])
+def values(machine, emit_prob, arriving, future, ahead, carried, rho):
+    """Add Σ_a c_a log Z_a(s) to rho[h, s] where the flow D(h, s) = `carried[h, s]` is positive.
 
-
-@njit()
-def flows(machine, emit_prob, arriving, ahead, carried, into, pairs, emit_count):
-    """Move the flow `carried` (D, failures included) one arc on, and count; return Σ flow · log Z.
-
-    `pairs[t, s]` gathers expected transitions from s to t.
+    `future` is the ρ before and `ahead` = e^ρ; `arriving[t, s]` = p(t | s). A word of one tag needs no logarithm
+    per arc: log Z_a(s) = log p(t | s) p(w | t) + ρ(g, t).
     """
-    total = np.empty(arriving.shape[0])
-    logs = 0.0
+    tags = arriving.shape[0]
+    total, logs, joint = np.empty(tags), np.empty(tags), np.empty((tags, tags))
+    active = np.empty(tags, np.int64)
+    size, state, word = 0, -1, -1
     for use in range(machine.use_arc.size):
         h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
-        _normalisers(machine, a, emit_prob, arriving, ahead, total)
-        for s in range(total.size):
-            flow = share * carried[h, s]
-            if flow != 0.0:
-                logs += flow * np.log(total[s])
-            total[s] = flow / total[s]
-        word, g = machine.tagged[a], machine.target[a]
-        for entry in range(machine.emit_start[word], machine.emit_start[word + 1]):
-            tag = machine.emit_tag[entry]
-            factor = emit_prob[entry] * ahead[g, tag]
-            reached = 0.0
-            for s in range(total.size):
-                moved = total[s] * arriving[tag, s] * factor
-                pairs[tag, s] += moved
-                reached += moved
-            into[g, tag] += reached
-            emit_count[entry] += reached
-    return logs
+        if h != state:
+            size, state, word = _carried_tags(carried, h, active), h, -1
+        if size == 0:
+            continue
+        if machine.tagged[a] != word:
+            word = machine.tagged[a]
+            _choices(machine, word, emit_prob, arriving, active, size, joint, logs)
+        if machine.emit_start[word + 1] - machine.emit_start[word] == 1:
+            onward = future[machine.target[a], machine.emit_tag[machine.emit_start[word]]]
+            for k in range(size):
+                rho[h, active[k]] += share * (logs[k] + onward)
+        else:
+            _normalisers(machine, a, ahead, size, joint, total)
+            for k in range(size):
+                rho[h, active[k]] += share * np.log(total[k])
+
+
+@njit()
+def _count_pairs(machine, word, active, size, joint, moved, pairs):
+    """Add what the arcs of a state moved to the transitions, and begin anew."""
+    if word < 0:
+        return
+    first, last = machine.emit_start[word], machine.emit_start[word + 1]
+    for entry in range(first, last):
+        tag = machine.emit_tag[entry]
+        for k in range(size):
+            # A word of one tag takes all of the flow, whatever its probability.
+            weight = joint[entry - first, k] if last - first > 1 else 1.0
+            pairs[tag, active[k]] += weight * moved[entry - first, k]
+            moved[entry - first, k] = 0.0
+
+
+@njit(fastmath=REORDER)
+def flows(machine, emit_prob, arriving, future, ahead, carried, into, pairs, emit_count):
+    """Move the flow `carried` (D, failures included) one arc on, and count; return Σ flow · log Z.
+
+    `pairs[t, s]` gathers expected transitions from s to t; the rest is as for `values`.
+    """
+    tags = arriving.shape[0]
+    total, logs, joint, moved = np.empty(tags), np.empty(tags), np.empty((tags, tags)), np.zeros((tags, tags))
+    active, flow = np.empty(tags, np.int64), np.empty(tags)
+    size, state, word = 0, -1, -1
+    bound = 0.0
+    for use in range(machine.use_arc.size):
+        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
+        if h != state or machine.tagged[a] != word:
+            _count_pairs(machine, word, active, size, joint, moved, pairs)
+            if h != state:
+                size, state = _carried_tags(carried, h, active), h
+                for k in range(size):
+                    flow[k] = carried[h, active[k]]
+            word = machine.tagged[a]
+            _choices(machine, word, emit_prob, arriving, active, size, joint, logs)
+        if size == 0:
+            continue
+        first, last = machine.emit_start[word], machine.emit_start[word + 1]
+        g = machine.target[a]
+        if last - first == 1:
+            onward, brought = future[g, machine.emit_tag[first]], 0.0
+            for k in range(size):
+                bound += share * flow[k] * (logs[k] + onward)
+                moved[0, k] += share * flow[k]
+                brought += flow[k]
+            into[g, machine.emit_tag[first]] += share * brought
+            emit_count[first] += share * brought
+            continue
+        _normalisers(machine, a, ahead, size, joint, total)
+        for k in range(size):
+            bound += share * flow[k] * np.log(total[k])
+            total[k] = share * flow[k] / total[k]
+        for entry in range(first, last):
+            factor, brought = ahead[g, machine.emit_tag[entry]], 0.0
+            for k in range(size):
+                moved[entry - first, k] += factor * total[k]
+                brought += total[k] * joint[entry - first, k]
+            into[g, machine.emit_tag[entry]] += factor * brought
+            emit_count[entry] += factor * brought
+    _count_pairs(machine, word, active, size, joint, moved, pairs)
+    return bound
 
 
 @njit()
