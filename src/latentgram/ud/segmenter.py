@@ -210,9 +210,9 @@ def _shape(form: str) -> str:
 class Described(NamedTuple):
     """Tokens for compiled loops: codes of forms, of forms in lower case and of shapes; blanks, case, and signs."""
 
-    form: Codes
-    low: Codes
-    shape: Codes
+    form: Ints
+    low: Ints
+    shape: Ints
     space: NDArray[np.bool_]
     usual: Ints
     sign: Ints
@@ -230,7 +230,8 @@ def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> D
     signs = [1 if f in _OPENING else 2 if f in _CLOSING else 3 if f in _QUOTES else 0 for f in forms]
     usual = np.where(capital, np.where(known, 1, 2), 0).astype(np.int64)
     shapes = codes_of(_shape(form) for form in forms)
-    return Described(codes_of(forms), low, shapes, space, usual, np.array(signs, np.int64))
+    codes = (each.view(np.int64) for each in (codes_of(forms), low, shapes))
+    return Described(*codes, space, usual, np.array(signs, np.int64))
 
 
 class _Paragraph(NamedTuple):
