@@ -50,7 +50,7 @@ class Counting(Workers):
     """What is asked of `latentgram ngram count`."""
 
     files: list[Path] = argument(
-        "Files or folders, one sentence per line; or tables of n-grams (words, a tab, a count)."
+        "Files or folders, one sentence per line; or trees; or tables of n-grams (words, a tab, a count)."
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
@@ -80,6 +80,8 @@ def count(asked: Counting) -> None:
     """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
     import latentgram
     from latentgram.cli.console import progress, say
+    from latentgram.data.files import expand
+    from latentgram.data.ngrams.counts import have_trees
     from latentgram.data.ngrams.external import write_counts
     from latentgram.data.ngrams.tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
@@ -89,6 +91,10 @@ def count(asked: Counting) -> None:
     compact = str(asked.output).endswith(".lg")
     if asked.table or is_table(asked.files):
         counts = read_table(asked.files)
+    elif have_trees(expand(asked.files)) and not (asked.alone and asked.memory is None):
+        raise SettingError(
+            "trees are counted in memory by one process: leave out --n-jobs, --cluster and --memory"
+        )
     elif not asked.alone:
         if asked.dictionary is not None or asked.memory is not None:
             name = "--memory" if asked.dictionary is None else "--dictionary"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import plain_suffix
-from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES, TEXT, format_of
-from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.formats import TEXT, format_of
+from latentgram.data.ngrams.counts import NGramCounts, have_trees
 from latentgram.data.ngrams.tables import is_table
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import split_specification
@@ -175,7 +175,7 @@ def is_tagged(file: str) -> bool:
 
 def has_trees(file: str) -> bool:
     """Whether a file has trees, by its name."""
-    return plain_suffix(file) in (*SUFFIXES[BRACKETS], *SUFFIXES[CONLLU])
+    return have_trees([file])
 
 
 def _all_stored(files: Iterable[Path]) -> bool:

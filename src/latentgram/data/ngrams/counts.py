@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand
+from latentgram.data.files import PathLike, expand, plain_suffix
 from latentgram.data.invariants import holds, shape, within
 from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.ngrams.trie import NGramTrie
@@ -72,7 +72,7 @@ class NGramCounts(Summarised):
         temporary: PathLike | None = None,
         progress: Progress | None = None,
     ) -> NGramCounts:
-        """Count the text of files or folders: one sentence per line, words between blanks.
+        """Count the text of files or folders: one sentence per line, words between spaces; or the words of trees.
 
         Tables of n-grams (`words<TAB>count`, as `write` makes them) are told by their first line and taken with
         the orders and counts that they have: all settings are for text.
@@ -87,12 +87,12 @@ class NGramCounts(Summarised):
             if dictionary is not None:
                 raise SettingError("a table is already counted: with a dictionary, count the text itself")
             return read_table(paths)
-        if memory is not None:
+        if memory is not None and not have_trees(paths):
             from latentgram.data.ngrams.external import count_files
 
             cutoffs = cutoffs_of(order, cutoff, all_bigrams)
             return count_files(paths, cutoffs, memory, temporary, dictionary, progress)
-        text = Text.read(paths)
+        text = Text.of(_words_of(paths)) if have_trees(paths) else Text.read(paths)
         if not len(text):
             raise DataError("there is no sentence to count", path=next(iter(paths), None))
         return cls.of(text, order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary)
@@ -332,3 +332,23 @@ def sorted_levels(
         np.concatenate([level.suffix for level in columns]),
     )
     return trie, np.concatenate([level.counts for level in columns])
+
+
+def have_trees(paths: Iterable[PathLike]) -> bool:
+    """Whether all of some files have trees, by their names.
+
+    >>> have_trees(["wsj.mrg", "ewt.conllu.gz"]), have_trees(["wsj.mrg", "text.txt"])
+    (True, False)
+    """
+    from latentgram.data.formats import BRACKETS, CONLLU, SUFFIXES
+
+    return all(plain_suffix(path) in (*SUFFIXES[BRACKETS], *SUFFIXES[CONLLU]) for path in paths)
+
+
+def _words_of(paths: Iterable[PathLike]) -> Iterator[tuple[str, ...]]:
+    """The words of trees, without empty elements."""
+    from latentgram.data.treebank import CONSTITUENCY, Treebank
+
+    bank = Treebank.read(list(paths))
+    sentences = (bank.clean()[0] if bank.kind == CONSTITUENCY else bank).sentences()
+    return (sentence.words for sentence in sentences)
