@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench fuzz odd-data docs examples build clean
+.PHONY: demo test lint types bench fuzz odd-data docs examples build cold-start clean
 
 $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -14,8 +14,12 @@ $(STAMP): requirements/all.txt pyproject.toml
 	fi
 	@touch $@
 
-demo: $(STAMP)
-	$(BIN)/latentgram demo --output latentgram-demo
+# An environment with what the demo needs and nothing else; where the one for development is there, that one.
+DEMO := $(if $(wildcard $(STAMP)),$(VENV),.demo)
+demo:
+	@[ -x $(DEMO)/bin/latentgram ] || { $(PYTHON) -m venv $(DEMO) && \
+	  $(DEMO)/bin/python -m pip install -q --disable-pip-version-check -c requirements/all.txt -e .; }
+	$(DEMO)/bin/latentgram demo --output latentgram-demo
 
 test: $(STAMP)
 	@if command -v npm >/dev/null 2>&1; then npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/web >/dev/null 2>&1 || echo "axe-core cannot be installed here: its test of the page is skipped"; fi
@@ -45,8 +49,9 @@ odd-data: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
+# The pictures of the guide; the examples themselves run when the docs are built.
 examples: $(STAMP)
-	@for example in examples/*.py; do echo "== $$example"; $(BIN)/python $$example || exit 1; done
+	@for example in docs/draw_*.py; do echo "== $$example"; $(BIN)/python $$example || exit 1; done
 
 # A wheel with compiled kernels for this Python, numba and system, and the sources; needs no development tools.
 build:
@@ -57,5 +62,9 @@ build:
 	.build/bin/python -m build --sdist --wheel
 	rm -rf src/latentgram/_compiled
 
+# The wheel in an empty, read-only environment without a home: processor time to the first parse of each parser.
+cold-start: $(STAMP)
+	$(BIN)/python benchmarks/bench_cold_start.py --wheel $(lastword $(sort $(wildcard dist/*.whl)))
+
 clean:
-	rm -rf $(VENV) .build src/latentgram/_compiled dist build docs/_build latentgram-demo
+	rm -rf $(VENV) .build .demo src/latentgram/_compiled dist build docs/_build latentgram-demo

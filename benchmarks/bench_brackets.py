@@ -1,6 +1,6 @@
 """How much faster are Penn brackets read here than by NLTK, and what do the steps after reading cost?
 
-Set-up: one file of one tree a line (by default 4,000 generated ones; a path may be given), one process, processor
+Set-up: one file, one tree per line (by default 4,000 generated ones; a path may be given), one process, processor
 time, the best of seven after one run that compiles. NLTK reads every line by `nltk.Tree.fromstring`. Here the file
 is read into a `Forest`, which is what learners and scorers work on, and, in the second row, further into a `Tree`
 for every node, which is what people look at.

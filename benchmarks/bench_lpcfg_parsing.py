@@ -77,7 +77,7 @@ class Clock:
 
 
 def stage_times(backend: PhraseBackend, sentences: list[lg.Sentence]) -> dict[str, float]:
-    """Milliseconds a sentence of each stage."""
+    """Milliseconds per sentence of each stage."""
     clock = Clock()
     small = backend.cascade.pruning.small_states
     stages = {

@@ -95,3 +95,26 @@ def test_a_read_only_package_without_a_home_keeps_code_in_the_private_folder(tmp
     monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     assert njit()(twice)(np.ones(4)) == 8
     assert list(kernel_cache.private_folder().rglob("*.nbi"))
+
+
+def test_compiling_is_said_once_and_timed(shipping, caplog, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "compiling", kernel_cache.Compiling())
+    inner = njit()(twice)
+
+    def outer(values):
+        return inner(values) + 1.0
+
+    with caplog.at_level("INFO", logger="latentgram"):
+        assert njit()(outer)(np.ones(3)) == 7
+    assert [record.getMessage() for record in caplog.records] == ["compiling once (about 15 s) …"]
+    assert kernel_cache.compiling._depth == 0
+    assert 0 < kernel_cache.compiling.seconds < 60
+
+
+def test_what_passes_is_for_terminals(shipping, caplog, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "compiling", kernel_cache.Compiling())
+    monkeypatch.setattr(kernel_cache, "TOLD_EVERY", 0.0)
+    with caplog.at_level("INFO", logger="latentgram"):
+        njit()(twice)(np.ones(3))
+        njit()(twice)(np.ones(3, np.float32))
+    assert [hasattr(record, "passing") for record in caplog.records] == [False, True]

@@ -40,6 +40,7 @@ INSIDE = {
     ("progress", "interrupt"),
     ("data", "compiling"),
     ("compiling", "kernel_cache"),
+    ("kernel_cache", "errors"),
 }
 """Imports inside the lowest row."""
 PICTURES = {("data", "view"), ("evaluate", "view")}

@@ -97,5 +97,6 @@ from .store import save as save
 from .tagger.model import Tagger as Tagger
 from .ud.lemmatiser import Lemmatiser as Lemmatiser
 from .ud.segmenter import Segmenter as Segmenter
+from .view.plots import Curves as Curves
 
 __version__: str

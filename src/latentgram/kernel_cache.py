@@ -20,6 +20,7 @@ import platform
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from typing import Any
 import numba
 from llvmlite import binding
 from numba.core import caching
+
+from latentgram.errors import SettingError
 
 PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "_compiled"
@@ -79,6 +82,8 @@ def shipping_environment() -> dict[str, str]:
 def finish_shipping() -> Path:
     """Say which package the compiled code belongs to; gives its folder."""
     folder = shipped_folder()
+    if package_digest.__wrapped__() != package_digest():
+        raise SettingError("the sources have changed since this began: the compiled code is of no use to them")
     (folder / "digest").write_text(package_digest(), "ascii")
     return folder
 
@@ -102,9 +107,42 @@ def _announce_temporary() -> None:
     logger.warning("compiled code is kept in %s: no other place can be written (see NUMBA_CACHE_DIR)", folder)
 
 
-@functools.cache
-def _announce_compiling() -> None:
-    logger.info("compiling, once on this machine: up to half a minute")
+class Compiling:
+    """How long was spent compiling in this process, and who is told of it.
+
+    A function that is compiled may need others that are not compiled yet: only the outermost counts.
+    """
+
+    expected = 15
+    """Seconds that the work at hand is likely to need for it."""
+    seconds = 0.0
+    """Processor time spent so far."""
+    _depth, _count, _since, _told = 0, 0, 0.0, 0.0
+
+    def begin(self) -> None:
+        """A function is going to be compiled."""
+        now = time.process_time()
+        if not self._count:
+            logger.info("compiling once (about %d s) …", self.expected)
+            self._told = now
+        elif now - self._told >= TOLD_EVERY:
+            logger.info("compiling: %d functions so far", self._count, extra={"passing": True})
+            self._told = now
+        if not self._depth:
+            self._since = now
+        self._depth += 1
+        self._count += 1
+
+    def end(self) -> None:
+        """It is compiled."""
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += time.process_time() - self._since
+
+
+compiling = Compiling()
+TOLD_EVERY = 5.0
+"""Seconds between two messages, on a terminal, that something is still being compiled."""
 
 
 class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
@@ -164,11 +202,12 @@ class KernelCache(caching.FunctionCache):
                 pass
         compiled = super().load_overload(sig, target_context)
         if compiled is None:
-            _announce_compiling()
+            compiling.begin()
         return compiled
 
     def save_overload(self, sig: object, data: Any) -> None:
         """Keep a compiled function; also for others, where that is asked for."""
+        compiling.end()
         if os.environ.get(SHIP) and self._impl.check_cachable(data):
             shipped_folder().mkdir(parents=True, exist_ok=True)
             self._shipped.save(repr(sig), self._impl.reduce(data))

@@ -343,3 +343,13 @@ def test_faults_of_counts_and_dictionaries_are_one_line(run: Run, folder: Path, 
         assert message in fault
         assert all(line.startswith("read ") for line in said)
     assert not out.exists()
+
+
+def test_the_words_of_trees_are_counted(run: Callable, tmp_path: Path) -> None:
+    (tmp_path / "t.mrg").write_text("( (S (NP-SBJ (-NONE- *T*-1)) (VP (VB sleep)) (. .)) )\n")
+    (tmp_path / "t.conllu").write_text(
+        "1\tsleep\t_\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+    )
+    for name in ("t.mrg", "t.conllu"):
+        assert run("ngram", "count", tmp_path / name, "-o", tmp_path / "c.tsv", "--order", 1).status == 0
+        assert (tmp_path / "c.tsv").read_text().splitlines() == ["</s>\t1", ".\t1", "sleep\t1"]

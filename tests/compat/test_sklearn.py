@@ -40,3 +40,43 @@ def test_parameters() -> None:
     assert estimator.learner.rare == 3
     with pytest.raises(SettingError, match="no setting 'colour'"):
         estimator.set_params(colour="red")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_get_params_invariance",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+    ],
+)
+def test_checks_of_scikit_learn_about_parameters(check: str) -> None:
+    from sklearn.utils import estimator_checks
+
+    from latentgram.compat.sklearn import ParserEstimator
+
+    getattr(estimator_checks, check)("ParserEstimator", ParserEstimator(lg.LPCFG, lg.Counting()))
+
+
+def test_one_that_has_not_learned_says_so() -> None:
+    from sklearn.exceptions import NotFittedError
+
+    from latentgram.compat.sklearn import ParserEstimator
+
+    with pytest.raises(NotFittedError):
+        ParserEstimator(lg.LPCFG, lg.Counting()).predict(list(lg.demo_treebank(2)))
+
+
+def test_cross_validation_and_pipelines() -> None:
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+
+    from latentgram.compat.sklearn import ParserEstimator
+
+    trees = list(lg.demo_treebank(60, seed=1))
+    shares = cross_val_score(make_pipeline(ParserEstimator(lg.LPCFG, lg.Counting())), trees, cv=3)
+    assert all(0 < share <= 1 for share in shares)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LATENT = "latent PCFG"
 TRAIN, TEST, DRAWN = 5000, 300, 4
+EXPECTED = 40
+"""Seconds that compiling all of it is likely to take."""
 
 
 def demo(
@@ -33,8 +35,10 @@ def demo(
     from latentgram.cli.console import say
     from latentgram.data.demo import demo_treebank
     from latentgram.data.files import write_text
+    from latentgram.kernel_cache import compiling
     from latentgram.view.report import Report
 
+    compiling.expected = EXPECTED
     output.mkdir(parents=True, exist_ok=True)
     train, test = demo_treebank(TRAIN, seed), demo_treebank(TEST, seed + 1)
     train.write(output / "train.mrg")

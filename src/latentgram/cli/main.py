@@ -138,9 +138,10 @@ class _LogLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say one; what draws on a terminal is loaded for it, and not at every start."""
-        from latentgram.cli.console import say
+        from latentgram.cli.console import console, say
 
-        say(record.getMessage())
+        if console.is_terminal or not getattr(record, "passing", False):  # what passes is for people who wait
+            say(record.getMessage())
 
 
 def main() -> None:

@@ -83,9 +83,9 @@ class Tagging(Workers):
 
 @command
 def tag(asked: Tagging) -> None:
-    """Tag text with a tagger, or with a hidden Markov model, whose words are separated by blanks.
+    """Tag text with a tagger, or with a hidden Markov model, whose words are separated by spaces.
 
-    Words the model has never seen are tagged by their form and context; how many there were is said at the end.
+    Words the model has never seen are tagged by their form and context; their number is printed at the end.
     Lists and draws have an empty line more after each sentence, and log p(tags | words) in the JSON form. With
     --constraints text is one sentence per line, words separated by spaces: {"tags": {"1": "NN"},
     "forbidden_tags": [[2, "VB"]]} speaks of words counted from 0.

@@ -38,6 +38,9 @@ _READ_FROM_FILES = {"TagDictionary": str, "ClusterSpace": str}
 
 PRECISION = "Of the file: small, with what matters little rounded, or every number to the last bit."
 
+EXPECTED = 25
+"""Seconds that compiling what a model is learned by is likely to take."""
+
 app = typer.Typer(help="Learn a model from data and write it to a file.", no_args_is_help=True)
 
 
@@ -244,8 +247,10 @@ def train(work: Work, engine: Engine) -> None:
     """Read, learn, write, and say what was done."""
     import latentgram
     from latentgram.cli.console import progress, say
+    from latentgram.kernel_cache import compiling
     from latentgram.parser.judging import judge_on
 
+    compiling.expected = EXPECTED
     started = time.perf_counter()
     data = _read(work)
     if not len(data):
@@ -277,6 +282,8 @@ def train(work: Work, engine: Engine) -> None:
             learned = model = latentgram.fit(
                 work.kind.model_class(), data, by=work.learner, dev_score=judge, engine=engine, progress=shown
             )
+    if compiling.seconds >= 1:
+        say(f"times include {compiling.seconds:.0f} s of compiling, which the next run does not need")
     latentgram.save(learned, work.output, work.precision)
     if work.kind.parser and parser.tagger is not None:
         say(f"{parser.tagger.summary()}; learned in {parser.tagger.provenance.seconds:.1f} s")

@@ -42,8 +42,9 @@ def _ship() -> None:
     import tempfile
 
     from latentgram.cli.console import say
-    from latentgram.kernel_cache import finish_shipping, shipping_environment
+    from latentgram.kernel_cache import finish_shipping, package_digest, shipping_environment
 
+    package_digest()  # remembered, and compared at the end
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, **shipping_environment(), "NUMBA_CACHE_DIR": cache}
         done = subprocess.run([sys.executable, "-m", "latentgram", "warm-up"], env=environment, check=False)

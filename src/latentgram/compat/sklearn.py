@@ -4,6 +4,7 @@
     search = GridSearchCV(ParserEstimator(lg.LPCFG, lg.Counting()), {"vertical": [1, 2]}, cv=3).fit(trees)
 
 X is a list of trees; there is no y. The settings of the learner are parameters of the estimator under their names.
+Of scikit-learn's own checks those hold that speak of parameters; the others give an estimator tables of numbers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from latentgram.parser.pipeline import Trees
 
 try:
     from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
 except ModuleNotFoundError:
     raise SettingError("latentgram.compat.sklearn needs scikit-learn: pip install 'latentgram[compat]'") from None
 
@@ -66,23 +68,25 @@ class ParserEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _settings(self) -> dict[str, object]:
-        if self.learner is None:
+        if not isinstance(self.learner, Settings):  # which `fit` refuses
             return {}
         return {field.name: getattr(self.learner, field.name) for field in dataclasses.fields(self.learner)}
 
     def fit(self, X: Sequence[AnyTree], y: None = None) -> ParserEstimator:
         """Learn from trees."""
-        if self.model is None or self.learner is None:
+        if self.model is None or not isinstance(self.learner, Settings):
             raise SettingError("an estimator is made of a model and a learner: ParserEstimator(LPCFG, Counting())")
         self.parser_ = Parser(fit(self.model, Treebank.of(X), by=self.learner), self.decoder)
         return self
 
     def predict(self, X: Sequence[AnyTree]) -> list[AnyTree]:
         """The trees of sentences, or of the words of trees."""
+        check_is_fitted(self)
         questions = [tree.sentence if self.gold_tags else tree.sentence.without_tags() for tree in X]
         return [parse.tree for parse in self.parser_.parse_many(questions)]
 
     def score(self, X: Sequence[AnyTree], y: None = None) -> float:
         """The headline figure, F1 or UAS, as a share."""
+        check_is_fitted(self)
         trees = cast(Trees, Treebank.of(X))
         return self.parser_.evaluate(trees, gold_tags=self.gold_tags).headline / 100

@@ -45,7 +45,7 @@ class Lengths:
     """How long the sentences of a treebank are; it prints itself.
 
     >>> print(Lengths.of(np.array([3, 5, 10, 50])))
-    4 sentences, 68 words, 3 to 50 words a sentence (mean 17.0, median 7.5), 3 of up to 40 words
+    4 sentences, 68 words, 3 to 50 words per sentence (mean 17.0, median 7.5), 3 of up to 40 words
     """
 
     sentences: int
@@ -73,7 +73,8 @@ class Lengths:
 
     def __str__(self) -> str:
         return (
-            f"{self.sentences} sentences, {self.words} words, {self.shortest} to {self.longest} words a sentence "
+            f"{self.sentences} sentences, {self.words} words, "
+            f"{self.shortest} to {self.longest} words per sentence "
             f"(mean {self.mean:.1f}, median {self.median:.1f}), {self.up_to_40} of up to 40 words"
         )
 

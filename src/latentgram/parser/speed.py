@@ -34,7 +34,7 @@ class Speed:
     words: int
     repeats: int
     rate: float
-    """Sentences a second."""
+    """Sentences per second."""
     low: float
     high: float
     words_a_second: float

@@ -6,15 +6,17 @@ the tests use the same data and settings.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import cache
+from pathlib import Path
 
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.text import Text
 from latentgram.data.tree import Tree
-from latentgram.data.treebank import Treebank
+from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Kind, Recipe
 from latentgram.kinds.learners import Gradient
@@ -23,8 +25,12 @@ from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
+from latentgram.store import load, save
 
 SIZE, SEED, FEW = 80, 5, 3
+STATES = 6
+"""Hidden states when all kernels are to be compiled."""
+SUFFIX = {CONSTITUENCY: ".mrg", DEPENDENCY: ".conllu"}
 
 
 @cache
@@ -60,33 +66,55 @@ def small_data(kind: Kind, recipe: Recipe) -> Sized:
     return DATA[(recipe.reads or kind.reads).name]()
 
 
-def small_learner(kind: Kind, learner: str) -> Settings:
-    """A learner that is soon done.
+def small_learner(kind: Kind, learner: str, **settings: object) -> Settings:
+    """A learner that is soon done; with other settings, where it knows them.
 
     >>> from latentgram.kinds.registry import kind_of
     >>> small_learner(kind_of("LPCFG"), "Spectral")
     Spectral(states=2)
     """
     known = defaults_of(kind.recipes[learner].settings_class())
-    return learner_class(kind.name, learner)(**{name: value for name, value in SMALL.items() if name in known})
+    said = {name: value for name, value in {**SMALL, **settings}.items() if name in known}
+    return learner_class(kind.name, learner)(**said)
 
 
 def warm_up(names: Iterable[str] = ()) -> Iterator[str]:
-    """Learn and use every kind of model, or those named as in `latentgram train`; gives each name when done."""
+    """Learn, store and use every kind of model, or those named as in `latentgram train`; gives each name after it.
+
+    Data go through files, as those of a user do, and so do models: reading and writing are compiled as well.
+    """
     trained = {kind.command: kind for kind in kinds().values() if kind.command}
     chosen = list(names) or list(trained)
     for name in chosen:
         if name not in trained:
             raise SettingError(f"there is no kind of model {name!r}; there are {', '.join(trained)}")
-    for name in chosen:
-        kind = trained[name]
-        for learner, recipe in kind.recipes.items():
-            data, by = small_data(kind, recipe), small_learner(kind, learner)
-            if kind.parser and isinstance(data, Treebank):
-                _use(fit_parser(kind.model_class(), data, by=by, tagger=Gradient(passes=1)), data)
-            else:
-                fit(kind.model_class(), data, by=by)
-        yield name
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen:
+            kind = trained[name]
+            for learner, recipe in kind.recipes.items():
+                _try_out(kind, learner, _through_file(small_data(kind, recipe), Path(folder)), Path(folder))
+            yield name
+
+
+def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:
+    """Learn by one learner, with so many states that parsers go from coarse to fine; store, load and use it."""
+    by, file = small_learner(kind, learner, states=STATES), folder / "model.lg"
+    if not kind.parser or not isinstance(data, Treebank):
+        save(fit(kind.model_class(), data, by=by), file, "compact")
+        load(file)
+        return
+    save(fit_parser(kind.model_class(), data, by=by, tagger=Gradient(passes=1)), file, "compact")
+    _use(load(file, Parser), data)
+
+
+def _through_file(data: Sized, folder: Path) -> Sized:
+    """The same trees, or the same, written and read again."""
+    if not isinstance(data, Treebank) or data.kind not in SUFFIX:
+        return data
+    file = folder / f"data{SUFFIX[data.kind]}"
+    data.write(file)
+    trees: Sized = Treebank.read(file)
+    return trees
 
 
 def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> None:

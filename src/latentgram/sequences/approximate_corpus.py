@@ -66,7 +66,7 @@ class ApproximateCorpus:
         if lag == 1 and lost > 0:
             raise SettingError(
                 "lag 1 needs a history for every word, but the automaton backs off to the empty history "
-                f"{lost:.3g} times a sentence; keep all bigrams when counting, or use lag 0"
+                f"{lost:.3g} times per sentence; keep all bigrams when counting, or use lag 0"
             )
         return cls(model, shape, lag if lag is not None else 0 if lost > 0 else 1)
 

@@ -92,7 +92,7 @@ class BackoffNGram(Summarised):
     arc_lower: Annotated[NDArray[np.int32], shape("arcs"), below("arcs", or_none=True)]
     """[arcs] the arc of the same word one order lower, -1 if there is none."""
     visits: Annotated[Floats, holds("visits.shape in ((0,), (states,))", "does not fit the states"), FINITE]
-    """[states] expected visits a sentence where known, else empty; see `flow`."""
+    """[states] expected visits per sentence where known, else empty; see `flow`."""
     sentences: Annotated[float, NONNEGATIVE] = 1.0
     """How many sentences it stands for: 1 when it was not counted from text."""
     repairs: dict[str, int] = field(default_factory=dict)

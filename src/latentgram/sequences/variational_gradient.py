@@ -44,7 +44,7 @@ class SoftmaxBound(ABC):
 
     @abstractmethod
     def expected(self, phi: Floats) -> Expected:
-        """Expected counts a sentence."""
+        """Expected counts per sentence."""
 
     @abstractmethod
     def bound_and_slope(self, phi: Floats, parameters: Parameters) -> tuple[float, Floats]:
@@ -75,7 +75,7 @@ class IndependentChoices(SoftmaxBound):
         super().__init__(corpus, prior, corpus.phi_start[:-1], corpus.phi_entry)
 
     def expected(self, phi: Floats) -> Expected:
-        """Expected counts a sentence."""
+        """Expected counts per sentence."""
         return self.corpus.statistics(phi)[0]
 
     def bound_and_slope(self, phi: Floats, parameters: Parameters) -> tuple[float, Floats]:
@@ -133,7 +133,7 @@ class ChoicesInTurn(SoftmaxBound):
         return ahead
 
     def expected(self, phi: Floats) -> Expected:
-        """Expected counts a sentence."""
+        """Expected counts per sentence."""
         count = self.flows(phi) * phi
         tags = self.corpus.tags
         pairs = np.bincount(self.before * tags + self.tag, count, minlength=tags * tags).reshape(tags, tags)

@@ -225,7 +225,7 @@ def scan(text, begins_line, final, skip_bad):
 
 @njit()
 def render(label, word, is_root, closes, label_bytes, label_begin, word_bytes, word_begin):
-    """The bytes of a forest, one tree a line. `closes[v]` brackets close after the word of node v."""
+    """The bytes of a forest, one tree per line. `closes[v]` brackets close after the word of node v."""
     total = 1
     for v in range(len(label)):
         total += 3 + label_begin[label[v] + 1] - label_begin[label[v]]

@@ -2,18 +2,18 @@
 
 Smith and Eisner 2012, §3.
 
-Every arc a, from state h(a) to g(a), is taken e_a times a sentence and chooses the tag of one word (its own, or
+Every arc a, from state h(a) to g(a), is taken e_a times per sentence and chooses the tag of one word (its own, or
 with lag 1 the last word of h), from φ_a: the entries `phi_start[a] : phi_start[a + 1]` of φ, in the order of the
 word's emissions. Tags of successive arcs are independent given the path (n_q = 1), so
 
     n(h, t) = Σ_{a out of h} c_a φ_a(t)                    what h itself emits
     m(h, t) = n(h, t) + f(h) m(b(h), t)                    … and its failure arc, short histories first
     D(g, t) = Σ_{a into g} e_a φ_a(t) + Σ_{b(h) = g} f(h) D(h, t)              long histories first
-    Ξ = Dᵀ n                                               expected transitions a sentence
+    Ξ = Dᵀ n                                               expected transitions per sentence
 
 With exact failure arcs, the arc below a = (h, w), that is (b(h), w), is shut for who comes from h; its share is
 taken back: n(h, t) loses f(h) c_{lower(a)} φ_{lower(a)}(t) for every arc a of h. One pass costs
-O(arcs · K + states · T), with K tags a word.
+O(arcs · K + states · T), with K tags per word.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import latentgram as lg
 from latentgram.view.trees import draw
 
-PICTURE = Path(__file__).parent.parent / "docs" / "_static" / "tree.svg"
+PICTURE = Path(__file__).parent / "_static" / "tree.svg"
 
 
 def main() -> None:

@@ -1,0 +1,79 @@
+"""The pages of the reference: a page for each public name, grouped by the rooms of the package.
+
+The names are those of `__init__.pyi`. The page of a model also has what its module says of the meaning and the
+layout of its arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import latentgram
+from latentgram.kinds.registry import kinds
+
+ROOMS = {
+    "learn": "Learning",
+    "parser": "Parsing",
+    "kinds": "Learners, decoders and results",
+    "lpcfg": "Grammars of phrases",
+    "shag": "Head automata",
+    "arcs": "Arc-factored parsers and rerankers",
+    "latent_tree": "Latent dependency trees and word vectors",
+    "sequences": "HMMs, automata and n-grams",
+    "tagger": "Taggers",
+    "data": "Words, trees and treebanks",
+    "evaluate": "Scores",
+    "view": "Pictures",
+    "store": "Files",
+    "parallel": "Clusters",
+    "errors": "Errors",
+}
+INTRODUCTION = """The public names
+================
+
+Everything a program needs is an attribute of ``latentgram``; each name loads on first use. These names are stable:
+one that goes is kept for a release, with a warning. What is not listed here may change at any time.
+"""
+
+
+def write_index(folder: Path) -> None:
+    """Write the list of the public names, from which Sphinx makes a page for each."""
+    stub = ast.parse((Path(latentgram.__file__).parent / "__init__.pyi").read_text("utf-8"))
+    names: dict[str, list[str]] = {room: [] for room in ROOMS}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.setdefault(node.module.split(".")[0], []).extend(alias.name for alias in node.names)
+    parts = [INTRODUCTION]
+    for room, found in names.items():
+        title = ROOMS.get(room, room.capitalize())
+        listed = "\n".join(f"   {name}" for name in sorted(found, key=str.lower))
+        head = f"{title}\n{'-' * len(title)}\n\n.. currentmodule:: latentgram\n"
+        parts.append(f"{head}\n.. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{listed}\n")
+    folder.mkdir(exist_ok=True)
+    page, content = folder / "index.rst", "\n".join(parts)
+    if not page.exists() or page.read_text("utf-8") != content:
+        page.write_text(content, "utf-8")
+
+
+def add_layout(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Put the text of its module under the docstring of a model."""
+    del app, options
+    if (
+        what != "class"
+        or not isinstance(obj, type)
+        or obj.__name__ not in kinds()
+        or not name.startswith("latentgram.")
+    ):
+        return
+    text = sys.modules[obj.__module__].__doc__ or ""
+    lines += ["", ".. rubric:: Meaning and layout of the arrays", ""]
+    for paragraph in text.strip().split("\n\n"):
+        rows = paragraph.split("\n")
+        if rows[0].startswith("    "):
+            lines += ["::", "", *rows, ""]
+        else:
+            lines += [*rows, ""]
