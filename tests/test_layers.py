@@ -27,6 +27,7 @@ EDGES = {
     ("latent_tree", "shag"): "both count the modifier sequences of a treebank",
     ("arcs", "shag"): "scores of arcs are factors of products, and constraints on arcs are those of head automata",
     ("ud", "arcs"): "words of raw text are parsed by arcs, and weights of hashed features are kept as theirs are",
+    ("ud", "tagger"): "words of raw text are tagged",
     ("tagger", "sequences"): "paths through chains, and the form of a tagged sentence",
 }
 """Which family may import which other one, and why."""

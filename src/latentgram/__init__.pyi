@@ -96,6 +96,7 @@ from .store import load as load
 from .store import save as save
 from .tagger.model import Tagger as Tagger
 from .ud.lemmatiser import Lemmatiser as Lemmatiser
+from .ud.model import UDParser as UDParser
 from .ud.segmenter import Segmenter as Segmenter
 from .view.plots import Curves as Curves
 

@@ -130,8 +130,8 @@ def test_which_words_a_token_has_may_depend_on_its_neighbours():
     row = "2-3\tdes\t" + "\t".join("_" * 8)
     trees = [tree(["loin", "de", "les", "chats"], None, [(1, row)]), tree(["voit", "des", "chats"])] * 40
     segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
-    assert segmenter.single("loin des chiens").words == ("loin", "de", "les", "chiens")
-    assert segmenter.single("voit des chiens").words == ("voit", "des", "chiens")
+    assert segmenter.sentence("loin des chiens").words == ("loin", "de", "les", "chiens")
+    assert segmenter.sentence("voit des chiens").words == ("voit", "des", "chiens")
 
 
 ODD = ["", " \n\t\n", "a", ".", "\x00\x07", "\U0001f642\u200d", "ba " * 500, "x" * 3000, "\u2028a\u00a0b"]
@@ -145,8 +145,8 @@ def test_odd_text_is_cut_without_a_fault(segmenter, text):
 
 def test_a_text_without_words_is_not_a_sentence(segmenter):
     with pytest.raises(lg.DataError, match="no words"):
-        segmenter.single("  ")
-    assert len(segmenter.single("Ba. Di. Ko").surface.tokens) == 5
+        segmenter.sentence("  ")
+    assert len(segmenter.sentence("Ba. Di. Ko").surface.tokens) == 5
 
 
 def test_a_segmenter_comes_back_from_a_file(segmenter, tmp_path):

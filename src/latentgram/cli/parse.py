@@ -229,12 +229,11 @@ class _GivenTags:
 
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
-    from latentgram.data.tokenise import Tokeniser
     from latentgram.parser.answers import read_partial, read_questions
 
     if asked.partial:
         return read_partial(asked.names, bad=bad)
-    rules = None if asked.tokenised else parser.tokeniser or Tokeniser()
+    rules = None if asked.tokenised else parser.cutter
     known = asked.constraints
     return read_questions(
         asked.names,

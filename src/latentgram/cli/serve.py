@@ -47,7 +47,7 @@ def serve(asked: Serving) -> None:
     from latentgram.web.session import Session
 
     parser = latentgram.load(asked.model, latentgram.Parser)
-    rules = None if asked.tokenised else parser.tokeniser or latentgram.Tokeniser()
+    rules = None if asked.tokenised else parser.cutter
     # Rows of CoNLL-U stay as they are but for what is annotated, so they come whole.
     unparsed = latentgram.Treebank.stream_unparsed
     waiting = () if asked.sentences is None else (each for _, each in unparsed(asked.sentences, tokeniser=rules))

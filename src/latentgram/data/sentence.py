@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from latentgram.data.surface import Surface, text_of
+from latentgram.data.surface import Surface, Token, text_of
 from latentgram.errors import DataError
 
 
@@ -73,25 +73,30 @@ class Sentence:
         return Sentence(self.words, space_after=self.space_after, surface=self.surface)
 
     @property
+    def tokens(self) -> tuple[Token, ...]:
+        """How it is written: its words, or the tokens that hold them."""
+        if self.surface is not None:
+            return self.surface.tokens
+        spaces = self.space_after or (True,) * len(self.words)
+        pairs = zip(self.words, spaces, strict=True)
+        return tuple(Token(word, i, i + 1, space) for i, (word, space) in enumerate(pairs))
+
+    @property
     def text(self) -> str:
         """The sentence as it is written: with blanks where they stood, else between all words.
 
         >>> Sentence(("Hi", "!"), space_after=(False, True)).text
         'Hi!'
         """
-        if self.surface is not None:
-            return text_of(self.surface.tokens)
-        spaces = self.space_after or (True,) * len(self.words)
-        return "".join(word + " " * space for word, space in zip(self.words, spaces, strict=True)).rstrip()
+        return text_of(self.tokens)
 
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
-        """Where each word begins and ends in `text`."""
-        spaces = self.space_after or (True,) * len(self.words)
+        """Where each word begins and ends in `text`; words of a multiword token all where it does."""
         places, begin = [], 0
-        for word, space in zip(self.words, spaces, strict=True):
-            places.append((begin, begin + len(word)))
-            begin += len(word) + space
+        for token in self.tokens:
+            places += [(begin, begin + len(token.form))] * (token.end - token.first)
+            begin += len(token.form) + token.space_after
         return tuple(places)
 
     def __len__(self) -> int:

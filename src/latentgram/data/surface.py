@@ -38,6 +38,12 @@ class Token(NamedTuple):
         """Whether it has a row of its own, because its words are not simply itself."""
         return self.end - self.first > 1
 
+    @property
+    def row(self) -> tuple[int, str]:
+        """The row of a multiword token in CoNLL-U, with the number of words before it."""
+        misc = "_" if self.space_after else NO_SPACE
+        return self.first, "\t".join((f"{self.first + 1}-{self.end}", self.form, *"_" * 7, misc))
+
 
 @dataclass(frozen=True, slots=True)
 class Surface:

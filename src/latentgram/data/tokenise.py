@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.sentence import Sentence
@@ -59,6 +60,16 @@ REMEMBERED = 1 << 16
 """Pieces of which the tokens are kept to be looked up."""
 FUSED = ("cannot", "gonna", "gotta", "wanna")
 """Two words written as one, the first of three letters."""
+
+
+class Cutter(Protocol):
+    """What cuts raw text: by rules, as a `Tokeniser`, or as it has learned to."""
+
+    def sentences(self, text: str) -> Iterator[Sentence]:
+        """The sentences of a text; every line is a paragraph of its own."""
+
+    def sentence(self, text: str) -> Sentence:
+        """A text as one sentence."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +254,7 @@ def _begins_small(piece: str) -> bool:
 
 
 def read_raw(
-    paths: PathLike | Iterable[PathLike], rules: Tokeniser, *, bad: list[DataError] | None = None
+    paths: PathLike | Iterable[PathLike], rules: Cutter, *, bad: list[DataError] | None = None
 ) -> Iterator[Sentence]:
     """Stream the sentences of raw text files; `bad` is as for `read_sentences`."""
     for path in expand(paths, TEXT_SUFFIXES):

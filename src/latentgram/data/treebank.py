@@ -26,7 +26,7 @@ from latentgram.data.forest import Forest
 from latentgram.data.formats import TreeOrSentence
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import to_tagged, write_sentences
-from latentgram.data.tokenise import Tokeniser, read_raw
+from latentgram.data.tokenise import Cutter, read_raw
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
 
@@ -84,7 +84,7 @@ class Reading(TypedDict, total=False):
 
     bad: list[DataError] | None
     tag_column: int
-    tokeniser: Tokeniser | None
+    tokeniser: Cutter | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -124,6 +124,8 @@ class Kind:
     """Whether it can be learned from trees that stay on the disk."""
     prunes: bool = False
     """Whether its parser takes a `Pruning`."""
+    segmenter: str = ""
+    """What cuts raw text into sentences and words in its way: a function of the model."""
     tagger: bool = False
     """Whether it gives tags to words."""
     scores: Literal["", "sentences", "trees"] = ""

@@ -19,9 +19,12 @@ from latentgram.errors import DataError
 from latentgram.view.notebook import pictures_html
 from latentgram.view.trees import draw
 
-HEAD_MARK, RELATION_MARK, TAG_MARK = MARKS = ("HeadProb=", "RelProb=", "TagProb=")
-"""How the posteriors of arcs, of relations and of tags are written in MISC."""
-NOTES = ("# logprob = ", "# fallback = ")
+HEAD_MARK, RELATION_MARK, TAG_MARK, LEMMA_MARK = WORD_MARKS = ("HeadProb=", "RelProb=", "TagProb=", "LemmaProb=")
+"""How the posteriors of arcs, of relations, of tags and of lemmas are written in MISC."""
+TOKEN_MARK, SPLIT_MARK = "TokenProb=", "SplitProb="
+"""How those of the ends of tokens and of their words are."""
+MARKS = (*WORD_MARKS, TOKEN_MARK, SPLIT_MARK)
+NOTES = ("# logprob = ", "# fallback = ", "# sentence_prob = ")
 """How the comments that speak of a whole parse begin."""
 
 
@@ -60,11 +63,12 @@ class Parse:
     conditional: bool = False
     """Whether the model has only p(tree | sentence), which then is in `tree_logprob`."""
     relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
+    lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
     def onto(self, source: DependencyTree) -> Parse:
-        """This parse on the rows the sentence came from: all is kept but heads, relations, tags and features.
+        """This parse on the rows the sentence came from: all is kept but what the parser says of its own.
 
-        Comments, lemmas, multiword and empty rows, MISC and line ends stay; tags and features are the parser's
+        Comments, multiword and empty rows, MISC and line ends stay; tags, features and lemmas are the parser's
         where it has some. What an earlier run wrote of its own tree (its probabilities) goes.
 
         >>> import latentgram as lg
@@ -76,7 +80,7 @@ class Parse:
         """
         if not isinstance(self.tree, DependencyTree):
             raise DataError("only a dependency tree can be written onto the rows of CoNLL-U")
-        found = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats")}
+        found = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats", "lemmas")}
         tags = {name: column for name, column in found.items() if any(tag != "_" for tag in column)}
         tree = source.replace(
             heads=self.tree.heads,
@@ -118,10 +122,12 @@ class Parse:
             plain["heads"] = list(self.tree.heads)
             plain["deprels"] = list(self.tree.deprels)
             plain["tags"] = list(self.tree.sentence.tags or ())
-            if len(self.relation_confidence):
-                plain["relation_confidence"] = [finite(p) for p in self.relation_confidence]
+            for name in ("relation_confidence", "lemma_confidence"):
+                if len(posteriors := getattr(self, name)):
+                    plain[name] = [finite(p) for p in posteriors]
             plain["upos"], plain["xpos"] = list(self.tree.upos), list(self.tree.xpos)
-            plain["feats"] = list(self.tree.feats)
+            plain["feats"], plain["lemmas"] = list(self.tree.feats), list(self.tree.lemmas)
+            plain["multiwords"] = [[*row.split("\t")[:2]] for _, row in self.tree.extra_rows]
         return plain
 
     @classmethod
@@ -134,12 +140,13 @@ class Parse:
                 tree = parse_tree(plain["tree"])
             else:
                 heads, deprels, upos, xpos = (tuple(plain[name]) for name in ("heads", "deprels", "upos", "xpos"))
-                feats = tuple(plain.get("feats", ()))
-                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos, feats=feats)
+                more = {name: tuple(plain.get(name, ())) for name in ("feats", "lemmas")}
+                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos, **more)
             numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
-            confidence, tag_confidence, relations = (
+            further = (plain.get(name, ()) for name in ("relation_confidence", "lemma_confidence"))
+            confidence, tag_confidence, relations, lemmas = (
                 np.array([known(p) for p in column], np.float64)
-                for column in (plain["confidence"], plain["tag_confidence"], plain.get("relation_confidence", ()))
+                for column in (plain["confidence"], plain["tag_confidence"], *further)
             )
             if plain.get("probability") == 0 and plain["tree_logprob"] is None:
                 numbers["tree_logprob"] = -math.inf
@@ -153,6 +160,7 @@ class Parse:
             fallback=bool(plain.get("fallback", False)),
             conditional=bool(plain.get("conditional", False)),
             relation_confidence=relations,
+            lemma_confidence=lemmas,
             **numbers,
         )
 

@@ -19,7 +19,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import chain, count, islice, repeat
 
 from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
@@ -28,7 +28,7 @@ from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.formats import TAGGED, TEXT, find_files
 from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
-from latentgram.data.tokenise import Tokeniser
+from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.kinds.result import Parse
@@ -52,7 +52,7 @@ class Question:
     line: int | None = None
     source: DependencyTree | None = None
     number: int | None = None
-    """Which sentence of its file it is, where lines are not known."""
+    """Which sentence of its file it is, or of all text that is read."""
     untagged: bool = False
     """Whether it had tags that are not to be used."""
 
@@ -61,6 +61,7 @@ class Question:
         """All that an answer depends on, for digests."""
         words = self.sentence
         content = (words.words, words.xpos, words.upos, words.space_after, self.known, self.source)
+        content += () if words.surface is None else (words.surface,)
         return repr(content).encode("utf-8", "replace")
 
     def fault(self, error: LatentgramError) -> DataError:
@@ -161,8 +162,8 @@ class _Job:
                 if not self.skip_faults:
                     break
                 continue
-            if question.source is not None and self.request.form in (None, "conllu"):
-                parses = [parse.onto(question.source) if _attached(parse) else parse for parse in parses]
+            if self.request.form in (None, "conllu"):
+                parses = [_in_place(parse, question) for parse in parses]
             texts += [render(parse, self.request.form, self.request.probabilities) for parse in parses]
             texts += ["\n"] if self.request.several else []
             fallbacks += parses[0].fallback
@@ -196,8 +197,17 @@ class _Job:
         return [parser.parse(sentence, known)]
 
 
-def _attached(parse: Parse) -> bool:
-    return isinstance(parse.tree, DependencyTree)
+def _in_place(parse: Parse, question: Question) -> Parse:
+    """A parse on the rows that its sentence came from; a sentence of raw text gets a number."""
+    if not isinstance(parse.tree, DependencyTree):
+        return parse
+    if question.source is not None:
+        return parse.onto(question.source)
+    if question.number is None:
+        return parse
+    first, last = parse.tree.comments[:-1], parse.tree.comments[-1:]
+    comments = (*first, f"# sent_id = {question.number}", *last)
+    return dataclasses.replace(parse, tree=parse.tree.replace(comments=comments))
 
 
 def _restored(state: Mapping[str, int | str], path: PathLike) -> Tally:
@@ -266,7 +276,7 @@ def read_questions(
     gold_tags: bool = False,
     constraints: PathLike | None = None,
     bad: list[DataError] | None = None,
-    tokeniser: Tokeniser | None = None,
+    tokeniser: Cutter | None = None,
 ) -> Iterator[Question]:
     """The sentences of files with their places: the line in plain text, else the number of the sentence.
 
@@ -288,7 +298,7 @@ def stream(
     paths: PathLike | Iterable[PathLike],
     format: str | None = None,
     *,
-    tokeniser: Tokeniser | None = None,
+    tokeniser: Cutter | None = None,
     tokenised: bool = False,
     tags: bool = False,
 ) -> Iterator[Sentence]:
@@ -312,13 +322,15 @@ def stream(
 
 
 def _text_questions(
-    files: Iterable[str], bad: list[DataError] | None, tokeniser: Tokeniser | None
+    files: Iterable[str], bad: list[DataError] | None, tokeniser: Cutter | None
 ) -> Iterator[Question]:
+    numbers = count(1)
     for path in files:
-        for number, line in read_lines(path, bad=bad):
+        for line_number, line in read_lines(path, bad=bad):
             if words := tuple(line.split()):
                 sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
-                yield from (Question(sentence, path=path, line=number) for sentence in sentences)
+                for sentence in sentences:
+                    yield Question(sentence, path=path, line=line_number, number=next(numbers))
 
 
 def _tree_questions(

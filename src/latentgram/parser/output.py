@@ -1,22 +1,21 @@
 """Parses as text: brackets, CoNLL-U, JSON lines, or an outline; with probabilities where asked for.
 
-Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`,
-`RelProb=` of the relation given the head, `TagProb=`), JSON in its own fields. A fallback tree is flagged in each
-of them.
+Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
+the relation given the head, `TagProb=`, `LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has
+cut), JSON in its own fields. A fallback tree is flagged in each of them.
 """
 
 from __future__ import annotations
 
 import json
 import math
-
-import numpy as np
+from collections.abc import Mapping
 
 from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
-from latentgram.kinds.result import MARKS, NOTES, Parse
+from latentgram.kinds.result import NOTES, SPLIT_MARK, TOKEN_MARK, WORD_MARKS, Parse
 from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
@@ -52,12 +51,26 @@ def _with_endings(tree: Tree, endings: list[str]) -> Tree:
 
 def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
     """A dependency tree with posteriors in MISC and the log-probability in a comment."""
-    misc = []
-    relations = parse.relation_confidence if len(parse.relation_confidence) else np.full(len(tree), np.nan)
-    posteriors = zip(parse.confidence, relations, parse.tag_confidence, strict=True)
-    for column, row in zip(tree.misc, posteriors, strict=True):
-        marks = [f"{mark}{p:.4g}" for mark, p in zip(MARKS, row, strict=True) if not math.isnan(p)]
-        misc.append("|".join([column, *marks] if column != "_" else marks) or "_")
+    columns = (parse.confidence, parse.relation_confidence, parse.tag_confidence, parse.lemma_confidence)
+    known = {mark: column for mark, column in zip(WORD_MARKS, columns, strict=True) if len(column)}
+    shares = ({mark: column[word] for mark, column in known.items()} for word in range(len(tree)))
+    misc, rows = list(map(_marked, tree.misc, shares)), list(tree.extra_rows)
     notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
     notes += [f"{NOTES[1]}yes"] if parse.fallback else []
-    return tree.replace(misc=tuple(misc), comments=(*tree.comments, *notes))
+    if parse.sentence.surface is not None:
+        notes.append(f"{NOTES[2]}{parse.sentence.surface.probability:.4g}")
+        for token in parse.sentence.surface.tokens:
+            if token.multiword:
+                before, row = token.row
+                cells, given = row.rsplit("\t", 1)
+                marked = _marked(given, {TOKEN_MARK: token.probability, SPLIT_MARK: token.split})
+                rows[rows.index(token.row)] = before, f"{cells}\t{marked}"
+            else:
+                misc[token.first] = _marked(misc[token.first], {TOKEN_MARK: token.probability})
+    return tree.replace(misc=tuple(misc), extra_rows=tuple(rows), comments=(*tree.comments, *notes))
+
+
+def _marked(misc: str, posteriors: Mapping[str, float]) -> str:
+    """A MISC column with some posteriors, those that are known."""
+    marks = [f"{mark}{p:.4g}" for mark, p in posteriors.items() if not math.isnan(p)]
+    return "|".join([misc, *marks] if misc != "_" else marks) or "_"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,15 @@ from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
-from latentgram.data.tokenise import Tokeniser
+from latentgram.data.surface import NO_SPACE
+from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError, UnsupportedPair, a_or_an
 from latentgram.evaluate.attachment import AttachmentScore
 from latentgram.evaluate.bracketing import BracketingScore
 from latentgram.evaluate.score import Score
+from latentgram.kinds.kind import named
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model
 from latentgram.kinds.registry import find_kind, kind_of, kinds
@@ -37,6 +39,7 @@ from latentgram.kinds.result import NBest, Parse
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.curves import Calibrator
+from latentgram.tagger.filling import fill_tags
 from latentgram.tagger.model import Tagger
 
 BATCH = 64
@@ -117,7 +120,15 @@ class Parser(Summarised):
 
     def sentences_of(self, text: str) -> Iterator[Sentence]:
         """The sentences of raw text, cut into words as in the treebank the parser was trained on."""
-        return (self.tokeniser or Tokeniser()).sentences(text)
+        return self.cutter.sentences(text)
+
+    @property
+    def cutter(self) -> Cutter:
+        """What cuts text: the tokeniser, the model's own segmenter, or the rules for English."""
+        reference = kind_of(self.model).segmenter
+        if self.tokeniser is None and reference:
+            return cast("Callable[[Model], Cutter]", named(reference))(self.model)
+        return self.tokeniser or Tokeniser()
 
     def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
         known = [parts for _, parts in batch]
@@ -126,14 +137,7 @@ class Parser(Summarised):
 
     def _tagged(self, sentences: Sequence[Sentence], known: Known) -> tuple[list[Sentence], list[Floats | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
-        given: list[Sentence] = list(sentences)
-        sure: list[Floats | None] = [None] * len(given)
-        bare = [number for number, sentence in enumerate(given) if sentence.tags is None]
-        if self.tagger is not None and bare:
-            tagged = self.tagger.annotate([given[i] for i in bare], [known[i] for i in bare])
-            for number, (sentence, confidence) in zip(bare, tagged, strict=True):
-                given[number], sure[number] = sentence, confidence
-        return given, sure
+        return fill_tags(self.tagger, sentences, known)
 
     def _finished(self, parses: list[Parse], sure: Sequence[Floats | None], known: Known) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
@@ -242,11 +246,7 @@ class Parser(Summarised):
 
     def _sentence(self, sentence: SentenceLike) -> Sentence:
         """A string is text, cut into words as `sentences_of` does; anything else is words already."""
-        return (
-            (self.tokeniser or Tokeniser()).sentence(sentence)
-            if isinstance(sentence, str)
-            else Sentence.of(sentence)
-        )
+        return self.cutter.sentence(sentence) if isinstance(sentence, str) else Sentence.of(sentence)
 
     @overload
     def evaluate(
@@ -300,12 +300,18 @@ class _BatchParser:
 
 
 def _as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
-    """A tree with its text in a comment, and marks where no blank stands behind a word."""
-    misc = []
-    for given, space in zip(tree.misc, sentence.space_after or (), strict=True):
-        marks = ([] if given == "_" else [given]) + ([] if space else ["SpaceAfter=No"])
-        misc.append("|".join(marks) or "_")
-    return tree.replace(misc=tuple(misc), comments=(*tree.comments, f"# text = {sentence.text}"))
+    """A tree with its text in a comment, rows of multiword tokens, and marks where no blank follows a token."""
+    misc = list(tree.misc)
+    rows = list(tree.extra_rows)
+    for token in sentence.tokens:
+        if token.multiword:
+            rows.append(token.row)
+        elif not token.space_after:
+            given = misc[token.first]
+            misc[token.first] = NO_SPACE if given == "_" else f"{given}|{NO_SPACE}"
+    begins = sentence.surface is not None and sentence.surface.begins_paragraph
+    comments = (*tree.comments, *(("# newpar",) if begins else ()), f"# text = {sentence.text}")
+    return tree.replace(misc=tuple(misc), extra_rows=tuple(rows), comments=comments)
 
 
 def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, object]) -> Constraints | None:

@@ -8,6 +8,16 @@ _SETTINGS = "latentgram.ud.settings"
 
 KINDS = [
     Kind(
+        "latentgram.ud.model:UDParser",
+        DEPENDENCIES,
+        {"Gradient": Recipe("latentgram.ud.model:learn_ud", f"{_SETTINGS}:GradientUD")},
+        command="ud",
+        help="From raw text to CoNLL-U: sentences, words, tags, features, lemmas and trees, in one model.",
+        parser="latentgram.ud.parse:UDBackend",
+        segmenter="latentgram.ud.model:segmenter_of",
+        update="latentgram.ud.model:update",
+    ),
+    Kind(
         "latentgram.ud.segmenter:Segmenter",
         DEPENDENCIES,
         {"Gradient": Recipe("latentgram.ud.segmenter:learn_segmenter", f"{_SETTINGS}:GradientSegmenter")},

@@ -62,7 +62,8 @@ class Segmenter(Summarised):
     """
 
     ends: Annotated[HashedWeights, holds(f"ends.size == 1 << {BITS}", "has another size")]
-    sentence: Annotated[HashedWeights, holds(f"sentence.size == 1 << {BITS}", "has another size")]
+    stops: Annotated[HashedWeights, holds(f"stops.size == 1 << {BITS}", "has another size")]
+    """The weights of features of the ends of tokens, and of sentences."""
     words: Annotated[Codes, shape(ANY), rising()]
     """Codes of words that are often written without a blank; none where blanks stand between words."""
     small: Annotated[Codes, shape(ANY), rising()]
@@ -75,7 +76,7 @@ class Segmenter(Summarised):
     def summary(self) -> str:
         """One line."""
         splits = 0 if self.splitter is None else len(self.splitter.chooser.scripts) - 1
-        sizes = f"{len(self.ends):,} weights of token ends, {len(self.sentence):,} of sentence ends"
+        sizes = f"{len(self.ends):,} weights of token ends, {len(self.stops):,} of sentence ends"
         return f"segmenter with {sizes}, {splits:,} ways to split a token"
 
     def sentences(self, text: str) -> Iterator[Sentence]:
@@ -83,7 +84,7 @@ class Segmenter(Summarised):
         for line in text.splitlines():
             yield from self._paragraph(" ".join(line.split()))
 
-    def single(self, text: str) -> Sentence:
+    def sentence(self, text: str) -> Sentence:
         """A text as one sentence, whatever ends it has."""
         return joined(list(self.sentences(text)))
 
@@ -95,7 +96,7 @@ class Segmenter(Summarised):
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
-        stops = sentence_ends(*described(forms, space, self.small), self.sentence.dense, BITS)
+        stops = sentence_ends(*described(forms, space, self.small), self.stops.dense, BITS)
         splits = [((form,), 1.0) for form in forms] if self.splitter is None else self.splitter.split(forms)
         begin = 0
         for end in (np.flatnonzero(stops >= 0.5) + 1).tolist():
@@ -277,10 +278,10 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     small = np.unique(codes_of(usual))
     passes = _Passes(settings, context, [])
     joins = any(" " in form for form in forms)
-    ends, sentence = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
+    ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
     how = Learning(settings.passes, settings.step, BITS, settings.seed)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], how)
-    return Segmenter(ends, sentence, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)))
+    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)))
 
 
 Arrays = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]

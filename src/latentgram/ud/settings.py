@@ -25,3 +25,13 @@ class GradientSegmenter(Settings):
     passes: int = fields.PASSES(8)
     step: float = fields.FIRST_STEP(0.3)
     seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientUD(Settings):
+    """Each part by its own learner: likelihoods of cuts, tags and lemmas, margins of trees."""
+
+    passes: int = fields.PASSES(10)
+    folds: int = fields.FOLDS(5)
+    bits: int = fields.BITS(22)
+    seed: int = fields.SEED(0)

@@ -1,0 +1,127 @@
+"""From raw text to CoNLL-U: how do we compare with UDPipe 1, trained on the same treebank in the same run?
+
+Set-up: `UDParser` and `ufal.udpipe` (PyPI; needed by this benchmark only) learn from the training part of a
+treebank, each with its own defaults, and get the raw text of the development part, one paragraph per line. Both
+are scored by the CoNLL 2018 measures, in percent. Times are CPU seconds of one core. Lemmas are also compared on
+the gold words: ours with gold tags, UDPipe's with its own, since it chooses tags and lemmas together.
+
+UDPipe takes long to learn; `--tokenizer epochs=20` shortens its longest part (100 by default), and with
+`--keep FOLDER` its model is kept there and found again, with the time that it took.
+
+    LATENTGRAM_DATA=… python benchmarks/bench_ud.py tr_imst [--tokenizer epochs=20] [--keep FOLDER] [--first 500]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import latentgram as lg
+from harness import corpora, write_rows
+from latentgram.data.conllu import parse_conllu, to_conllu
+from latentgram.data.surface import raw_text
+from latentgram.evaluate.conll18 import Conll18Score
+
+RESULTS = Path(__file__).parent / "results" / "ud.csv"
+Trees = lg.Treebank[lg.DependencyTree]
+Row = dict[str, float]
+
+
+def ours(train: Trees, dev: Trees, folder: Path) -> Row:
+    """Learn, store, load, parse and score."""
+    began = time.process_time()
+    model = lg.fit(lg.UDParser, train, by=lg.Gradient())
+    learned = time.process_time()
+    path = folder / "ud.lg"
+    lg.save(lg.Parser(model), path, "compact")
+    parser = lg.load(path, lg.Parser)
+    list(parser.parse_many(parser.sentences_of("One .")))
+    loaded = time.process_time()
+    trees = [parse.tree for parse in parser.parse_many(parser.sentences_of(raw_text(dev)))]
+    parsed = time.process_time()
+    lemmas = model.lemmatiser.lemmatise([tree.sentence for tree in dev]) if model.lemmatiser else []
+    return row(
+        lg.score_conll18(dev, trees),
+        accuracy(dev, [each for each, _ in lemmas]),
+        learned - began,
+        parsed - loaded,
+        path.stat().st_size,
+    )
+
+
+def udpipe(name: str, train: Trees, dev: Trees, folder: Path, tokenizer: str) -> Row:
+    """The same by UDPipe."""
+    from ufal.udpipe import Model, Pipeline
+
+    path, told = folder / f"{name}.udpipe", folder / f"{name}.json"
+    if not path.exists():
+        began = time.process_time()
+        path.write_bytes(learned_by_udpipe(train, tokenizer))
+        told.write_text(json.dumps({"seconds": time.process_time() - began, "tokenizer": tokenizer}))
+    model = Model.load(str(path))
+    began = time.process_time()
+    output = Pipeline(model, "tokenize", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu").process(raw_text(dev))
+    seconds = time.process_time() - began
+    words = "".join(map(to_conllu, dev))
+    tagged = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.NONE, "conllu").process(words)
+    lemmas = [tree.lemmas for tree in parse_conllu(tagged)]
+    score = lg.score_conll18(dev, parse_conllu(output))
+    return row(score, accuracy(dev, lemmas), json.loads(told.read_text())["seconds"], seconds, path.stat().st_size)
+
+
+def learned_by_udpipe(train: Trees, tokenizer: str) -> bytes:
+    """A model with UDPipe's defaults but for the options of its tokenizer."""
+    from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
+
+    reader, error, held = InputFormat.newConlluInputFormat(), ProcessingError(), Sentences()
+    reader.setText("".join(map(to_conllu, train)))
+    while reader.nextSentence(sentence := Sentence(), error):
+        held.push_back(sentence)
+    model = Trainer.train("morphodita_parsito", held, Sentences(), tokenizer, "", "", error)
+    if error.occurred():
+        raise SystemExit(f"UDPipe: {error.message}")
+    return bytes(model)
+
+
+def accuracy(dev: Trees, lemmas: list[tuple[str, ...]]) -> float:
+    """Right lemmas of gold words, in percent."""
+    pairs = [pair for tree, each in zip(dev, lemmas, strict=False) for pair in zip(tree.lemmas, each, strict=True)]
+    return 100 * sum(right == guess for right, guess in pairs) / max(len(pairs), 1)
+
+
+def row(score: Conll18Score, lemmas: float, learning: float, parsing: float, size: int) -> Row:
+    """All figures by name."""
+    figures = {shown: getattr(score, name).f1 for name, shown in Conll18Score.NAMES.items()}
+    rest = {"lemmas, gold words": lemmas, "training, s": learning, "parsing, s": parsing, "model, MB": size / 1e6}
+    return {**figures, **rest}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("treebank")
+    options.add_argument("--tokenizer", default="", help="options of UDPipe's tokenizer, such as epochs=20")
+    options.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()), help="folder for the models")
+    options.add_argument("--first", type=int, help="only so many training sentences")
+    options.add_argument("--alone", action="store_true", help="without UDPipe")
+    chosen = options.parse_args()
+    folder = corpora() / "dependency" / chosen.treebank
+    train, dev = (lg.Treebank.read(folder / f"{part}.conllu", "conllu") for part in ("train", "dev"))
+    train = train[: chosen.first]
+    columns = {"latentgram": ours(train, dev, chosen.keep)}
+    if not chosen.alone:
+        name = f"{chosen.treebank}{chosen.first or ''}"
+        columns["UDPipe 1"] = udpipe(name, train, dev, chosen.keep, chosen.tokenizer)
+    print(f"{chosen.treebank + ', dev':20}" + "".join(f"{name:>12}" for name in columns))
+    for name in columns["latentgram"]:
+        print(f"{name:20}" + "".join(f"{each[name]:12.2f}" for each in columns.values()))
+    write_rows(
+        RESULTS.with_stem(f"ud_{chosen.treebank}"),
+        [{"system": name, **{k: f"{v:.2f}" for k, v in each.items()}} for name, each in columns.items()],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""`latentgram train ud`, and raw text to CoNLL-U by the model."""
+
+from latentgram.data.conllu import parse_conllu
+
+
+def test_raw_text_becomes_numbered_sentences(run, dependencies, tmp_path):
+    model, text = tmp_path / "m.lg", tmp_path / "raw.txt"
+    trained = run("train", "ud", dependencies / "train.conllu", "-o", model, "--passes", 2, "--folds", 2)
+    assert trained.status == 0, trained.err
+    assert "segmenter with" in trained.err
+    text.write_text("The dog sleeps . A cat runs .\n\nThe teacher sleeps .\n")
+    result = run("parse", model, text, "--to", "conllu", "--probabilities")
+    trees = parse_conllu(result.out)
+    numbers = [line for tree in trees for line in tree.comments if line.startswith("# sent_id")]
+    assert numbers == [f"# sent_id = {i}" for i in range(1, len(trees) + 1)]
+    assert sum("# newpar" in tree.comments for tree in trees) == 2
+    assert "LemmaProb=" in result.out
+    assert run("parse", model, text, "--to", "json").out.count("\n") == len(trees)
+    scored = run("eval", model, dependencies / "dev.conllu", "--measures", "conll18", "--json")
+    assert scored.status == 0
+    rows = run("parse", model, dependencies / "dev.conllu")
+    assert len(parse_conllu(rows.out)) == 30
