@@ -80,8 +80,8 @@ def test_lists_draws_constraints_and_marginals(parser):
     assert len({parse.tree.heads for parse in listed}) == 3
     assert all(parse.tree.lemmas[1] == "dog" for parse in listed)
     assert len(parser.sample("the dog sleeps .", 4)) == 4
-    known = parser.parse("the dog sleeps .", tags={2: "NNS"}, forbidden_heads=[(0, 1)])
-    assert known.tree.xpos[2] == "NNS"
+    known = parser.parse("the dog sleeps .", tags={2: "NNS"}, heads={1: 4})
+    assert (known.tree.xpos[2], known.tree.heads[0]) == ("NNS", 4)
     assert known.tree.lemmas[1] == "dog"
     words = parser.marginals(["the", "dog", "sleeps"])
     np.testing.assert_allclose(words.arcs.sum(axis=0) + words.roots, 1, atol=1e-6)
