@@ -107,3 +107,49 @@ class Enumeration:
                 sum(np.exp(self.joint(words, tags, transition, emission)) for tags in taggings)
             )
         return total
+
+
+class DelayedEnumeration(Enumeration):
+    """The same with lag 2: words wait for their tags, two at most, one after a history of one word.
+
+    `find(source, target, word)` is the number of the arc that tags a word on the way from one history to another,
+    each given by its words.
+    """
+
+    def __init__(
+        self,
+        model: BackoffNGram,
+        allowed: Callable[[int], list[int]],
+        find: Callable[[tuple[int, ...], tuple[int, ...], int], int],
+    ) -> None:
+        super().__init__(model, allowed, 2)
+        self.find = find
+
+    def words_of(self, state: int) -> tuple[int, ...]:
+        return tuple(word for word in self.model.history[state].tolist() if word >= 0)
+
+    def choices(self, arcs: list[int], tags: tuple[int, ...]) -> list[tuple[int, int, int]]:
+        model, order = self.model, [0, *tags]
+        words = [0, *(int(model.arc_word[arc]) for arc in arcs)]
+        state, waiting, chosen = model.initial, [0], []
+
+        def go(source: tuple[int, ...], target: tuple[int, ...]) -> None:
+            place = waiting.pop(0)
+            if place > 0:
+                chosen.append((self.find(source, target, words[place]), order[place], order[place - 1]))
+
+        for i, arc in enumerate(arcs, 1):
+            while state != model.source[arc]:
+                lower = int(model.backoff[state])
+                if len(waiting) > min(2, len(self.words_of(lower))):
+                    go(self.words_of(state), self.words_of(lower))
+                state = lower
+            waiting.append(i)
+            here, there = self.words_of(state), self.words_of(int(model.arc_target[arc]))
+            if len(waiting) - min(2, len(there)) == 2:
+                go(here, (here[-1], words[i]))
+                go((here[-1], words[i]), there)
+            elif len(waiting) > min(2, len(there)):
+                go(here, there)
+            state = int(model.arc_target[arc])
+        return chosen

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.oracles.tagged_paths import Enumeration
+from tests.oracles.tagged_paths import DelayedEnumeration, Enumeration
 
 import latentgram as lg
 from latentgram.data.ngrams.counts import NGramCounts
@@ -48,7 +48,17 @@ LOOP_DICTIONARY = TagDictionary.of(
 def corpus(reading: str, lag: int, cutoff: int = 4, bigrams: bool = True) -> ApproximateCorpus:
     text, dictionary = (layered(), DICTIONARY) if bigrams else (LOOP, LOOP_DICTIONARY)
     counts = NGramCounts.of(Text.of(text), order=3, cutoff=cutoff, all_bigrams=bigrams)
-    return ApproximateCorpus.of(from_counts(counts, reading), dictionary, lag)
+    model = from_counts(counts, reading)
+    return remembered(ApproximateCorpus.of(model, dictionary, lag), model)
+
+
+ORIGINS: dict[int, lg.BackoffNGram] = {}
+"""The automaton that a corpus was made of."""
+
+
+def remembered(given: ApproximateCorpus, model: lg.BackoffNGram) -> ApproximateCorpus:
+    ORIGINS[id(given)] = model
+    return given
 
 
 def random_parameters(given: ApproximateCorpus, seed: int = 0) -> Parameters:
@@ -71,7 +81,18 @@ def oracle(given: ApproximateCorpus) -> Enumeration:
     def allowed(word: int) -> list[int]:
         return given.shape.tag[given.shape.start[word] : given.shape.start[word + 1]].tolist()
 
-    return Enumeration(given.model, allowed, given.lag)
+    if given.lag < 2:
+        return Enumeration(given.model, allowed, given.lag)
+    later = given.model
+    names = [tuple(word for word in row if word >= 0) for row in later.history.tolist()]
+    arcs = {
+        (names[source], names[target], word): arc
+        for arc, (source, target, word) in enumerate(
+            zip(later.source.tolist(), later.arc_target.tolist(), later.arc_word.tolist(), strict=True)
+        )
+    }
+    assert len(arcs) == later.arcs
+    return DelayedEnumeration(ORIGINS[id(given)], allowed, lambda *key: arcs[key])
 
 
 def random_phi(given: ApproximateCorpus, seed: int = 1) -> np.ndarray:
@@ -90,6 +111,7 @@ def choose(given: ApproximateCorpus, phi: np.ndarray):
 
 CASES = [(reading, lag, True) for reading in READINGS for lag in (0, 1)]
 CASES += [(reading, 0, False) for reading in READINGS]
+CASES += [(reading, 2, True) for reading in ("exclusive", "epsilon")]
 """Without all bigrams some words have only the empty history, which lag 1 cannot have."""
 
 
@@ -108,7 +130,11 @@ def check_blocks(given: ApproximateCorpus, phi: np.ndarray, best: np.ndarray, pa
             moved = phi.copy()
             moved[block] = one
             sure.append(listed.bound(choose(given, moved), parameters.transition, emission))
-        taken = sum(weight for weight, arcs in listed.paths if arc in arcs)
+        taken = sum(
+            weight
+            for weight, arcs in listed.paths
+            if arc in [a for a, _, _ in listed.choices(arcs, (1,) * len(arcs))]
+        )
         assert taken == pytest.approx(given.machine.flow[arc], rel=1e-10)
         optimum = np.exp((np.array(sure) - max(sure)) / taken)
         np.testing.assert_allclose(best[block], optimum / optimum.sum(), rtol=1e-9)
@@ -315,6 +341,31 @@ def test_lag_one_needs_histories() -> None:
         corpus("exclusive", 1, bigrams=False)
     counts = NGramCounts.of(Text.of(layered()), order=3, cutoff=4, all_bigrams=False)
     assert ApproximateCorpus.of(from_counts(counts), DICTIONARY).lag == 0
+
+
+def test_lag_two_needs_trigrams_and_free_failure_arcs() -> None:
+    for reading, order in (("failure", 3), ("exclusive", 2)):
+        counts = NGramCounts.of(Text.of(layered()), order=order)
+        with pytest.raises(SettingError, match="lag 2 needs n-grams of order 3 or more"):
+            ApproximateCorpus.of(from_counts(counts, reading), DICTIONARY, 2)
+    with pytest.raises(SettingError, match="lag 2 needs a history for every word"):
+        corpus("exclusive", 2, bigrams=False)
+
+
+def test_the_window_is_two_where_that_costs_little() -> None:
+    counts = NGramCounts.of(Text.of(layered()), order=3)
+    chosen, two, one = (
+        lg.fit(lg.HMM, counts, by=lg.Variational(dictionary=DICTIONARY, iterations=5, **more))
+        for more in ({}, {"window": 2}, {"window": 1})
+    )
+    assert (chosen.emit_prob == two.emit_prob).all()
+    assert (chosen.emit_prob != one.emit_prob).any()
+    for more in ({"hard": True}, {"order": 3}, {"optimiser": "gradient"}):
+        chosen, one = (
+            lg.fit(lg.HMM, counts, by=lg.Variational(dictionary=DICTIONARY, iterations=2, **more, **window))
+            for window in ({}, {"window": 1})
+        )
+        assert (chosen.emit_prob == one.emit_prob).all()
 
 
 def test_values_are_of_what_is_carried() -> None:

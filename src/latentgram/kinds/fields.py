@@ -135,11 +135,17 @@ ENTROPY = Field(
     "n-grams are left out whose loss lets the perplexity grow by a smaller share than this", at_least=0
 )
 READING = Field("how n-gram counts become an automaton", choices=("exclusive", "epsilon", "failure"))
-WINDOW = Field("1: tags are chosen one by one; 2: given the one before", at_least=1, at_most=2)
+WINDOW = Field(
+    "1: tags are chosen one by one; 2: given the one before; auto: 2 with a dictionary, where that costs little",
+    at_least=1,
+    at_most=2,
+    word=AUTO,
+)
 LAG = Field(
-    "1: a tag is chosen after seeing the next word; 0: before; auto: 1 where every word has a history",
+    "a tag is chosen after seeing so many words behind its own, which for 2 needs trigrams or more; "
+    "auto: 1 where every word has a history, else 0",
     at_least=0,
-    at_most=1,
+    at_most=2,
     word=AUTO,
 )
 HARD = Field("whether every arc has one tag for certain (zero entropy, as Viterbi EM has)")

@@ -182,7 +182,7 @@ class Variational(_Sequences):
     states: int | None = fields.OPEN_STATES(None)
     iterations: int | None = fields.ROUNDS(None)
     seed: int | None = fields.SEED(None)
-    window: int | None = fields.WINDOW(None)
+    window: int | Literal["auto"] | None = fields.WINDOW(None)
     lag: int | Literal["auto"] | None = fields.LAG(None)
     hard: bool | None = fields.HARD(None)
     sweeps: int | None = fields.SWEEPS(None)

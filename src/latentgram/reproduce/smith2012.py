@@ -223,7 +223,11 @@ class Comparison:
         if wide:
             learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
             learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
+            learners.append(
+                partial(self.ngram_em, "n-gram EM, n_q = 2, classes", step=round_of(2), window=2, classes=True)
+            )
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
+            learners.append(partial(self.ngram_em, "n-gram EM, 5-grams, lag 2", order=5, lag=2))
             learners.append(partial(self.em, order=3))
             learners.append(partial(self.ngram_em, "n-gram EM, n_p = 3", step=round_of(1, order=3), memory=3))
             learners.append(partial(self.ngram_em, "n-gram EM, hard", step=round_of(1, hard=True)))
@@ -263,10 +267,11 @@ class Comparison:
         classes: bool = False,
         order: int = 3,
         smoothing: Smoothing = "none",
+        lag: int | None = None,
     ) -> Run:
         """EM on an n-gram model of the text, or of its words and classes; smoothed or as it was counted.
 
-        `window` is n_q, `memory` n_p, `order` that of the n-grams.
+        `window` is n_q, `memory` n_p, `order` that of the n-grams, `lag` how many words a tag waits for.
         """
         run = Run(name, self.size, self.text.size, prior)
         dictionary = self.dictionary
@@ -280,7 +285,7 @@ class Comparison:
         settings = CountingNGram(smoothing=smoothing, cutoff=self.cutoff if smooth else 1)
         model = count_backoff(counts, settings, Context())
         allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
-        corpus = ApproximateCorpus.of(model, allowed)
+        corpus = ApproximateCorpus.of(model, allowed, lag)
         first, past = first_memory(corpus, window, memory)
         parameters = maximise(first.times(model.sentences), corpus.shape, prior)
         run.prepared, run.arcs = time.process_time() - begin, model.arcs

@@ -7,12 +7,12 @@ expected transitions Ξ and emissions give the bound on the log-likelihood per s
     E_c log p(w) ≥ Σ Ξ(s, t) log p(t | s) + Σ_a e_a Σ_t φ_a(t) (log p(w | t) − log φ_a(t)).                  (5)
 
 With `lag` 1 an arc tags the last word of its history, so that it sees the word after the one it tags: same cost,
-better bound. O(arcs · K + states · T²) for K tags per word of T.
+better bound; with lag 2 the last but one (delay.py). O(arcs · K + states · T²) for K tags per word of T.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import SettingError
 from latentgram.numeric.threads import one_thread
+from latentgram.sequences.delay import Rise, delayed
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Expected, Parameters
@@ -51,23 +52,28 @@ class ApproximateCorpus:
     """An automaton made ready for learning: what its arcs tag, under which lag."""
 
     model: BackoffNGram
+    """With lag 2 the delayed one, whose arcs have the words that they tag."""
     shape: Emissions
     lag: int
+    rise: Rise = field(default_factory=Rise.none)
 
     @classmethod
     def of(cls, model: BackoffNGram, dictionary: TagDictionary, lag: int | None = None) -> ApproximateCorpus:
-        """Lag 1 where every arc has a word before it, else lag 0; a lag 1 that the data cannot give is refused."""
+        """Lag 1 where every arc has a word before it, else lag 0; a lag that the data cannot give is refused."""
         return cls.of_shape(model, Emissions.of(model.words, dictionary), lag)
 
     @classmethod
     def of_shape(cls, model: BackoffNGram, shape: Emissions, lag: int | None = None) -> ApproximateCorpus:
         """The same for words that may have these tags."""
         lost = float(model.flow[: model.arc_start[1]].sum())
-        if lag == 1 and lost > 0:
+        if lag is not None and lag > 0 and lost > 0:
             raise SettingError(
-                "lag 1 needs a history for every word, but the automaton backs off to the empty history "
+                f"lag {lag} needs a history for every word, but the automaton backs off to the empty history "
                 f"{lost:.3g} times per sentence; keep all bigrams when counting, or use lag 0"
             )
+        if lag == 2:
+            later, rise = delayed(model)
+            return cls(later, shape, lag, rise)
         return cls(model, shape, lag if lag is not None else 0 if lost > 0 else 1)
 
     @cached_property
@@ -90,6 +96,7 @@ class ApproximateCorpus:
         return kernels.Machine(
             model.arc_start, model.arc_target, model.arc_prob, model.flow, model.backoff, model.failure,
             np.ascontiguousarray(tagged, np.int32), self.shape.start, self.shape.tag, state, arc, share,
+            *self.rise,
         )  # fmt: skip
 
     @cached_property

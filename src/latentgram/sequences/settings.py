@@ -52,7 +52,7 @@ class VariationalHMM(HiddenTags):
 
     states: int = fields.OPEN_STATES(17)
     order: int = fields.ORDER(2)
-    window: int = fields.WINDOW(1)
+    window: int | Literal["auto"] = fields.WINDOW("auto")
     lag: int | Literal["auto"] = fields.LAG("auto")
     hard: bool = fields.HARD(False)
     sweeps: int = fields.SWEEPS(1)

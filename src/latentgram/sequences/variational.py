@@ -214,6 +214,14 @@ def first_memory(corpus: ApproximateCorpus, window: int, order: int = 2) -> tupl
     return expected, memory
 
 
+def chosen_window(settings: VariationalHMM, reading: str) -> int:
+    """n_q: as it is said, or 2 where a dictionary leaves few pairs of tags and nothing else asks for 1."""
+    if isinstance(settings.window, int):
+        return settings.window
+    alone = settings.hard or settings.order == 3 or settings.optimiser == "gradient" or reading == "failure"
+    return 1 if alone or settings.dictionary is None else 2
+
+
 def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, context: Context) -> HMM:
     """The recipe: an HMM from a back-off automaton, or from counts read as exclusive ones."""
     model = from_counts(data) if isinstance(data, NGramCounts) else data
@@ -226,7 +234,8 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     reduced = dictionary if model.classes is None else model.classes.dictionary(dictionary)
     corpus = ApproximateCorpus.of(model, reduced, None if isinstance(settings.lag, str) else settings.lag)
     prior = Prior(settings.transition_prior, settings.emission_prior)
-    counts, memory = first_memory(corpus, settings.window, settings.order)
+    window = chosen_window(settings, model.reading)
+    counts, memory = first_memory(corpus, window, settings.order)
     if settings.dictionary is None:
         # Without a dictionary all tags begin alike and must be told apart.
         counts.emission[:] *= np.exp(
@@ -238,9 +247,10 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
             raise SettingError(
                 "hard tags, sweeps and order 3 are for rounds of best responses, not for the gradient"
             )
-        parameters, trace = climb_gradient(corpus, start, prior, settings, context)
+        parameters, trace = climb_gradient(corpus, start, prior, window, settings, context)
     else:
-        parameters, trace = _climb_rounds(corpus, start, memory, prior, settings, context)
+        step = round_of(window, settings.hard, settings.sweeps, settings.order)
+        parameters, trace = _climb_rounds(corpus, start, memory, prior, step, settings, context)
     if model.classes is None:
         return as_hmm(parameters, corpus.shape, corpus.word_count, trace, settings.unknown)
     parameters, shape = expanded(parameters, corpus.shape, model.classes, dictionary)
@@ -252,11 +262,11 @@ def _climb_rounds(
     start: Parameters,
     memory: Memory,
     prior: Prior,
+    step: Round,
     settings: VariationalHMM,
     context: Context,
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """Rounds of best responses; what climbs is the pair of the parameters and the memory of φ."""
-    step = round_of(settings.window, settings.hard, settings.sweeps, settings.order)
 
     def expect(point: tuple[Parameters, Memory]) -> tuple[tuple[Expected, Memory], float]:
         expected, fresh = step(corpus, *point)

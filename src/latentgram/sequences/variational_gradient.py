@@ -153,10 +153,15 @@ BOUNDS = {1: IndependentChoices, 2: ChoicesInTurn}
 
 
 def climb_gradient(
-    corpus: ApproximateCorpus, start: Parameters, prior: Prior, settings: VariationalHMM, context: Context
+    corpus: ApproximateCorpus,
+    start: Parameters,
+    prior: Prior,
+    window: int,
+    settings: VariationalHMM,
+    context: Context,
 ) -> tuple[Parameters, tuple[dict[str, float], ...]]:
     """L-BFGS from the tags that are best for the starting parameters when neighbours are not looked at."""
-    problem = BOUNDS[settings.window](corpus, prior)
+    problem = BOUNDS[window](corpus, prior)
     trace: list[dict[str, float]] = []
 
     def descend(eta: Floats) -> tuple[float, Floats]:

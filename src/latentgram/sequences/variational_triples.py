@@ -39,9 +39,10 @@ def triple_statistics(corpus: ApproximateCorpus, phi: Floats) -> tuple[Expected,
     triple_kernels.carry_pairs(corpus.machine, corpus.phi_start, phi, last, into, own, up)
     kernels.spread_down(corpus.machine, into)
     kernels.gather_up(corpus.machine, own)
-    # n(h) = m(h) − f(h) m(b(h)).
+    # n(h) = m(h) − f(h) m(b(h)), and without what the arcs that choose no tag brought.
     single = up.copy()
     single[1:] -= corpus.model.failure[1:, None] * up[corpus.model.backoff[1:]]
+    np.subtract.at(single, corpus.rise.source, corpus.rise.share[:, None] * up[corpus.rise.target])
     with one_thread():
         triples = (into.T @ single).reshape(tags, tags, tags)
     triples[0, 0] += triples[1:, 0].sum(0)

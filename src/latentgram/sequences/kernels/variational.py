@@ -46,6 +46,10 @@ class Machine(NamedTuple):
     use_state: np.ndarray
     use_arc: np.ndarray
     use_share: np.ndarray
+    rise_source: np.ndarray
+    rise_target: np.ndarray
+    rise_share: np.ndarray
+    """Arcs that choose no tag (delay.py), from states that no longer history backs off to."""
 
 
 @njit()
@@ -58,16 +62,20 @@ def _add_row(table, to, weight, source):
 
 @njit()
 def spread_down(machine, down):
-    """D(b(h)) += f(h) D(h), long histories first."""
+    """D(b(h)) += f(h) D(h), long histories first; and along the arcs that choose no tag."""
     for h in range(machine.backoff.size - 1, 0, -1):
         _add_row(down, machine.backoff[h], machine.failure[h], h)
+    for k in range(machine.rise_source.size):
+        _add_row(down, machine.rise_target[k], machine.rise_share[k], machine.rise_source[k])
 
 
 @njit()
 def gather_up(machine, up):
-    """m(h) += f(h) m(b(h)), short histories first."""
+    """m(h) += f(h) m(b(h)), short histories first; and along the arcs that choose no tag."""
     for h in range(1, machine.backoff.size):
         _add_row(up, h, machine.failure[h], machine.backoff[h])
+    for k in range(machine.rise_source.size):
+        _add_row(up, machine.rise_source[k], machine.rise_share[k], machine.rise_target[k])
 
 
 @njit()
