@@ -40,7 +40,7 @@ def score(
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
+    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line per sentence.
 
     Parsers that score arcs, and rerankers, have no p(sentence): of trees they print - in its place, then
     log p(tree | sentence) and p(tree | sentence); sentences without trees they cannot rate.
