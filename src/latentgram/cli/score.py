@@ -146,7 +146,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
     if not reader.exact:
         say("prefix probabilities are lower bounds: improbable parts were left out (--exact keeps them)")
     if broken:
-        say(f"sentences that the grammar cannot derive, taken to break off and begin anew: {broken} of {seen}")
+        say(f"sentences that the grammar cannot derive, taken to break off and begin again: {broken} of {seen}")
     if negative:
         say(f"prefixes whose probability came out negative under this signed grammar: {negative}")
 
