@@ -1,7 +1,7 @@
 """Does the error of a spectral automaton fall as 1/√M, and how fast is it learned against scikit-splearn?
 
 Set-up: strings drawn from a random HMM of 10 states and 50 symbols (Dirichlet rows); automata of rank 10 from M
-strings; the error is Σ |p̂(x) − p(x)| over 2,000 strings drawn anew, relative to Σ p(x), the mean of three
+strings; the error is Σ |p̂(x) − p(x)| over 2,000 strings drawn again, relative to Σ p(x), the mean of three
 draws. The slope is that of log error on log M: −0.5 is 1/√M. Learning time is processor time of counting,
 decomposition and operators, the best of three. scikit-splearn (its `Spectral` of rank 10, version classic) runs
 on the same strings under an interpreter of its own, since its 1.2.1 needs numpy below 2.

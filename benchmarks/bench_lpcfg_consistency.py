@@ -1,4 +1,4 @@
-"""Does the error of spectral estimates fall as 1/√M, as theorem 3 of 003 says?
+"""Does the error of spectral estimates fall as 1/√M, as theorem 3 of Cohen et al. 2012 says?
 
 Set-up: a random L-PCFG with two states a symbol; M trees drawn from it, M from 100 to 25,600; a grammar
 learned from them with two states and no smoothing, by moments and by EM (40 rounds from a random start), and

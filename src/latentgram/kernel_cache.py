@@ -126,7 +126,7 @@ class Compiling:
             logger.info("compiling once (about %d s) …", self.expected)
             self._told = now
         elif now - self._told >= TOLD_EVERY:
-            logger.info("compiling: %d functions so far", self._count, extra={"passing": True})
+            logger.info("compiling: functions compiled so far: %d", self._count, extra={"passing": True})
             self._told = now
         if not self._depth:
             self._since = now

@@ -1,4 +1,4 @@
-"""Every path of a small n-gram automaton with every tagging: the definition of the bound of 002."""
+"""Every path of a small n-gram automaton with every tagging: the bound of Smith and Eisner 2012 by definition."""
 
 from collections.abc import Callable, Iterator
 from itertools import product

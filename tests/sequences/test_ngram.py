@@ -1,4 +1,4 @@
-"""`BackoffNGram` in its three readings against definitions worked out on plain dictionaries."""
+"""`BackoffNGram` in its three readings against definitions computed on plain dictionaries."""
 
 import os
 from collections import Counter

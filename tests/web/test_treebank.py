@@ -136,6 +136,19 @@ def test_skip_flag_comment_and_assign_are_kept(serve: Any) -> None:
     assert [each["note"]["comment"] for each in flagged["items"]] == ["what is this?"]
 
 
+def test_sentences_are_given_out_in_turn(serve: Any) -> None:
+    served = serve()
+    waiting = served.get("/api/queue")["waiting"]
+    given = served.post("/api/queue/assign", people=["Ann", "Bob"], count=waiting + 5).json()
+    assert sum(given.values()) == waiting
+    assert given["Ann"] - given["Bob"] in (0, 1)
+    assert served.post("/api/queue/assign", people=["Cat"], count=5).json() == {"Cat": 0}
+    taken = served.post("/api/queue/take", client="tab-1", annotator="Ann").json()["item"]
+    assert taken["note"]["assigned"] == "Ann"
+    assert served.post("/api/queue/take", client="tab-2", annotator="Cat").json()["item"] is None
+    assert served.post("/api/queue/assign", people=[""], count=5).status_code == 422
+
+
 def test_guidelines_and_earlier_decisions(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text("# NP\nA noun phrase.\n")
     served = serve(guidelines=tmp_path / "guide.md")
@@ -145,6 +158,10 @@ def test_guidelines_and_earlier_decisions(serve: Any, tmp_path: Path) -> None:
         served.post("/api/accept", id=f"as-well-as-{number}", tree=tree.replace("x", f"x{number}"))
     past = served.get("/api/past", words=["as", "well", "as"])
     assert past == {"labels": {"CONJP": 2}, "none": 1}
+    alike = served.get("/api/past", words=["much", "more", "than"], tags=["RB", "RB", "IN"])
+    assert (alike["labels"], alike["none"]) == ({}, 0)
+    assert alike["tag_labels"]["CONJP"] == 2
+    assert alike["tag_none"] >= 1
     (tmp_path / "empty.md").write_text("nothing\n")
     with pytest.raises(DataError, match="no headings"):
         serve(guidelines=tmp_path / "empty.md")

@@ -3,7 +3,7 @@
 Each tree that is not yet parsed with a margin moves the weights by the smallest step that would make it so, at
 most `step` long (kernels/mira.py), again and again until nothing is wrong or `PASSES` have gone by. The pruner of
 a second-order parser learns likewise, so that right arcs are looked at, and so do the names of arcs. What all
-other trees have taught stays, for the steps are small; the average over the whole learning is taken anew when the
+other trees have taught stays, for the steps are small; the average over the whole learning is taken again when the
 parser is retrained. Cost: a few parses, and some passes over the weights.
 """
 

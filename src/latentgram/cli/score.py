@@ -40,7 +40,7 @@ def score(
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line a sentence.
+    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line per sentence.
 
     Parsers that score arcs, and rerankers, have no p(sentence): of trees they print - in its place, then
     log p(tree | sentence) and p(tree | sentence); sentences without trees they cannot rate.
@@ -146,7 +146,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
     if not reader.exact:
         say("prefix probabilities are lower bounds: improbable parts were left out (--exact keeps them)")
     if broken:
-        say(f"sentences that the grammar cannot derive, taken to break off and begin anew: {broken} of {seen}")
+        say(f"sentences that the grammar cannot derive, taken to break off and begin again: {broken} of {seen}")
     if negative:
         say(f"prefixes whose probability came out negative under this signed grammar: {negative}")
 

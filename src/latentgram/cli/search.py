@@ -17,6 +17,7 @@ def search(
 
     Patterns of constituents are a part of tgrep2's, those of dependencies a part of Grew's; see the guide.
     """
+    from latentgram.cli.console import counted
     from latentgram.data.conllu import to_conllu
     from latentgram.data.dependencies import DependencyTree
     from latentgram.data.patterns import pattern_finder
@@ -29,7 +30,7 @@ def search(
         raise DataError("patterns are found in trees, and these are sentences", path=files[0])
     find = pattern_finder(pattern, bank.kind == CONSTITUENCY)
     found = 0
-    for tree in bank:
+    for tree in counted(bank, "searching", len(bank)):
         if isinstance(tree, Tree | DependencyTree) and find(tree):
             found += 1
             if not count:

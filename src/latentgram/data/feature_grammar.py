@@ -127,7 +127,7 @@ class FeatureGrammar:
     def draw(self, seed: int) -> Iterator[Draw]:
         """Sentences without end; the first n are the same however many are drawn.
 
-        Sentences of more than `longest` words are drawn anew.
+        Sentences of more than `longest` words are drawn again.
         """
         # random.Random keeps its sequence from one Python version to the next; numpy's does not promise to.
         source = random.Random(seed).random

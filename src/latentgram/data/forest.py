@@ -79,7 +79,7 @@ class Forest:
         return len(self.start) - 1
 
     def __getitem__(self, number: int) -> Tree:
-        """The tree with this number, built anew."""
+        """The tree with this number, built again."""
         if not -len(self) <= number < len(self):
             raise IndexError(f"tree {number} of a forest of {len(self)}")
         number %= len(self)

@@ -363,7 +363,7 @@ class TreebankStream:
         self._known: tuple[int, str] | None = None
 
     def shards(self, size: int = SHARD) -> Iterator[AnyTreebank]:
-        """All trees, so many at a time, read anew."""
+        """All trees, so many at a time, read again."""
         content, number, held = hashlib.sha256(), 0, []
         for item in Treebank.stream(self._files, self._format):
             content.update(content_of(item))

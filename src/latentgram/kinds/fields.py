@@ -122,7 +122,7 @@ STATES_OR_AUTO = Field(
     word=AUTO,
 )
 TOLERANCE = Field("stop when the bound rises by less than this share of itself", at_least=0)
-SEGMENTS = Field("whether equal segments between words of one tag are worked out once (exact)")
+SEGMENTS = Field("whether equal segments between words of one tag are computed once (exact)")
 SMOOTHING_METHOD = Field(
     "how n-grams that were not seen get a probability: not at all, by modified Kneser–Ney, absolute discounting, "
     "Katz or Witten–Bell",

@@ -170,7 +170,7 @@ def _add_learning(app: FastAPI, session: Session) -> None:
 
     @app.post("/api/refit")
     def refit() -> schemas.Refit:
-        """Begin to learn the model anew from all trees."""
+        """Begin to retrain the model from all trees."""
         session.start_refit()
         return _refit(session)
 

@@ -10,8 +10,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ from latentgram.web.pieces import Piece, pieces
 from latentgram.web.shown import read_tree
 
 _OPERATORS = frozenset("<>$[]{}|/*")
+MOST_ALIKE = 500
+"""Trees with the same tags that are looked at."""
 _WORD_OPERATORS = (" . ", " .. ", " , ", " ,, ", "->")
 
 
@@ -55,6 +58,9 @@ class Bank:
     _entries: list[Entry] = field(default_factory=list)
     _having: dict[str, list[int]] = field(default_factory=dict)
     """Which entries have a word, in small letters."""
+    _pairs: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """Which entries have two tags one after the other; those of the first `_paired` entries."""
+    _paired: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def entries(self) -> list[Entry]:
@@ -79,7 +85,7 @@ class Bank:
             found = pieces(content, phrases)
             if len(found) != len(self._read):
                 raise DataError("the trees of the file cannot be told apart", path=self.annotations.file)
-            self._entries, self._having = [], {}
+            self._entries, self._having, self._pairs, self._paired = [], {}, {}, 0
             self._add(found, self._read)
         else:
             found = pieces(content[len(self._content) :], phrases)
@@ -107,7 +113,8 @@ class Bank:
         """Entries with some words one after the other, and where."""
         entries = self.entries()
         having = min((self._having.get(word, []) for word in wanted), key=len)
-        found = ((entries[number], _occurrences(entries[number].words, wanted)) for number in having)
+        having_any = (entries[number] for number in having)
+        found = ((each, _occurrences([word.lower() for word in each.words], wanted)) for each in having_any)
         return [(entry, places) for entry, places in found if places]
 
     def find(self, query: str) -> list[tuple[Entry, list[tuple[int, int]]]]:
@@ -122,15 +129,23 @@ class Bank:
 
     def past(self, words: list[str]) -> tuple[Counter[str], int]:
         """How these words were analysed before: the labels over just them (or relations), and how often not."""
-        wanted = [word.lower() for word in words]
-        labels: Counter[str] = Counter()
-        none = 0
-        for entry, places in self._with_words(wanted):
-            for first, end in places:
-                names = _analysis(self.tree(entry), first, end)
-                labels.update(names)
-                none += not names
-        return labels, none
+        found = self._with_words([word.lower() for word in words])
+        return _decisions((self.tree(entry), places) for entry, places in found)
+
+    def past_of_tags(self, tags: list[str]) -> tuple[Counter[str], int]:
+        """How words with these tags, one after the other, were analysed: labels over just them; how often none.
+
+        Of very frequent sequences the latest occurrences are looked at.
+        """
+        entries = self.entries()
+        with self._lock:
+            for entry in entries[self._paired :]:
+                for pair in set(pairwise(self.tree(entry).sentence.tags or ())):
+                    self._pairs.setdefault(pair, []).append(entry.number)
+            self._paired = len(entries)
+            having = min((self._pairs.get(pair, []) for pair in pairwise(tags)), key=len, default=[])[-MOST_ALIKE:]
+        trees = [self.tree(entries[number]) for number in having]
+        return _decisions((tree, _occurrences(tree.sentence.tags or (), tags)) for tree in trees)
 
     def change(self, id: str, number: int, old: str, new: AnyTree | None, annotator: str) -> bool:
         """Put another tree in the place of one, or none; whether that was not done before."""
@@ -181,10 +196,15 @@ def _is_pattern(query: str) -> bool:
     return bool(_OPERATORS & set(query)) or any(each in query for each in _WORD_OPERATORS)
 
 
-def _occurrences(words: tuple[str, ...], wanted: list[str]) -> list[tuple[int, int]]:
-    size = len(wanted)
-    lower = [word.lower() for word in words]
-    return [(at, at + size) for at in range(len(words) - size + 1) if lower[at : at + size] == wanted]
+def _decisions(found: Iterable[tuple[AnyTree, list[tuple[int, int]]]]) -> tuple[Counter[str], int]:
+    """The labels over some words of trees, and how often there was none."""
+    analyses = [_analysis(tree, *place) for tree, places in found for place in places]
+    return Counter(name for names in analyses for name in names), sum(not names for names in analyses)
+
+
+def _occurrences(words: Sequence[str], wanted: list[str]) -> list[tuple[int, int]]:
+    size, given = len(wanted), list(words)
+    return [(at, at + size) for at in range(len(given) - size + 1) if given[at : at + size] == wanted]
 
 
 def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:

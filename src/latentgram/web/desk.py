@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,6 +59,12 @@ class Desk:
         """Change some of what is known of a sentence."""
         with self.book.locked() as base:
             return self._set(base, sentence, fields)
+
+    def assign(self, people: Mapping[str, str]) -> None:
+        """Say who is to do each of some sentences, all at once."""
+        with self.book.locked() as base:
+            for sentence, name in people.items():
+                self._set(base, sentence, {"assigned": name})
 
     def _set(self, base: sqlite3.Connection, sentence: str, fields: dict[str, bool | str | float]) -> Note:
         base.execute("INSERT OR IGNORE INTO notes (sentence) VALUES (?)", (sentence,))

@@ -357,7 +357,7 @@ class Session:
         if self.model_path is None:
             raise SettingError("the model did not come from a file")
         if self.pending or self.version != self.learned_version or self.why_not_refit is not None:
-            raise SettingError("learn the model anew first: accepted trees are in the treebank, and safe, already")
+            raise SettingError("retrain the model first: accepted trees are in the treebank, and safe, already")
         before = self.model_path
         save(self.parser, before, read_header(before).precision if before.exists() else "full")
         self.saved = True

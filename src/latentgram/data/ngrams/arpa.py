@@ -6,7 +6,7 @@ r"""ARPA files: back-off n-gram models as text.
 
 Files in the wild lack suffixes, have sums that are off and `-99` for ⟨s⟩. Reading repairs what leaves the meaning
 as it is and counts it: a missing part of an n-gram gets the probability that backing off gives it. What cannot be
-meant (a probability that is no number or above 1, a section that is cut short, an n-gram of the wrong length or
+meant (a probability that is not a number or above 1, a section that is cut short, an n-gram of the wrong length or
 standing there twice, a word without unigram) is refused with its line.
 """
 

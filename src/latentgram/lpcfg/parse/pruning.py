@@ -97,7 +97,7 @@ class Pruning:
 
 
 def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str) -> None:
-    """Raise if a value is no number, or not in its range."""
+    """Raise if a value is not a number, or not in its range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
         raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")
 

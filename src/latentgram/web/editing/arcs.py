@@ -1,7 +1,7 @@
 """Dependency trees changed by hand: everything stays as it is but what is named, crossing arcs included.
 
 Words are counted from 0 and heads from 1, 0 being the root. When a word is cut in two or two are joined, heads,
-enhanced dependencies, multiword ranges and empty nodes are numbered anew.
+enhanced dependencies, multiword ranges and empty nodes are renumbered.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Some are asked of the parser, which finds the best tree that obeys them: spans, tags, heads. Others it cannot be
 asked, and they are made on its tree by hand: relations, lemmas, function tags, traces. Any correction may be made
 `by_hand`, and on a tree that is to stay as it is (`base`) all are. Cutting and joining words changes the sentence;
-what was said before is numbered anew.
+what was said before is renumbered.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Annotated
 
 from fastapi import FastAPI, Query
@@ -86,6 +86,14 @@ class NoteRequest(Strict):
     assigned: Person | None = None
 
 
+class AssignRequest(Strict):
+    """Give out sentences: to some people in turn, so many of those that nobody is to do yet."""
+
+    people: list[Annotated[Person, Field(min_length=1)]] = Field(min_length=1, max_length=100)
+    count: int = Field(ge=1, le=schemas.MAX_QUEUE)
+    order: Order = "uncertain"
+
+
 def add_queue(app: FastAPI, session: Session) -> None:
     """Serve the queue."""
 
@@ -126,11 +134,24 @@ def add_queue(app: FastAPI, session: Session) -> None:
                 return TakeAnswer(item=_queued(session, item, note, asked.client), progress=progress_of(session))
         return TakeAnswer(item=None, progress=progress_of(session))
 
+    @app.post("/api/queue/assign")
+    def assign(asked: AssignRequest) -> dict[str, int]:
+        """Give the next sentences that nobody is to do yet to some people in turn; how many each has got."""
+        notes = session.catch_up()
+        free = [item.key for item in session.queue.listed(asked.order, "") if _is_free(notes.get(item.key))]
+        given = dict(zip(free[: asked.count], cycle(asked.people), strict=False))
+        session.desk.assign(given)
+        return {name: sum(each == name for each in given.values()) for name in dict.fromkeys(asked.people)}
+
     @app.post("/api/note")
     def note(asked: NoteRequest) -> NoteAnswer:
         """Skip or flag a sentence, comment on it, or give it to somebody."""
         fields = asked.model_dump(exclude={"words"}, exclude_none=True)
         return noted(session.desk.set(sentence_key(tuple(asked.words)), **fields), "")
+
+
+def _is_free(note: Note | None) -> bool:
+    return note is None or not (note.assigned or note.skipped)
 
 
 def noted(note: Note | None, client: str) -> NoteAnswer:

@@ -92,10 +92,14 @@ class ChangeItem(BaseModel):
 
 
 class PastAnswer(BaseModel):
-    """How the same words were analysed before: how often with each label, and how often as no constituent."""
+    """How the same words were analysed before: how often with each label, and how often as no constituent; and the
+    same of all words with these tags, where tags were named.
+    """
 
     labels: dict[str, int]
     none: int
+    tag_labels: dict[str, int] | None = None
+    tag_none: int | None = None
 
 
 class ExportRequest(Strict):
@@ -167,11 +171,18 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         rows = session.annotations.book.changes(limit)
         return [ChangeItem(**{name: getattr(row, name) for name in ChangeItem.model_fields}) for row in rows]
 
-    @app.get("/api/past")
-    def past(words: Annotated[list[str], Query(min_length=1, max_length=8)]) -> PastAnswer:
-        """How these words, one after the other, were analysed in the treebank."""
+    @app.get("/api/past", response_model_exclude_none=True)
+    def past(
+        words: Annotated[list[str], Query(min_length=1, max_length=8)],
+        tags: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006
+    ) -> PastAnswer:
+        """How these words, and any words with these tags, one after the other, were analysed in the treebank."""
         labels, none = bank.past(words)
-        return PastAnswer(labels=dict(labels.most_common(8)), none=none)
+        answer = PastAnswer(labels=dict(labels.most_common(8)), none=none)
+        if len(tags) > 1:
+            labels, none = bank.past_of_tags(tags)
+            answer = answer.model_copy(update={"tag_labels": dict(labels.most_common(8)), "tag_none": none})
+        return answer
 
     @app.post("/api/export")
     def export(asked: ExportRequest) -> ExportAnswer:

@@ -24,6 +24,7 @@ export function startQueue(onOpen, onProblem) {
     shown += 50;
     showQueue();
   });
+  at("queue-give").addEventListener("click", giveOut);
   document.getElementById("add").addEventListener("submit", (event) => {
     event.preventDefault();
     const field = document.getElementById("more");
@@ -84,12 +85,21 @@ export async function showQueue() {
     html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
     html("button", { class: "small", "aria-label": `Give to …: sentence ${item.number + 1}`, onclick: () => assign(item) }, "Give to …"))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
+  at("queue-give").hidden = !answer.items.length;
   return answer;
 }
 
 /** Let somebody do a sentence, or with no name anybody. */
 function assign({ words, note }) {
   askName("Who shall do this sentence?", note.assigned, (assigned) => ask("POST", "/api/note", { words, assigned }).then(showQueue, report));
+}
+
+/** Give out as many sentences as are shown, to several people in turn. */
+function giveOut() {
+  askName("Who shall do the next sentences? Names, separated by commas", "", (names) => {
+    const people = names.split(",").map((name) => name.trim()).filter(Boolean);
+    if (people.length) ask("POST", "/api/queue/assign", { people, count: shown, order }).then(showQueue, report);
+  });
 }
 
 /** What is noted of a sentence. */
