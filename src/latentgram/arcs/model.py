@@ -35,17 +35,16 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
 from latentgram.numeric.projective import (
+    NO_LISTS,
     TreeScores,
     best_heads,
     draw_heads,
-    first_order,
     k_best_heads,
-    marginals,
     score_heads,
     second_order,
 )
+from latentgram.numeric.projective_posteriors import posteriors
 from latentgram.numeric.rearranging import best_rearranged
-from latentgram.numeric.semiring import Log
 from latentgram.numeric.spanning import best_spanning, draw_spanning, k_best_spanning, spanning_marginals
 
 Floats = NDArray[np.float64]
@@ -133,7 +132,7 @@ class ArcScores:
 
     def marginals(self, scale: float) -> tuple[Floats, Floats, float]:
         """Posteriors of all arcs [N, N] and root words [N] under exp(scale · score), and log Z."""
-        arcs, roots, log_total = marginals(Log(), _scaled(self.trees, scale))
+        arcs, roots, log_total = posteriors(self.trees, scale)
         return arcs, roots, float(log_total)
 
     def of_heads(self, heads: Ints) -> float:
@@ -240,7 +239,8 @@ class ArcFactored(Summarised):
             if allowed is not None:
                 arc[~allowed[0]] = -np.inf
                 root[~allowed[1]] = -np.inf
-            return (ArcScores if self.projective else SpanningScores)(first_order(arc, root))
+            trees = TreeScores(arc, root, *NO_LISTS)
+            return ArcScores(trees) if self.projective else SpanningScores(trees)
         pruner = self.pruner
         if allowed is None:
             kept = likely_arcs(symbols, pruner.weights.dense, pruner.scale, self.floor, not self.projective)

@@ -151,6 +151,19 @@ class ArcSymbols:
         return Alphabet.of(names).encode(names)
 
     @cached_property
+    def _numbers(self) -> dict[str, tuple[int, int]]:
+        """The symbols of form and beginning of known words met so far, as they are written."""
+        return {}
+
+    def _form(self, word: str) -> tuple[int, int]:
+        """The symbols of form and beginning of a word; remembered if it is known, so that memory stays bounded."""
+        form = normal_form(word)
+        numbers = self.words.index(form) + KNOWN, self.stems.index(form[:STEM]) + KNOWN
+        if form in self.words:
+            self._numbers[word] = numbers
+        return numbers
+
+    @cached_property
     def _features(self) -> dict[str, int]:
         """The number of each feature, that of its attribute in the upper half (see kernels/features.py)."""
         features = sorted({feature for feats in self.inflections for feature in features_of(feats)})
@@ -184,13 +197,13 @@ class ArcSymbols:
         symbols = np.zeros((rows, offsets[-1] + 2 * len(sentences)), np.int32)
         for number, (sentence, begin) in enumerate(zip(sentences, offsets[:-1].tolist(), strict=True)):
             here = symbols[:, begin + 2 * number : begin + 2 * number + len(sentence) + 2]
-            forms = [normal_form(word) for word in sentence.words]
+            forms = [self._numbers.get(word) or self._form(word) for word in sentence.words]
             tags = self.tags.encode(sentence)
             here[: ROWS + 1, 0], here[: ROWS + 1, -1] = ROOT, END
-            here[0, 1:-1] = self.words.encode(forms) + KNOWN
+            here[0, 1:-1] = [form for form, _ in forms]
             here[1, 1:-1] = tags + KNOWN
             here[2, 1:-1] = self._coarse[tags] + KNOWN
-            here[3, 1:-1] = self.stems.encode([form[:STEM] for form in forms]) + KNOWN
+            here[3, 1:-1] = [stem for _, stem in forms]
             if rows > ROWS:
                 feats = sentence.feats or (NO_FEATURES,) * len(sentence)
                 here[ROWS:, 1:-1] = np.array([self._inflection(each) for each in feats]).T

@@ -55,6 +55,10 @@ class TreeScores(NamedTuple):
     """[pairs]"""
 
 
+NO_LISTS = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 0), np.int64), np.empty(0))
+"""The last four of `TreeScores` in the first order."""
+
+
 @njit()
 def first_order(arc, root):
     """Weights of arcs alone, all of which may be used."""

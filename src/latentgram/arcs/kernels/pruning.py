@@ -9,8 +9,8 @@ import numpy as np
 
 from latentgram.arcs.kernels.features import score_arcs, sentence_at
 from latentgram.compiling import njit
-from latentgram.numeric.projective import best_heads, first_order, marginals
-from latentgram.numeric.semiring import Log
+from latentgram.numeric.projective import best_heads, first_order
+from latentgram.numeric.projective_posteriors import posteriors
 from latentgram.numeric.spanning import best_spanning, spanning_marginals
 
 
@@ -23,7 +23,7 @@ def likely_arcs(symbols, weights, scale, floor, crossing):
     if crossing:
         marginal, root_marginal, _ = spanning_marginals(arc * scale, root * scale)
     else:
-        marginal, root_marginal, _ = marginals(Log(), first_order(arc * scale, root * scale))
+        marginal, root_marginal, _ = posteriors(first_order(arc, root), scale)
     heads, _ = best_heads(first_order(arc, root))
     kept = np.zeros((n_words + 1, n_words), np.bool_)
     for word in range(n_words):
