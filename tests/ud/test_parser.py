@@ -83,8 +83,9 @@ def test_lists_draws_constraints_and_marginals(parser):
     known = parser.parse("the dog sleeps .", tags={2: "NNS"}, heads={1: 4})
     assert (known.tree.xpos[2], known.tree.heads[0]) == ("NNS", 4)
     assert known.tree.lemmas[1] == "dog"
-    words = parser.marginals(["the", "dog", "sleeps"])
-    np.testing.assert_allclose(words.arcs.sum(axis=0) + words.roots, 1, atol=1e-6)
+    arcs = parser.marginals(["the", "dog", "sleeps"]).arcs
+    for word in (1, 2, 3):
+        assert sum(p for _, modifier, p in arcs if modifier == word) == pytest.approx(1, abs=0.01)
 
 
 def test_it_comes_back_from_a_file_and_learns_more_trees(parser, held_out, tmp_path):

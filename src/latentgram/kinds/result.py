@@ -140,8 +140,10 @@ class Parse:
                 tree = parse_tree(plain["tree"])
             else:
                 heads, deprels, upos, xpos = (tuple(plain[name]) for name in ("heads", "deprels", "upos", "xpos"))
-                more = {name: tuple(plain.get(name, ())) for name in ("feats", "lemmas")}
-                tree = DependencyTree(words, heads, deprels=deprels, upos=upos, xpos=xpos, **more)
+                feats, forms = (tuple(plain.get(name, ())) for name in ("feats", "lemmas"))
+                tree = DependencyTree(
+                    words, heads, deprels=deprels, upos=upos, xpos=xpos, feats=feats, lemmas=forms
+                )
             numbers = {name: known(plain[name]) for name in ("logprob", "tree_logprob", "entropy", "expected")}
             further = (plain.get(name, ()) for name in ("relation_confidence", "lemma_confidence"))
             confidence, tag_confidence, relations, lemmas = (

@@ -60,8 +60,7 @@ class Question:
     def content(self) -> bytes:
         """All that an answer depends on, for digests."""
         words = self.sentence
-        content = (words.words, words.xpos, words.upos, words.space_after, self.known, self.source)
-        content += () if words.surface is None else (words.surface,)
+        content = (words.words, words.xpos, words.upos, words.space_after, words.surface, self.known, self.source)
         return repr(content).encode("utf-8", "replace")
 
     def fault(self, error: LatentgramError) -> DataError:

@@ -96,7 +96,10 @@ class Chooser:
         """[words, MOST] candidates, −1 beyond the last, and their probabilities."""
         if not len(items):
             return np.zeros((0, MOST), np.int32), np.zeros((0, MOST))
-        return choose(items.forms, items.words, *self.effects, self.known, self.weights.dense, self.bits)
+        chosen: tuple[NDArray[np.int32], NDArray[np.float64]] = choose(
+            items.forms, items.words, *self.effects, self.known, self.weights.dense, self.bits
+        )
+        return chosen
 
     def results(
         self, words: Sequence[str], items: Items, apply: Callable[[str, str], Result | None]

@@ -231,8 +231,8 @@ def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> D
     signs = [1 if f in _OPENING else 2 if f in _CLOSING else 3 if f in _QUOTES else 0 for f in forms]
     usual = np.where(capital, np.where(known, 1, 2), 0).astype(np.int64)
     shapes = codes_of(_shape(form) for form in forms)
-    codes = (each.view(np.int64) for each in (codes_of(forms), low, shapes))
-    return Described(*codes, space, usual, np.array(signs, np.int64))
+    form, small_form, outline = (each.view(np.int64) for each in (codes_of(forms), low, shapes))
+    return Described(form, small_form, outline, space, usual, np.array(signs, np.int64))
 
 
 class _Paragraph(NamedTuple):
@@ -325,7 +325,7 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
         step = passes.settings.step
-        return learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, *arrays, BITS)
+        return float(learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, *arrays, BITS))
 
     return passes.learn("token ends", len(place), len(place), one)
 
@@ -338,6 +338,6 @@ def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Pa
     tokens = described(forms, space, small)
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        return learn_sentences(order, start, *tokens, gold, passes.settings.step, moment, *arrays, BITS)
+        return float(learn_sentences(order, start, *tokens, gold, passes.settings.step, moment, *arrays, BITS))
 
     return passes.learn("sentence ends", len(paragraphs), len(forms) - len(paragraphs), one)
