@@ -9,6 +9,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.brackets import parse_forest
+from latentgram.data.rarewords import is_symbol
 from latentgram.kinds.settings import fields_of
 from latentgram.lpcfg.mass import tree_mass
 from latentgram.lpcfg.surprisal import Surprisal
@@ -78,35 +79,48 @@ def test_seen_rules_alone_and_unseen_on_top_differ_by_what_is_kept() -> None:
     assert tree_mass(undiscounted, 40).sum() > 1
 
 
-@pytest.mark.parametrize("states", [1, 2])
-def test_one_value_of_p_of_a_sentence(states: int) -> None:
-    """The exact parser, all trees of it together, and the prefixes at the end; and no prefix is less probable."""
-    case = Case("LPCFG", "Counting" if states == 1 else "Clustering")
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_one_value_of_p_of_a_sentence(case: Case) -> None:
+    """The exact parser and the prefixes at the end; and no prefix is less probable than a longer one."""
     grammar = fitted(case)
-    parser, surprisal = lg.Parser(grammar, pruning=lg.Pruning.none()), Surprisal.of(grammar, break_off=0.0)
-    compared = 0
-    for tagged in case.data.sentences()[:12]:
-        for sentence in (tagged, tagged.without_tags()):
-            if len(sentence) > 9:
-                continue
-            compared += 1
-            logprob, prefixes = surprisal.logprob(sentence), surprisal.prefix_logprobs(sentence)
-            assert (np.diff([0.0, *prefixes, logprob]) <= 1e-9).all()
-            bits = surprisal(sentence).sum() + surprisal.ending(sentence)
-            assert -bits * np.log(2) == pytest.approx(logprob, abs=1e-9)
-            parse = parser.parse(sentence)
-            assert parse.tree_logprob <= parse.logprob + 1e-9
-            assert np.min(parse.confidence) >= 0.0
-            assert np.max(parse.confidence) <= 1.0
-            if states == 1:
-                assert parse.logprob == pytest.approx(logprob, abs=1e-9)
-                assert parser.score(parse.tree).tree_logprob <= parser.score(parse.tree).logprob + 1e-9
-                trees = [tree.tree_logprob for tree in parser.nbest(sentence, 2000)]
-                total = np.logaddexp.reduce(trees)
-                assert total <= logprob + 1e-9
-                if len(trees) < 2000:
-                    assert total == pytest.approx(logprob, abs=1e-9)
-    assert compared > 2
+    parser, surprisal = lg.Parser(grammar, pruning=lg.Pruning.none()), Surprisal.of(grammar, 0.0, beam=0.0)
+    short = [sentence for sentence in case.data.sentences() if len(sentence) <= 9][:4]
+    assert len(short) > 2
+    for tagged in short:
+        for sentence in (tagged, tagged.without_tags(), lg.Sentence(("never-seen", *tagged.words[1:]))):
+            reading, parse = surprisal.read(sentence), parser.parse(sentence)
+            assert parse.logprob == pytest.approx(reading.logprob, abs=1e-9)
+            bits = reading.surprisal.sum() + reading.ending
+            assert bits == pytest.approx(-reading.logprob / np.log(2), abs=1e-9)
+            if grammar.is_distribution:
+                falling = np.array([0.0, *reading.prefix, reading.logprob])
+                assert (falling[1:] <= falling[:-1] + 1e-9).all()
+
+
+@pytest.mark.parametrize("trees", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_one_value_of_p_in_odd_treebanks(case: Case, trees: str) -> None:
+    """And first words, those never seen being one, have a probability of one together."""
+    grammar = learned(case, trees)
+    parser, surprisal = lg.Parser(grammar, pruning=lg.Pruning.none()), Surprisal.of(grammar, 0.0, beam=0.0)
+    known = [word for word in grammar.words if not is_symbol(word)]
+    for words in (known[:1], known[:2], known[:2] * 2, ["never-seen"], ["never", "seen"]):
+        reading = surprisal.read(words)
+        assert parser.parse(words).logprob == pytest.approx(reading.logprob, abs=1e-9)
+    if grammar.is_distribution:
+        first = [surprisal.prefix_logprobs([word])[0] for word in (*known, "never-seen")]
+        assert np.exp(first).sum() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("case", GRAMMARS, ids=str)
+def test_five_hundred_words_are_read(case: Case) -> None:
+    grammar = fitted(case)
+    words = [word for sentence in case.data.sentences() for word in sentence.words][:500]
+    reading = Surprisal.of(grammar, beam=1e-2, entropies=False).read(words)
+    assert np.isfinite(reading.surprisal).all()
+    if grammar.is_distribution:
+        assert (reading.surprisal >= -1e-9).all()
+        assert reading.logprob <= reading.prefix[-1] + 1e-9
 
 
 @pytest.mark.parametrize("case", GRAMMARS, ids=str)

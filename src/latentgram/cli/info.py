@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json as codec
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from latentgram.cli.tables import TableForm, write_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LONGEST = 40
+"""Words of the longest sentences that are summed over."""
 
 
 def info(
@@ -17,6 +25,8 @@ def info(
     to: TableForm = None,
 ) -> None:
     """Show what a model file is: kind, size, learner and its settings, training data, arrays.
+
+    Of a model that is not a distribution, such as a spectral one, it tells what its sentences sum to.
 
     With --to it is the table of its arrays.
     """
@@ -39,5 +49,29 @@ def info(
         settings = ", ".join(f"{name}={value}" for name, value in origin.fields.items())
         typer.echo(f"learned by {origin.learner}({settings}) in {origin.seconds:.1f} s")
         typer.echo(f"from {origin.data_size:,} sentences with digest {origin.data_digest[:16] or 'unknown'}")
+    if sums := _sums(model, header.kind):
+        typer.echo(sums)
     for name, (kind, shape) in header.arrays.items():
         typer.echo(f"  {name}  {kind}{list(shape)}")
+
+
+def _sums(path: Path, name: str) -> str:
+    """What all sentences sum to under a model that is not a distribution but should be near to one; else ""."""
+    import latentgram
+    from latentgram.errors import LatentgramError
+    from latentgram.kinds.kind import named
+    from latentgram.kinds.protocols import Distribution
+    from latentgram.kinds.registry import kinds
+
+    if name != "Parser" and (name not in kinds() or not kinds()[name].mass):
+        return ""
+    try:
+        stored = latentgram.load(path)
+    except LatentgramError:
+        return ""  # its header can be told, though it cannot be used
+    model = stored.model if isinstance(stored, latentgram.Parser) else stored
+    kind = kinds().get(type(model).__name__)
+    if kind is None or not kind.mass or not isinstance(model, Distribution) or model.is_distribution:
+        return ""
+    mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
+    return f"not a distribution: all sentences of up to {LONGEST} words together have {mass.sum():.4g}"

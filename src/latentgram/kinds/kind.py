@@ -138,6 +138,9 @@ class Kind:
     """What there is to see inside: an `Inspection` of the model."""
     reader: str = ""
     """What reads sentences word by word, a function of the model that makes a `Reader` (`exact`, `entropies`)."""
+    mass: str = ""
+    """[n] the probability of all its sentences, or trees, with 1, 2, … n words: a function of the model and n. The
+    model is a `Distribution`, which says whether they sum to at most one."""
     rates: bool = False
     """Whether it rates the trees of n-best lists (a `Rater`)."""
     raters: Mapping[str, tuple[Settings, ...]] = field(default_factory=dict)

@@ -112,6 +112,15 @@ class Scorer(Model, Protocol[Item]):
         """log p of a sentence or a tree."""
 
 
+@runtime_checkable
+class Distribution(Protocol):
+    """A model of sentences, or of trees with their words, that knows whether it is a distribution."""
+
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the probabilities of all there is sum to at most one."""
+
+
 class Reader(Protocol):
     """What says of sentences, word by word, how much each word surprises."""
 

@@ -32,6 +32,7 @@ _GRAMMAR = Kind(
     parser="latentgram.lpcfg.parse.backend:PhraseBackend",
     prunes=True,
     reader="latentgram.lpcfg.surprisal:reader",
+    mass="latentgram.lpcfg.mass:tree_mass",
     update="latentgram.lpcfg.update:update",
     inspect="latentgram.lpcfg.inspect.inspection:GrammarInspection",
 )
@@ -41,6 +42,7 @@ _ENSEMBLE = dataclasses.replace(
     recipes={"Combining": Recipe("latentgram.lpcfg.combining:learn_ensemble", f"{_SETTINGS}:CombiningEnsemble")},
     parts=(),
     command="ensemble",
+    mass="",
     help="Several latent-variable PCFGs that parse together.",
 )
 _CHART_CRF = dataclasses.replace(
@@ -50,6 +52,7 @@ _CHART_CRF = dataclasses.replace(
     parts=(),
     command="chart-crf",
     help="A latent-variable PCFG under a conditional random field: the most accurate one for phrases.",
+    mass="",
     parser="latentgram.lpcfg.crf.parse:ChartCRFBackend",
     reader="latentgram.lpcfg.crf.model:read_words",
     update="latentgram.lpcfg.crf.update:update",

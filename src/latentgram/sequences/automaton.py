@@ -137,6 +137,12 @@ class OperatorAutomaton(Summarised):
         """Whether the sum over all strings is finite: no eigenvalue of Σ_a A_a has size 1 or more."""
         return bool(np.abs(np.linalg.eigvals(self.step.sum(0))).max(initial=0.0) < 1.0)
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether all numbers are probabilities and what may follow a state sums to at most one."""
+        parts = (self.start, self.stop, self.step)
+        return bool(all((part >= 0.0).all() for part in parts) and self.converges and self.total() <= 1.0 + NEARLY)
+
     def prefix_logprobs(self, string: Iterable[str]) -> Floats:
         """[T + 1] log of the sum of f over all strings that begin with the first t symbols, however long.
 

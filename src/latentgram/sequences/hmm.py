@@ -77,6 +77,16 @@ class HMM(Summarised):
         """The number of tags, the boundary not counted."""
         return len(self.tags) - 1
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether all words of a tag, those it does not know together being one of them, sum to at most one.
+
+        They do where unknown words are a class of their own (`unknown="class"` of the learners); else each of them
+        has the weight of a rare word, on top of the known ones.
+        """
+        emitted = np.bincount(self.emit_tag, self.emit_prob, len(self.tags)) + self.unknown
+        return bool((emitted <= 1.0 + 1e-9).all())
+
     @cached_property
     def _log_transition(self) -> Floats:
         with np.errstate(divide="ignore"):

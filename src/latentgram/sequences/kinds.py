@@ -51,6 +51,7 @@ KINDS = [
         help="An operator automaton, the spectral form of a hidden Markov model, from text.",
         use="'latentgram score' gives log-probabilities of text",
         scores="sentences",
+        mass="latentgram.sequences.mass:string_mass",
     ),
     Kind(
         "latentgram.sequences.ngram:BackoffNGram",

@@ -32,6 +32,7 @@ KINDS = [
         update="latentgram.shag.update:update",
         updates="latentgram.shag.update:keeps_its_statistics",
         inspect=_INSPECT,
+        mass="latentgram.shag.mass:tree_mass",
         rates=True,
         raters={
             "shag": (EM(),),

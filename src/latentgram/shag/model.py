@@ -86,6 +86,11 @@ class SHAG(HeadGrammar):
         """The number of hidden states of each automaton, at most."""
         return int(self.start.shape[2])
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the probabilities of all trees sum to at most one, as those of coordinates need not."""
+        return self.nonnegative
+
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees."""
         symbols = self.symbols.encode(sentence)

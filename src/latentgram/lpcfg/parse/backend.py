@@ -113,6 +113,8 @@ class Phrases:
 
     def tree_logprob(self, symbol: Ints, size: Ints) -> float:
         """log p(tree, sentence)."""
+        if self.posterior.logprob == -math.inf:
+            return -math.inf
         return tree_logprob(self.cascade, self.leaves, symbol, size)
 
     @cached_property
@@ -240,6 +242,9 @@ class PhraseBackend:
                     continue
             posterior = self.cascade.posterior(leaves, masks=masks)
             if posterior is not None:
+                if look == lookup.every:
+                    # The lexicon was widened to find a tree: under the grammar these words have none.
+                    posterior = posterior._replace(logprob=-math.inf)
                 return leaves, Phrases(self.cascade, table, leaves, posterior, masks)
             without.append(leaves)
             if sentence.tags is not None:

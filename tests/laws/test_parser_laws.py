@@ -1,0 +1,89 @@
+"""Laws of every parser, whoever learned it: of its lists, posteriors and probabilities, on odd sentences, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import latentgram as lg
+from latentgram.kinds.registry import kinds
+from laws.cases import CASES, Case, fitted
+
+PARSED = [case for case in CASES if kinds()[case.model].parser]
+FIRST = [case for case in PARSED if case.learner in (next(iter(kinds()[case.model].recipes)), "Spectral")]
+"""A learner of each kind, and those whose numbers are signed."""
+ASKED = 3000
+"""More trees than short sentences have."""
+
+
+def exact(case: Case) -> lg.Parser:
+    """The parser that prunes nothing."""
+    prunes = kinds()[case.model].prunes
+    return lg.Parser(fitted(case), pruning=lg.Pruning.none() if prunes else None)
+
+
+def sentence(words: tuple[str, ...], like: lg.Sentence, tag: str | None = None) -> lg.Sentence:
+    """These words with some tag, or with the first tag of a sentence."""
+    fine, coarse = (None if tags is None else (tag or tags[0],) * len(words) for tags in (like.xpos, like.upos))
+    return lg.Sentence(words, fine, coarse)
+
+
+def odd_sentences(case: Case) -> list[lg.Sentence]:
+    """A short one of the training data, one word, unknown words, tags never seen, no tags."""
+    first, second, *_ = sorted(case.data.sentences(), key=len)
+    odd = [first, second, sentence(first.words[:1], first), sentence(("qwertz", "Zzz", "12"), first)]
+    odd.append(sentence(("qwertz", "Zzz"), first, "never"))
+    if not kinds()[case.model].needs_tags:
+        odd.append(lg.Sentence(("qwertz", "Zzz", "12")))
+    return odd
+
+
+@pytest.mark.parametrize("case", PARSED, ids=str)
+def test_lists_sum_to_at_most_the_sentence(case: Case) -> None:
+    """And to just that where all trees are listed; an ensemble's p is a mean, a reranker's list is short."""
+    parser = exact(case)
+    for asked in odd_sentences(case):
+        parse = parser.parse(asked)
+        whole = 0.0 if parse.conditional else parse.logprob
+        assert parse.tree.words == asked.words
+        assert np.min(parse.confidence) >= 0.0
+        assert np.max(parse.confidence) <= 1.0
+        trees = parser.nbest(asked, ASKED)
+        weights = np.array([tree.tree_logprob for tree in trees])
+        if whole == -np.inf:
+            assert (weights == -np.inf).all()
+            continue
+        # Signed weights of trees may be negative, and have no logarithm.
+        total = np.logaddexp.reduce(weights[~np.isnan(weights)])
+        if not np.isnan(weights).any():
+            assert parse.tree_logprob <= whole + 1e-9
+            assert total <= whole + 1e-9
+            if len(trees) < ASKED and case.model not in ("Ensemble", "Reranker"):
+                assert total == pytest.approx(whole, abs=1e-9)
+        assert parser.score(trees[0].tree).probability <= 1.0
+
+
+@pytest.mark.parametrize("case", FIRST, ids=str)
+def test_five_hundred_words_are_parsed(case: Case) -> None:
+    """With posteriors from 0 to 1, and a probability that can be told."""
+    many = case.data.sentences()
+    words, fine, coarse = (
+        tuple(item for part in many for item in (getattr(part, name) or ()))[:500]
+        for name in ("words", "xpos", "upos")
+    )
+    parse = lg.Parser(fitted(case)).parse(lg.Sentence(words, fine or None, coarse or None))
+    assert len(parse.tree.words) == 500
+    assert np.min(parse.confidence) >= 0.0
+    assert np.max(parse.confidence) <= 1.0
+    if not parse.conditional:
+        assert parse.logprob < -500
+
+
+@pytest.mark.parametrize("case", [case for case in PARSED if kinds()[case.model].prunes], ids=str)
+def test_pruning_gives_a_lower_bound(case: Case) -> None:
+    """Of p(sentence), under one grammar of probabilities; in single precision."""
+    model = fitted(case)
+    pruned, whole = lg.Parser(model), exact(case)
+    for asked in sorted(case.data.sentences(), key=len)[:4]:
+        if case.learner != "Spectral":
+            assert pruned.parse(asked).logprob <= whole.parse(asked).logprob + 1e-4
