@@ -354,7 +354,7 @@ def _beyond(rows: Sequence[Beyond]) -> list[str]:
             "states",
             "F1 on the development part",
             "seconds of learning",
-            "last stage of parsing, ms a sentence",
+            "last stage of parsing, ms per sentence",
         ],
         [
             [
