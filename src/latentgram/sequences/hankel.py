@@ -33,7 +33,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.text import Text
@@ -115,7 +115,10 @@ def _row_places(prefixes: SequenceCounts, of: Of, history: int, most: int) -> tu
     groups = ancestors(prefixes, history)
     if of != "factor":
         wholes = [prefixes.parent[above] < 0 for _, above, _ in groups]
-        groups = [tuple(part[whole] for part in group) for group, whole in zip(groups, wholes, strict=True)]
+        groups = [
+            (node[whole], above[whole], key[whole])
+            for (node, above, key), whole in zip(groups, wholes, strict=True)
+        ]
     numbers, rows = _chosen(groups, prefixes.passes, most)
     places = []
     for (node, _, _), number in zip(groups, numbers, strict=True):
@@ -153,19 +156,20 @@ def from_hankel(
     if not len(text):
         raise DataError("there is no sentence to learn from")
     matrix = hankel(prefixes, of, history, future, most)
-    cells = matrix.cells / matrix.sequences
-    if completion:
-        cells = csr_array(completed(prefixes, matrix, completion))
-    whole = cells[matrix.block(-1)]
-    of_row, of_column = (np.abs(np.asarray(whole.sum(axis))).ravel() for axis in (1, 0))
+    cells = csr_array(
+        completed(prefixes, matrix, completion) if completion else matrix.cells * (1 / matrix.sequences)
+    )
+    whole = csr_array(cells[matrix.block(-1)])
+    of_row, of_column = np.abs(whole @ np.ones(whole.shape[1])), np.abs(whole.T @ np.ones(whole.shape[0]))
     by_row, by_column = (np.maximum(sums, 1e-12) ** -power for sums in (of_row, of_column))
-    svd = truncated_svd(csr_array(by_row[:, None] * whole.toarray() * by_column), states)
+    svd = truncated_svd(csr_array(diags_array(by_row) @ whole @ diags_array(by_column)), states)
     if not len(svd.values):
         raise RankError("the Hankel matrix is zero: there is nothing to learn from")
     right = svd.right * by_column[:, None]
     left = svd.left * (svd.values / (svd.values**2 + ridge**2)) * by_row[:, None]
-    start = right.T @ whole[[0]].toarray()[0]
-    stop = left.T @ whole[:, [0]].toarray()[:, 0]
+    # Row 0 and column 0 are those of the empty string.
+    start = right.T @ (whole.T @ np.eye(1, whole.shape[0])[0])
+    stop = left.T @ (whole @ np.eye(1, whole.shape[1])[0])
     step = np.zeros((prefixes.n_symbols, len(start), len(start)))
     with one_thread():
         for symbol in range(prefixes.n_symbols):
