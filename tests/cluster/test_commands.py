@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import os
 import subprocess
 import sys
@@ -60,14 +62,31 @@ def test_train_parse_and_eval(run: Callable[..., Any], processes: Any, cluster: 
         assert run(*command, *there)[:2] == here
 
 
-def test_ngram_counts(run: Callable[..., Any], processes: Any, cluster: Cluster, tmp_path: Path) -> None:
-    words = [" ".join(sentence.words) for sentence in lg.demo_treebank(100, seed=1).sentences()]
-    (tmp_path / "text").write_text("\n".join(words))
-    command = ("ngram", "count", tmp_path / "text", "--order", 4, "--cutoff", 2, "-o")
-    for name, options in (("here.tsv", ()), ("there.tsv", ("--cluster", processes.address))):
-        assert run(*command, tmp_path / name, *options)[0] == 0
-    assert (tmp_path / "here.tsv").read_bytes() == (tmp_path / "there.tsv").read_bytes()
-    status, _, err = run(*command, tmp_path / "none.tsv", "--n-jobs", 2, "--dictionary", tmp_path / "text")
+def test_a_folder_of_compressed_shards(
+    run: Callable[..., Any], processes: Any, cluster: Cluster, tmp_path: Path
+) -> None:
+    words = [" ".join(sentence.words) + "\n" for sentence in lg.demo_treebank(100, seed=1).sentences()]
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    for name, open_file, part in (("a.gz", gzip.open, words[:40]), ("b.xz", lzma.open, words[40:])):
+        with open_file(shards / name, "wt", encoding="utf-8") as out:
+            out.writelines(part)
+    (tmp_path / "text").write_text("".join(words))
+    there = ("--cluster", processes.address)
+    command = ("ngram", "count", "--order", 4, "--cutoff", 2, "-o")
+    cases = (("here.tsv", "text", ()), ("shards.tsv", "shards", ()), ("there.tsv", "shards", there))
+    for name, source, options in cases:
+        assert run(*command, tmp_path / name, tmp_path / source, *options)[0] == 0
+    assert len({(tmp_path / name).read_bytes() for name, _, _ in cases}) == 1
+    models = []
+    for options in ((), there):
+        learned = run("train", "hmm", shards, "--states", 3, "--iterations", 2, "-o", tmp_path / "h.lg", *options)
+        assert learned[0] == 0, learned[2]
+        models.append(lg.load(tmp_path / "h.lg").emit_prob.tobytes())
+    assert models[0] == models[1]
+    status, _, err = run(
+        *command, tmp_path / "none.tsv", tmp_path / "text", "--n-jobs", 2, "--dictionary", tmp_path / "text"
+    )
     assert status == 1
     assert "--dictionary needs the whole text in one place" in err
     assert not (tmp_path / "none.tsv").exists()

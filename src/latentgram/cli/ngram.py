@@ -374,7 +374,7 @@ def export(
     from latentgram.store import load, read_header
 
     check_output(output, model)
-    others = {kind.__name__: kind for kind in (OperatorAutomaton, HMM)}
+    others: dict[str, type[OperatorAutomaton] | type[HMM]] = {"OperatorAutomaton": OperatorAutomaton, "HMM": HMM}
     if to == "openfst" and model.suffix == ".lg" and (kind := others.get(read_header(model).kind)):
         load(model, kind).to_openfst(output)
         return

@@ -86,6 +86,16 @@ FUTURE = Field("longest string of next symbols in the basis", at_least=1, at_mos
 BASIS = Field(
     "how many of the most frequent strings are in the basis, histories and futures each; 0 for all", at_least=0
 )
+HANKEL = Field(
+    "what the cells of the matrix count: places between strings, whole strings, prefixes of strings, or factors",
+    choices=("places", "string", "prefix", "factor"),
+)
+COMPLETION = Field(
+    "strings not seen count as unknown, and the matrix is completed: weight of the sum of its singular values, as "
+    "a share of the largest (0.001 to 0.1); 0: they count as zeros",
+    at_least=0,
+    at_most=1,
+)
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
 RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
 CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): by held-out trees", at_least=0, word=AUTO)

@@ -145,6 +145,8 @@ class Spectral(_CountedStates, _Basis):
     noise: float | None = fields.NOISE(None)
     seed: int | None = fields.SEED(None)
     rank: int | None = fields.RANK(None)
+    hankel: Literal["places", "string", "prefix", "factor"] | None = fields.HANKEL(None)
+    completion: float | None = fields.COMPLETION(None)
 
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """As for all learners; and each lexicon has its own settings."""

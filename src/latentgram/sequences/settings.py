@@ -68,8 +68,8 @@ class EMAutomaton(EMHMM):
 
 
 @dataclass(frozen=True, repr=False)
-class SpectralAutomaton(Settings):
-    """Operators from counted strings."""
+class CountedPlaces(Settings):
+    """What is counted at each place of a sequence: strings before it and behind it."""
 
     states: int = fields.STATES(10)
     history: int = fields.HISTORY(1)
@@ -80,7 +80,15 @@ class SpectralAutomaton(Settings):
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringAutomaton(SpectralAutomaton):
+class SpectralAutomaton(CountedPlaces):
+    """Operators from counted strings."""
+
+    hankel: Literal["places", "string", "prefix", "factor"] = fields.HANKEL("places")
+    completion: float = fields.COMPLETION(0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringAutomaton(CountedPlaces):
     """Clusters of spectral vectors, counted."""
 
     history: int = fields.HISTORY(2)

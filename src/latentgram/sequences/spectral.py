@@ -42,22 +42,20 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import SentenceLike
 from latentgram.data.text import BOUNDARY, Text
-from latentgram.errors import DataError, RankError
+from latentgram.errors import DataError, RankError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
 from latentgram.numeric.threads import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
+from latentgram.sequences.hankel import from_hankel
 from latentgram.sequences.kernels.automata import forward_vectors
-from latentgram.sequences.settings import ClusteringAutomaton, SpectralAutomaton
-from latentgram.sequences.statistics import SequenceCounts
+from latentgram.sequences.settings import ClusteringAutomaton, CountedPlaces, SpectralAutomaton
+from latentgram.sequences.statistics import SequenceCounts, ancestors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Source = Text | NGramCounts | Iterable[SentenceLike]
-
-LARGEST_KEY = 1 << 62
-"""Keys of strings, times the number of sources, stay below."""
 
 
 def _as_text(data: Source) -> Text | NGramCounts:
@@ -74,6 +72,16 @@ def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Con
     del context
     data = _as_text(source)
     single = settings.history == 1 and settings.future == 1 and not settings.basis
+    if settings.completion and settings.hankel == "places":
+        raise SettingError("completion is of a Hankel matrix: hankel must be string, prefix or factor")
+    if settings.hankel != "places":
+        if not isinstance(data, Text):
+            raise DataError(f"a Hankel matrix is counted from text, not from {type(data).__name__}")
+        return from_hankel(
+            data, _prefixes(data), settings.hankel, states=settings.states, history=settings.history,
+            future=settings.future, most=settings.basis, power=settings.power, ridge=settings.ridge,
+            completion=settings.completion,
+        )  # fmt: skip
     if isinstance(data, Text):
         if single:
             return from_trigrams(NGramCounts.of(data, order=3), settings.states, settings.power, settings.ridge)
@@ -166,7 +174,7 @@ def _prefixes(text: Text) -> SequenceCounts:
     )  # fmt: skip
 
 
-def _operators_of(prefixes: SequenceCounts, settings: SpectralAutomaton) -> Operators:
+def _operators_of(prefixes: SequenceCounts, settings: CountedPlaces) -> Operators:
     return spectral_operators(
         prefixes, settings.states, history=settings.history, future=settings.future, power=settings.power,
         ridge=settings.ridge, most=settings.basis,
@@ -293,33 +301,10 @@ def _prefix_operators(prefixes: SequenceCounts, after: Floats, before: Floats) -
     return pairs, operators
 
 
-def _ancestors(prefixes: SequenceCounts, longest: int) -> list[tuple[Ints, Ints, Ints]]:
-    """For m = 0 … longest: the nodes of depth ≥ m, their m-th ancestors, and the keys of the strings between.
-
-    The key of a string is a number in base `n_symbols`. Where one digit more could pass 64 bits, keys are first
-    replaced by their ranks, of which there are no more than prefixes.
-    """
-    base = max(prefixes.n_symbols, 1)
-    node = np.arange(len(prefixes.parent))
-    above, key, unit = node, np.zeros(len(node), np.int64), 1
-    ancestors = [(node, above, key)]
-    for _ in range(longest):
-        inner = prefixes.parent[above] >= 0
-        node, above, key = node[inner], above[inner], key[inner]
-        if unit > LARGEST_KEY // (base * prefixes.n_sources):
-            distinct, key = np.unique(key, return_inverse=True)
-            unit = len(distinct)
-        key = key + unit * prefixes.symbol[above].astype(np.int64)
-        above = prefixes.parent[above].astype(np.int64)
-        unit *= base
-        ancestors.append((node, above, key))
-    return ancestors
-
-
 def _histories(prefixes: SequenceCounts, longest: int) -> list[Strings]:
     """The suffixes of every prefix, one by one length; and with START in front, which counts as a symbol."""
     groups = []
-    for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
+    for m, (node, above, key) in enumerate(ancestors(prefixes, longest)):
         if m > 0:
             groups.append(Strings(node, key, np.ones(len(node))))
         if m < longest:
@@ -331,7 +316,7 @@ def _histories(prefixes: SequenceCounts, longest: int) -> list[Strings]:
 def _futures(prefixes: SequenceCounts, longest: int) -> list[Strings]:
     """The beginnings of what follows every prefix; and with STOP at the end, which counts as a symbol."""
     groups = []
-    for m, (node, above, key) in enumerate(_ancestors(prefixes, longest)):
+    for m, (node, above, key) in enumerate(ancestors(prefixes, longest)):
         if m > 0:
             groups.append(Strings(above, key, prefixes.passes[node]))
         if m < longest:

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 
 from latentgram.data.invariants import ANY, NONNEGATIVE, below, earlier, shape, within
 
+Ints = NDArray[np.int64]
 NO_PARENT = -1
+LARGEST_KEY = 1 << 62
+"""Keys of strings, times the number of sources, stay below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,3 +179,26 @@ class SequenceCounts:
             n_sources=self.n_sources,
             n_symbols=self.n_symbols,
         )
+
+
+def ancestors(prefixes: SequenceCounts, longest: int) -> list[tuple[Ints, Ints, Ints]]:
+    """For m = 0 … longest: the nodes of depth ≥ m, their m-th ancestors, and the keys of the strings between.
+
+    The key of a string is a number in base `n_symbols`. Where one digit more could pass 64 bits, keys are first
+    replaced by their ranks, of which there are no more than prefixes.
+    """
+    base = max(prefixes.n_symbols, 1)
+    node = np.arange(len(prefixes.parent))
+    above, key, unit = node, np.zeros(len(node), np.int64), 1
+    ancestors = [(node, above, key)]
+    for _ in range(longest):
+        inner = prefixes.parent[above] >= 0
+        node, above, key = node[inner], above[inner], key[inner]
+        if unit > LARGEST_KEY // (base * prefixes.n_sources):
+            distinct, key = np.unique(key, return_inverse=True)
+            unit = len(distinct)
+        key = key + unit * prefixes.symbol[above].astype(np.int64)
+        above = prefixes.parent[above].astype(np.int64)
+        unit *= base
+        ancestors.append((node, above, key))
+    return ancestors
