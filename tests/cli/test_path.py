@@ -34,6 +34,14 @@ def test_train_says_what_it_did_and_writes_the_same_model_as_python(
     assert mine.out == other.out != ""
 
 
+def test_pruning_and_decoders_of_the_paper_are_options(run: Callable, model: Path) -> None:
+    sentence = "the dog sleeps ."
+    usual = run("parse", model, given=sentence)
+    assert usual.status == 0
+    for options in (("--pruning", "two-stage"), ("--pruning", "none"), ("--decoder", "goodman-rules")):
+        assert run("parse", model, *options, given=sentence).out == usual.out
+
+
 def test_parse_keeps_order_and_words(run: Callable, corpus: Path, model: Path, tmp_path: Path) -> None:
     gold = Treebank.read(corpus / "test.mrg")
     lines = "".join(" ".join(tree.words) + "\n" for tree in gold)
