@@ -257,7 +257,9 @@ def _as_conllu(result: Result, probabilities: bool) -> str:
     )
     if probabilities:
         columns = {"tag": result.confidence, **result.posteriors}
-        shares = ([f"{name.capitalize()}Prob={sure[i]:.4g}" for name, sure in columns.items()] for i in range(size))
+        shares = (
+            [f"{name.capitalize()}Prob={sure[i]:.4g}" for name, sure in columns.items()] for i in range(size)
+        )
         tree = tree.replace(misc=tuple(map("|".join, shares)))
     return to_conllu(tree)
 
