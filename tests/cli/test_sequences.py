@@ -353,3 +353,21 @@ def test_the_words_of_trees_are_counted(run: Callable, tmp_path: Path) -> None:
     for name in ("t.mrg", "t.conllu"):
         assert run("ngram", "count", tmp_path / name, "-o", tmp_path / "c.tsv", "--order", 1).status == 0
         assert (tmp_path / "c.tsv").read_text().splitlines() == ["</s>\t1", ".\t1", "sleep\t1"]
+
+
+def test_tags_and_features_in_their_columns(run: Run, tmp_path: Path) -> None:
+    rows = "1\tdu\tin\tADP\tAP\t_\t2\tcase\t_\t_\n2\tmm\tmm\tNOUN\tNN\tNumber=Plur\t0\troot\t_\t_\n\n"
+    train, model = tmp_path / "train.conllu", tmp_path / "tagger.lg"
+    train.write_text(rows * 3)
+    assert run("train", "tagger", train, "-o", model, "--passes", 2).status == 0
+    found = run("tag", model, train, "--conllu", "--probabilities")
+    assert found.status == 0
+    row = found.out.splitlines()[1].split("\t")
+    assert row[:9] == ["2", "mm", "_", "NOUN", "NN", "Number=Plur", "_", "_", "_"]
+    assert row[9] == "TagProb=1|XposProb=1|UposProb=1|FeatsProb=1"
+    answer = json.loads(run("tag", model, train, "--json").out.splitlines()[0])
+    assert answer["feats"] == ["_", "Number=Plur"]
+    assert set(answer["posteriors"]) == {"xpos", "upos", "feats"}
+    both = run("tag", model, train, "--json", "--conllu")
+    assert both.status != 0
+    assert "take one of --json and --conllu" in both.err

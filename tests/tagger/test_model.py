@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 import latentgram as lg
 from latentgram.errors import SettingError
-from latentgram.tagger.kernels.chain import best_path, expectations, triple_index
+from latentgram.tagger.kernels.chain import Steps, best_path, expectations, triple_index
 from latentgram.tagger.kernels.paths import k_best_tags, path_scores, sample_tags
 from oracles.equality import same
 
@@ -24,24 +24,37 @@ def lattice(length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return start, tag, RNG.normal(size=start[-1])
 
 
-def score(path, start, tag, emission, pair, triple) -> float:
+GROUPS = (np.arange(TAGS + 1), np.array([0, 1, 0, 1, 2]))
+"""Every tag a group of its own, or two of a group; the boundary is the last."""
+
+
+def steps_of(size: int, group: np.ndarray) -> Steps:
+    pair = RNG.normal(size=(TAGS + 1, TAGS + 1)).astype(np.float32)
+    return Steps(pair, RNG.normal(size=size).astype(np.float32), group)
+
+
+def exponentials(steps: Steps) -> Steps:
+    return Steps(np.exp(steps.pair), np.exp(steps.triple), steps.group)
+
+
+def score(path, start, tag, emission, steps) -> float:
     numbers = [TAGS, TAGS, *(int(tag[start[i] + k]) for i, k in enumerate(path)), TAGS]
     total = sum(emission[start[i] + k] for i, k in enumerate(path))
     for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):
-        total += pair[b, c] + triple[triple_index(a, b, c, TAGS, len(triple))]
+        total += steps.pair[b, c] + steps.triple[triple_index(a, b, c, steps)]
     return total
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 @pytest.mark.parametrize("size", [(TAGS + 1) ** 3, 17])
-def test_best_path_and_posteriors_equal_enumeration(length: int, size: int) -> None:
+@pytest.mark.parametrize("group", GROUPS)
+def test_best_path_and_posteriors_equal_enumeration(length: int, size: int, group: np.ndarray) -> None:
     start, tag, emission = lattice(length)
-    pair = RNG.normal(size=(TAGS + 1, TAGS + 1)).astype(np.float32)
-    triple = RNG.normal(size=size).astype(np.float32)
+    steps = steps_of(size, group)
     every = list(product(*(range(start[i + 1] - start[i]) for i in range(length))))
-    scores = np.array([score(path, start, tag, emission, pair, triple) for path in every])
+    scores = np.array([score(path, start, tag, emission, steps) for path in every])
     found = np.empty(length, np.int64)
-    top = best_path(0, length, start, tag, emission, pair, triple, TAGS, found)
+    top = best_path(start, tag, emission, steps, found)
     assert top == pytest.approx(scores.max(), abs=1e-5)
     assert tuple(found) == every[int(np.argmax(scores))]
 
@@ -50,9 +63,8 @@ def test_best_path_and_posteriors_equal_enumeration(length: int, size: int) -> N
     posterior = np.zeros(start[-1])
     pairs, triples = np.zeros((TAGS + 1, TAGS + 1)), np.zeros(size)
     log_total, noted = expectations(
-        0, length, start, tag, emission, pair, np.exp(triple), TAGS,
-        posterior, pairs, triples, np.empty(2 * size, np.int64),
-    )  # fmt: skip
+        start, tag, emission, exponentials(steps), posterior, pairs, triples, np.empty(2 * size, np.int64)
+    )
     expected, expected_pairs, expected_triples = np.zeros(start[-1]), np.zeros_like(pairs), np.zeros(size)
     for path, weight in zip(every, weights, strict=True):
         numbers = [TAGS, TAGS, *(int(tag[start[i] + k]) for i, k in enumerate(path)), TAGS]
@@ -60,7 +72,7 @@ def test_best_path_and_posteriors_equal_enumeration(length: int, size: int) -> N
             expected[start[i] + k] += weight
         for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):
             expected_pairs[b, c] += weight
-            expected_triples[triple_index(a, b, c, TAGS, size)] += weight
+            expected_triples[triple_index(a, b, c, steps)] += weight
     assert log_total == pytest.approx(np.log(np.exp(scores).sum()), abs=1e-4)
     assert posterior == pytest.approx(expected, abs=1e-5)
     assert pairs == pytest.approx(expected_pairs, abs=1e-5)
@@ -70,23 +82,21 @@ def test_best_path_and_posteriors_equal_enumeration(length: int, size: int) -> N
 
 @pytest.mark.parametrize("length", [1, 2, 5])
 @pytest.mark.parametrize("size", [(TAGS + 1) ** 3, 17])
-def test_lists_and_draws_equal_enumeration(length: int, size: int) -> None:
+@pytest.mark.parametrize("group", GROUPS)
+def test_lists_and_draws_equal_enumeration(length: int, size: int, group: np.ndarray) -> None:
     start, tag, emission = lattice(length)
-    pair = RNG.normal(size=(TAGS + 1, TAGS + 1)).astype(np.float32)
-    triple = RNG.normal(size=size).astype(np.float32)
+    steps = steps_of(size, group)
     every = list(product(*(range(start[i + 1] - start[i]) for i in range(length))))
-    scores = np.array([score(path, start, tag, emission, pair, triple) for path in every])
+    scores = np.array([score(path, start, tag, emission, steps) for path in every])
     order = np.argsort(-scores)
     for count in (1, 7, len(every) + 3):
-        paths, found = k_best_tags(start, tag, emission, pair, triple, TAGS, count)
+        paths, found = k_best_tags(start, tag, emission, steps, count)
         assert found == pytest.approx(scores[order[:count]], abs=1e-5)
         assert [tuple(path) for path in paths.tolist()] == [every[n] for n in order[:count]]
-    assert path_scores(np.array(every), start, tag, emission, pair, triple, TAGS) == pytest.approx(
-        scores, abs=1e-5
-    )
+    assert path_scores(np.array(every), start, tag, emission, steps) == pytest.approx(scores, abs=1e-5)
 
     uniform = np.random.default_rng(5).random((5000, length))
-    sampled = sample_tags(start, tag, emission, pair, triple, np.exp(triple), TAGS, uniform)
+    sampled = sample_tags(start, tag, emission, steps, exponentials(steps), uniform)
     drawn = Counter(map(tuple, sampled.tolist()))
     likely = np.exp(scores - np.logaddexp.reduce(scores))
     often = likely * len(uniform) >= 5  # as the chi-square approximation wants; the rest is one more class

@@ -58,7 +58,8 @@ class Tagging(Workers):
     constraints: Path | None = option(
         None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."
     )
-    json: bool = flag("--json", "JSON lines: words, tags, their posteriors, log-probabilities.")
+    conllu: bool = flag("--conllu", "CoNLL-U: words with UPOS, XPOS and FEATS in their columns.")
+    json: bool = flag("--json", "JSON lines: words, tags, features, their posteriors, log-probabilities.")
     to: TableForm = None
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     named_by: str | None = option(
@@ -72,6 +73,8 @@ class Tagging(Workers):
         """Refuse what does not go together."""
         if self.nbest is not None and self.samples is not None:
             raise SettingError("take one of --nbest and --samples")
+        if self.json and self.conllu:
+            raise SettingError("take one of --json and --conllu")
         if self.fast is not None and (self.several or self.constraints or self.decoder == "viterbi"):
             raise SettingError("--fast tags by memory: no --nbest, --samples, --constraints or --decoder viterbi")
 
@@ -112,7 +115,10 @@ def tag(asked: Tagging) -> None:
     else:
         for number, results in taggings:
             for result in results:
-                typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
+                if asked.conllu:
+                    typer.echo(_as_conllu(result, asked.probabilities), nl=False)
+                else:
+                    typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
             if asked.several and not asked.json:
                 typer.echo()
     if not tally.sentences:
@@ -235,6 +241,29 @@ def _as_rows(result: Result, probabilities: bool) -> str:
     return "".join(f"{word}\t{name}\n" for word, name, _ in rows)
 
 
+def _as_conllu(result: Result, probabilities: bool) -> str:
+    """The rows of a sentence without a tree, with the posteriors of tags and of each column in MISC."""
+    from latentgram.data.conllu import to_conllu
+    from latentgram.data.dependencies import UNATTACHED, DependencyTree
+
+    size = len(result.words)
+    xpos = () if result.upos else result.tags
+    tree = DependencyTree(
+        result.words,
+        (UNATTACHED,) * size,
+        xpos=result.xpos or xpos,
+        upos=result.upos or (),
+        feats=result.feats or (),
+    )
+    if probabilities:
+        columns = {"tag": result.confidence, **result.posteriors}
+        shares = (
+            [f"{name.capitalize()}Prob={sure[i]:.4g}" for name, sure in columns.items()] for i in range(size)
+        )
+        tree = tree.replace(misc=tuple(map("|".join, shares)))
+    return to_conllu(tree)
+
+
 def _as_json(number: int, result: Result) -> str:
     """A line; what is not known is null."""
     logs = {name: getattr(result, name) for name in ("logprob", "tags_logprob")}
@@ -243,6 +272,8 @@ def _as_json(number: int, result: Result) -> str:
         "words": result.words,
         "tags": result.tags,
         "confidence": result.confidence,
+        **{name: getattr(result, name) for name in result.posteriors},
+        **({"posteriors": dict(result.posteriors)} if result.posteriors else {}),
         **{name: log if math.isfinite(log) else None for name, log in logs.items()},
     }
     return codec.dumps(value, ensure_ascii=False)

@@ -197,6 +197,7 @@ RULE = Field(
     choices=("margin", "perceptron"),
 )
 RATERS = Field("what rates trees besides the base parser, with commas")
+FEATS = Field("whether morphological features (FEATS) are learned with the tags, where the treebank has them")
 CLOSED = Field("words seen so often only get tags they were seen with", at_least=1)
 FREQUENT = Field(
     "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1

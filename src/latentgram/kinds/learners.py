@@ -262,6 +262,7 @@ class Gradient(_CountedStates, _Heads):
     rare: Rare | None = fields.RARE_UNKNOWN(None)
     closed: int | None = fields.CLOSED(None)
     frequent: int | None = fields.FREQUENT(None)
+    feats: bool | None = fields.FEATS(None)
     seed: int | None = fields.SEED(None)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -21,3 +22,9 @@ class Tagging:
     unknown: tuple[bool, ...]
     tags_logprob: float = math.nan
     """log p(tags | words), of the members of lists and of draws."""
+    xpos: tuple[str, ...] | None = None
+    upos: tuple[str, ...] | None = None
+    feats: tuple[str, ...] | None = None
+    """The sides of the tags of a `Tagger`, None for what it has not learned; FEATS as in CoNLL-U, `_` for none."""
+    posteriors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """The posterior of every entry of `xpos`, `upos` and `feats`, by these names."""

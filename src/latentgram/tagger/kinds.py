@@ -14,9 +14,9 @@ KINDS = [
             )
         },
         command="tagger",
-        help="A part-of-speech tagger.",
+        help="A tagger of parts of speech and morphological features.",
         use="'latentgram tag' tags with it, and 'latentgram eval GOLD OUTPUT' scores what it tagged",
-        parts=("latentgram.tagger.model:Candidates",),
+        parts=("latentgram.tagger.candidates:Candidates", "latentgram.tagger.guesser:Guesser"),
         renamed={"Perceptron": "Gradient"},
         tagger=True,
         update="latentgram.tagger.update:update",

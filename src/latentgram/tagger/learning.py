@@ -1,8 +1,8 @@
 """Learning a `Tagger`: features of word forms, weights by online learning of a log-linear model, averaged.
 
-Every feature that training shows has a weight for each tag it was seen with, and for all tags if it was seen at
-least `frequent` times. The loss is −log p(tags | words), so that posteriors are probabilities: the mean over all
-moments of learning keeps them from being too sure.
+Every feature that training shows at a word with more than one candidate has a weight for the parts of the right
+tag and, if it was seen at least `frequent` times, for those of all candidates. The loss is −log p(tags | words),
+so that posteriors are probabilities: the mean over all moments of learning keeps them from being too sure.
 
 Jackknifing (`jackknifed`) tags each part of a treebank by a tagger that was learned from the other parts: what a
 parser should be trained on that will be given tags with a tagger's errors.
@@ -25,11 +25,16 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
-from latentgram.tagger.kernels.features import all_keys
-from latentgram.tagger.kernels.learning import learn_round
-from latentgram.tagger.model import Candidates, Tagger
+from latentgram.tagger.candidates import Candidates
+from latentgram.tagger.guesser import Guesser
+from latentgram.tagger.kernels.cells import cells
+from latentgram.tagger.kernels.chain import Steps
+from latentgram.tagger.kernels.features import keys_of
+from latentgram.tagger.kernels.learning import Moving, Observed, learn_round
+from latentgram.tagger.model import Tagger
 from latentgram.tagger.settings import GradientTagger
 from latentgram.tagger.spelling import SpellingTable
+from latentgram.tagger.tagset import TagSet, Triple, tag_triples
 
 Ints = NDArray[np.int64]
 
@@ -37,8 +42,10 @@ LARGEST_TABLE = 1 << 21
 """Weights of three tags in a row beyond so many share places."""
 SMALLEST = 0.01
 """Weights smaller than this are not kept."""
-OPEN_TYPES = 2
-"""A tag is open if so many different rare words have it."""
+FLOOR = 1e-4
+"""A tag of words that look like a rare one has at least this share of the probability of the likeliest."""
+MARGIN = 10.0
+"""Candidates that score so much less than the best one of their token are left out."""
 MOST_WEIGHTS = 20_000_000
 """At most so many weights for the frequent features."""
 
@@ -51,48 +58,40 @@ class Tagged:
     token: Ints
     start: Ints
     gold: Ints
-    pairs: tuple[tuple[str, str], ...]
-    """The fine and the coarse name of every tag."""
+    names: tuple[Triple, ...]
+    """XPOS, UPOS and FEATS of every tag."""
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> Tagged:
+    def of(cls, sentences: Sequence[Sentence], feats: bool) -> Tagged:
         """Number words and tags."""
         sentences = [sentence for sentence in sentences if sentence.tags is not None]
         if not sentences:
             raise DataError("there are no tagged sentences to learn from")
-        forms = SpellingTable()
-        token = forms.encode(word for sentence in sentences for word in sentence.words)
+        feats = feats and any(sentence.feats is not None for sentence in sentences)
+        forms, token = SpellingTable.of(word for sentence in sentences for word in sentence.words)
         start = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-        names = [pair for sentence in sentences for pair in tag_pairs(sentence)]
-        pairs = tuple(sorted(set(names)))
-        number = {pair: i for i, pair in enumerate(pairs)}
-        return cls(forms, token, start, np.array([number[pair] for pair in names], np.int64), pairs)
+        tags = [triple for sentence in sentences for triple in tag_triples(sentence, feats)]
+        names = tuple(sorted(set(tags)))
+        number = {triple: i for i, triple in enumerate(names)}
+        return cls(forms, token, start, np.array([number[triple] for triple in tags], np.int64), names)
 
-    def candidates(self, closed: int) -> Candidates:
-        """Which tags each word was seen with, and which tags are open."""
+    def candidates(self, closed: int) -> tuple[Candidates, Guesser]:
+        """Which tags each word may have, and what tells those of words that were never seen."""
         words = self.forms.words
-        order = sorted(range(len(words)), key=words.__getitem__)
+        order = np.array(sorted(range(len(words)), key=words.__getitem__))
         place = np.empty(len(words), np.int64)
         place[order] = np.arange(len(words))
-        n_tags = len(self.pairs)
+        n_tags = len(self.names)
         seen = np.unique(place[self.token] * n_tags + self.gold)
-        count = np.bincount(place[self.token], minlength=len(words))
-        rare = count[seen // n_tags] < max(closed // 2, 2)
-        types = np.bincount(seen[rare] % n_tags, minlength=n_tags)
-        is_open = types >= OPEN_TYPES if (types >= OPEN_TYPES).any() else np.ones(n_tags, np.bool_)
-        return Candidates(
-            Alphabet(tuple(words[i] for i in order)),
-            np.searchsorted(seen // n_tags, np.arange(len(words) + 1)).astype(np.int64),
-            (seen % n_tags).astype(np.int16),
-            count >= closed,
-            np.flatnonzero(is_open).astype(np.int16),
-        )
-
-
-def tag_pairs(sentence: Sentence) -> list[tuple[str, str]]:
-    """The fine and the coarse tag of every word."""
-    fine, coarse = (tags or ("",) * len(sentence) for tags in (sentence.xpos, sentence.upos))
-    return list(zip(fine, coarse, strict=True))
+        word, tag = seen // n_tags, (seen % n_tags).astype(np.int16)
+        rare = np.bincount(place[self.token], minlength=len(words)) < closed
+        forms = self.forms.table[order]
+        guesser = Guesser.of(forms, word, tag, rare if rare.any() else ~rare, FLOOR)
+        seen_start = np.searchsorted(word, np.arange(len(words) + 1)).astype(np.int64)
+        start, tags = guesser.candidates(forms, n_tags, seen_start, tag, rare)
+        every = np.unique(tags)
+        sorted_words = Alphabet(tuple(words[i] for i in order.tolist()))
+        return Candidates(sorted_words, start, tags, np.ones(len(words), np.bool_), every), guesser
 
 
 def learn_tagger(data: Any, learner: GradientTagger, context: Context) -> Tagger:
@@ -105,66 +104,78 @@ def _sentences(data: Any) -> list[Sentence]:
 
 
 def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Context) -> Tagger:
-    data = Tagged.of(sentences)
-    n_tags = len(data.pairs)
-    candidates = data.candidates(learner.closed)
-    start, tag = candidates.of_tokens(data.forms, data.token)
-    feature, rows, row_start, row_tag = _observe(data, learner.frequent)
-    weights, squares, drift = (np.zeros(len(row_tag), np.float32) for _ in range(3))
-    pair, pair_squares, pair_drift = (np.zeros((n_tags + 1, n_tags + 1), np.float32) for _ in range(3))
-    size = min((n_tags + 1) ** 3, LARGEST_TABLE)
-    triple, triple_squares, triple_drift = (np.zeros(size, np.float32) for _ in range(3))
-    factor = np.ones(size, np.float32)
+    data = Tagged.of(sentences, learner.feats)
+    tags = TagSet(data.names)
+    candidates, guesser = data.candidates(learner.closed)
+    start, tag = candidates.of_tokens(data.forms, data.token, guesser, len(data.names))
+    open_tokens = np.diff(start) > 1
+    keys = keys_of(data.forms.table, data.token, data.start, open_tokens)
+    feature, features, row_start, row_part = _observe(
+        keys, start, tag, data.gold, open_tokens, tags, learner.frequent
+    )
+    feature_row = (np.cumsum(open_tokens) - 1).astype(np.int32)
+    seen = Observed(data.start, data.gold, start, tag, features, feature_row)
+    n_tags = len(data.names)
+    sizes = (len(row_part), (n_tags + 1) ** 2, min((int(tags.group[-1]) + 1) ** 3, LARGEST_TABLE))
+    weights, pairs, triples = (moving(np.zeros(size, np.float32)) for size in sizes)
+    exponentials = Steps(
+        np.ones((n_tags + 1, n_tags + 1), np.float32), np.ones(len(triples.value), np.float32), tags.group
+    )
     rng = np.random.default_rng(learner.seed)
     count = len(data.start) - 1
     trace = []
     for done in range(1, learner.passes + 1):
         loss = learn_round(
-            rng.permutation(count), data.start, rows, row_start, row_tag, start, tag, data.gold, n_tags,
-            learner.step, float((done - 1) * count), weights, squares, drift,
-            pair, pair_squares, pair_drift, triple, triple_squares, triple_drift, factor,
+            rng.permutation(count), seen, row_start, row_part, tags.parts, tags.group, MARGIN,
+            learner.step, float((done - 1) * count), weights, pairs, triples, exponentials,
         )  # fmt: skip
         context.progress.step("learning", done, learner.passes, loss=loss / len(data.token))
         trace.append({"pass": float(done), "loss": loss / len(data.token)})
     moments = float(learner.passes * count)
-    mean = weights - drift / moments
+    mean, pair, triple = (part.value - part.drift / moments for part in (weights, pairs, triples))
     kept = np.abs(mean) >= SMALLEST
     row = np.repeat(np.arange(len(feature)), np.diff(row_start))[kept]
     used = np.unique(row)
     return Tagger(
-        tuple(fine for fine, _ in data.pairs),
-        tuple(coarse for _, coarse in data.pairs),
+        tuple(xpos for xpos, _, _ in data.names),
+        tuple(upos for _, upos, _ in data.names),
         candidates,
         feature[used],
         np.searchsorted(row, np.append(used, len(feature))).astype(np.int64),
-        row_tag[kept],
+        row_part[kept],
         mean[kept].astype(np.float32),
-        (pair - pair_drift / moments).astype(np.float32),
-        (triple - triple_drift / moments).astype(np.float32),
+        pair.reshape(n_tags + 1, n_tags + 1).astype(np.float32),
+        triple.astype(np.float32),
         Provenance(trace=tuple(trace)),
+        tuple(feats for _, _, feats in data.names) if any(feats for _, _, feats in data.names) else (),
+        guesser,
+        MARGIN,
     )
 
 
-def _observe(data: Tagged, frequent: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], Ints, NDArray[np.int16]]:
-    """The features seen, those of every token, and the tags for which each is weighed with where they begin."""
-    n_tags = len(data.pairs)
-    keys = all_keys(data.forms.table, data.token, data.start)
+def moving(values: NDArray[np.float32]) -> Moving:
+    """Weights that begin to move; what a step changes of one stands together, for the sake of the cache."""
+    together = np.zeros((values.size, 4), np.float32)
+    together[:, 0] = values.ravel()
+    return Moving(together[:, 0], together[:, 1], together[:, 2])
+
+
+def _observe(
+    keys: NDArray[np.uint64], start: Ints, tag: NDArray[np.int16], gold: Ints, wanted: NDArray[np.bool_],
+    tags: TagSet, frequent: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], Ints, NDArray[np.int16]]:  # fmt: skip
+    """The features seen, those of every token, and the parts for which each is weighed with where they begin."""
     feature, flat = numbered(keys.ravel())
-    rows, count = flat.reshape(keys.shape), np.bincount(flat)
+    count = np.bincount(flat, minlength=len(feature))
+    rows = flat.reshape(keys.shape).astype(np.int32)
     if len(feature) and feature[0] == 0:
-        feature, count, rows = feature[1:], count[1:], rows - 1
-    often = count >= frequent
-    if often.sum() * n_tags > MOST_WEIGHTS:
-        often[np.argsort(-count, kind="stable")[MOST_WEIGHTS // n_tags :]] = False
-    rare = (rows >= 0) & ~often[rows]
-    seen = np.unique((rows * n_tags + data.gold[:, None])[rare])
-    tags_of = np.bincount(seen // n_tags, minlength=len(feature))
-    row_start = np.concatenate([[0], np.cumsum(np.where(often, n_tags, tags_of))])
-    row_tag = np.empty(row_start[-1], np.int16)
-    whole = np.repeat(often, np.diff(row_start))
-    row_tag[whole] = np.tile(np.arange(n_tags, dtype=np.int16), int(often.sum()))
-    row_tag[~whole] = seen % n_tags
-    return feature, rows.astype(np.int32), row_start, row_tag
+        feature, count, rows = feature[1:], count[1:], rows - np.int32(1)
+    tokens = np.flatnonzero(wanted)
+    while True:
+        row_start, row_part = cells(rows, count, tokens, start, tag, gold, tags.parts, frequent)
+        if len(row_part) <= MOST_WEIGHTS:
+            return feature, rows, row_start, row_part
+        frequent *= 2
 
 
 def jackknifed(

@@ -1,161 +1,155 @@
-"""`Tagger`: part-of-speech tags of words by a log-linear model of second order over features of word forms.
+"""`Tagger`: tags and morphological features of words by a log-linear model of second order over word forms.
 
-    p(t | x) ∝ exp Σ_i ( Σ_f weight[f(x, i), t_i] + pair[t_{i−1}, t_i] + triple[t_{i−2}, t_{i−1}, t_i] )
+    p(t | x) ∝ exp Σ_i ( e_i(t_i) + pair[t_{i−1}, t_i] + triple[g(t_{i−2}), g(t_{i−1}), g(t_i)] ),
+    e_i(t) = Σ_{p ∈ parts(t)} Σ_f weight[f(x, i), p].
 
-Words seen often can only have tags they were seen with; others have those and the open classes. So a token has
-few candidates, and the best sequence and all posteriors are exact (kernels/chain.py). A tag is a pair of a fine
-(XPOS) and a coarse (UPOS) one where training had both: both are predicted together.
+A tag is a triple of XPOS, UPOS and FEATS where training had them: all are predicted together, and the posterior of
+each is the sum over the tags that agree in it. Without FEATS a tag is its only part and its own group g; with them
+its parts are itself, its UPOS and XPOS and each attribute (tagset.py).
+
+Words seen often can only have tags they were seen with; others have those and the ones of words that look like
+them (guesser.py). Of these, candidates whose score is more than `margin` below the best one of their token are
+left out. So a token has few candidates, and over them the best sequence and all posteriors are exact
+(kernels/chain.py). Training and tagging share this definition of p.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, pairwise
-from typing import Annotated, Any
+from itertools import chain, islice, pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import Alphabet
-from latentgram.data.brackets import escape
 from latentgram.data.constraints import Constraints
 from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import NoParse, SettingError
 from latentgram.sequences.tagging import Tagging
-from latentgram.tagger.kernels.chain import emission_scores, expectations, tag_sentences
-from latentgram.tagger.kernels.features import find_rows
+from latentgram.tagger.candidates import Candidates
+from latentgram.tagger.guesser import Guesser
+from latentgram.tagger.kernels.chain import Steps, expectations
+from latentgram.tagger.kernels.features import index_features
 from latentgram.tagger.kernels.paths import k_best_tags, path_scores, sample_tags
+from latentgram.tagger.kernels.scores import Rows, score_tokens, shares_of_values, tag_sentences
 from latentgram.tagger.spelling import SpellingTable
+from latentgram.tagger.tagset import TagSet
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-KNOWN = "max(candidates.tag.max(initial=0), candidates.open.max(initial=0)) < len(xpos)"
+Tags = NDArray[np.int16]
+Known = Sequence[Constraints | None]
 
 TOGETHER = 1000
 """Sentences tagged at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Which tags a word may have.
-
-    Tag numbers `tag[start[w] : start[w + 1]]` were seen with word w; if it is not `closed`, the `open` ones too.
-    """
-
-    words: Alphabet
-    start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
-    tag: Annotated[NDArray[np.int16], shape(ANY), within(0, 2**15)]
-    closed: Annotated[
-        NDArray[np.bool_], shape("len(words)"), holds("all(diff(start)[closed] > 0)", "leaves a word without tags")
-    ]
-    open: Annotated[NDArray[np.int16], shape(ANY), within(0, 2**15), holds("len(open) > 0", "is empty")]
-
-    def of(self, word: str) -> NDArray[np.int16]:
-        """The candidates of a word, in order; a word never seen may be known in lower case or by its Penn name."""
-        number = self.words.index(word)
-        if number < 0:
-            number = self.words.index(escape(word))
-        if number < 0:
-            return self.open
-        seen = self.tag[self.start[number] : self.start[number + 1]]
-        if self.closed[number]:
-            return seen
-        extra = [tag for tag in seen.tolist() if tag not in self._open]
-        return np.sort(np.append(self.open, extra).astype(np.int16)) if extra else self.open
-
-    @cached_property
-    def _open(self) -> frozenset[int]:
-        return frozenset(self.open.tolist())
-
-    def of_tokens(self, forms: SpellingTable, token: Ints) -> tuple[Ints, NDArray[np.int16]]:
-        """The candidates of tokens end to end, and where those of each begin."""
-        each = [self.of(word) for word in forms.words]
-        sizes = np.array([len(tags) for tags in each])
-        begin = np.concatenate([[0], np.cumsum(sizes)])
-        start = np.concatenate([[0], np.cumsum(sizes[token])])
-        flat = np.concatenate(each)
-        place = np.arange(start[-1]) - np.repeat(start[:-1], sizes[token]) + np.repeat(begin[token], sizes[token])
-        return start, flat[place]
+_TAGS = "max(candidates.tag.max(initial=0), candidates.open.max(initial=0)) < len(xpos)"
+_GUESSED = "guesser.tag.max(initial=0) < len(xpos)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagger(Summarised):
-    """A tagger; `xpos[i]` and `upos[i]` are the two sides of tag i, empty where training had none.
+    """A tagger; `xpos[i]`, `upos[i]` and `feats[i]` are the sides of tag i, empty where training had none.
 
     >>> import latentgram as lg
     >>> train = lg.demo_dependencies(200, seed=0)
     >>> tagger = lg.fit(lg.Tagger, train, by=lg.Gradient(passes=3))
-    >>> tagger.tag(train[0].sentence.without_tags()).tags == train[0].xpos
-    True
+    >>> tagging = tagger.tag(train[0].words)
+    >>> tagging.xpos == train[0].xpos, tagging.upos == train[0].upos, tagging.feats
+    (True, True, None)
     """
 
     xpos: tuple[str, ...]
     upos: Annotated[tuple[str, ...], holds("len(upos) == len(xpos)", "does not fit xpos")]
-    candidates: Annotated[Candidates, holds(KNOWN, "speaks of tags that are not there")]
+    candidates: Annotated[Candidates, holds(_TAGS, "speaks of tags that are not there")]
     feature: Annotated[NDArray[np.uint64], shape(ANY), rising()]
     """The known features, sorted."""
     row_start: Annotated[Ints, shape("len(feature) + 1"), offsets("row_tag")]
-    row_tag: Annotated[NDArray[np.int16], shape(ANY), below("len(xpos)")]
+    row_tag: Annotated[Tags, shape(ANY), below("tagset.parts.number")]
     row_weight: Annotated[NDArray[np.float32], shape("len(row_tag)"), FINITE]
-    """The weights of feature f: `row_weight[row_start[f] : row_start[f + 1]]`, for the tags in `row_tag`."""
+    """The weights of feature f: `row_weight[row_start[f] : row_start[f + 1]]`, for the parts in `row_tag`."""
     pair: Annotated[NDArray[np.float32], shape("len(xpos) + 1", "len(xpos) + 1"), FINITE]
     triple: Annotated[NDArray[np.float32], shape(ANY), FINITE, holds("len(triple) > 0", "is empty")]
     provenance: Provenance = field(default_factory=Provenance)
+    feats: Annotated[tuple[str, ...], holds("len(feats) in (0, len(xpos))", "does not fit xpos")] = ()
+    """FEATS of each tag, `_` for none; empty for a tagger without morphology."""
+    guesser: Annotated[Guesser, holds(_GUESSED, "speaks of tags that are not there")] | None = None
+    """Which tags words may have that were never seen; None: the open ones."""
+    margin: Annotated[float, within(0, np.inf)] | None = None
+    """Candidates that score so much less than the best one of their token are left out; None: all stay."""
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The names of the tags, the fine ones where there are any."""
         return tuple(fine or coarse for fine, coarse in zip(self.xpos, self.upos, strict=True))
 
+    @cached_property
+    def tagset(self) -> TagSet:
+        """The tags with their parts and groups."""
+        feats = self.feats or ("",) * len(self.xpos)
+        return TagSet(tuple(zip(self.xpos, self.upos, feats, strict=True)))
+
     def summary(self) -> str:
         """One line."""
         sizes = f"{len(self.feature):,} features and {len(self.row_weight):,} weights"
-        return f"tagger with {len(self.xpos)} tags, {sizes}"
+        morphology = " (with FEATS)" if self.feats else ""
+        return f"tagger with {len(self.xpos)} tags{morphology}, {sizes}"
 
     def tag(self, sentence: SentenceLike, decoder: str = "viterbi", known: Constraints | None = None) -> Tagging:
         """The best tags of a sentence with their posteriors; of what is `known` the tags count."""
-        given = [Sentence.of(sentence)]
-        return next(self._taggings(given, self._best(given, decoder, [known])))
+        return next(self._taggings([Sentence.of(sentence)], decoder, [known]))
 
-    def tag_all(self, sentences: Iterable[SentenceLike], decoder: str = "viterbi") -> Iterator[Tagging]:
-        """Tag many sentences, lazily; each tag the most probable (`posterior`), or the best sequence."""
-        stream = map(Sentence.of, sentences)
-        while chunk := list(islice(stream, TOGETHER)):
-            yield from self._taggings(chunk, self._best(chunk, decoder))
-
-    def _taggings(
-        self, sentences: Sequence[Sentence], best: Iterator[tuple[list[int], list[float]]]
+    def tag_all(
+        self, sentences: Iterable[SentenceLike], decoder: str = "viterbi", known: Iterable[Constraints | None] = ()
     ) -> Iterator[Tagging]:
-        for sentence, (numbers, sure) in zip(sentences, best, strict=True):
-            names = self.tags
-            yield Tagging(
-                sentence.words,
-                tuple(names[number] for number in numbers),
-                tuple(sure),
-                np.nan,
-                tuple(word not in self.candidates.words for word in sentence.words),
-            )
+        """Tag many sentences, lazily; each tag the most probable (`posterior`), or the best sequence."""
+        stream, told = map(Sentence.of, sentences), iter(known)
+        while chunk := list(islice(stream, TOGETHER)):
+            yield from self._taggings(chunk, decoder, list(islice(told, TOGETHER)))
 
-    def annotate(
-        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] = ()
-    ) -> list[tuple[Sentence, Floats]]:
-        """Sentences with tags in place of what they had, and the posterior of each tag."""
-        fine, coarse = any(self.xpos), any(self.upos)
-        found = []
-        for sentence, (numbers, sure) in zip(sentences, self._best(sentences, "viterbi", known), strict=True):
-            xpos = tuple(self.xpos[number] for number in numbers) if fine else None
-            upos = tuple(self.upos[number] for number in numbers) if coarse else None
-            found.append((Sentence(sentence.words, xpos, upos, sentence.space_after), np.array(sure)))
-        return found
+    def annotate(self, sentences: Sequence[Sentence], known: Known = ()) -> list[tuple[Sentence, Floats]]:
+        """Sentences with tags in place of what they had, and the posterior of each XPOS and UPOS together."""
+        return [
+            (dataclasses.replace(sentence, xpos=xpos, upos=upos, feats=feats), sure[:, 0])
+            for sentence, _, (xpos, upos, feats), sure in self._best(sentences, "viterbi", known)
+        ]
+
+    def _taggings(self, sentences: Sequence[Sentence], decoder: str, known: Known) -> Iterator[Tagging]:
+        for sentence, numbers, columns, sure in self._best(sentences, decoder, known):
+            yield self._tagging(sentence, numbers, columns, sure)
+
+    def _tagging(
+        self, sentence: Sentence, numbers: list[int], columns: Columns, sure: Floats, logprob: float = np.nan
+    ) -> Tagging:
+        """The result for a sentence that has got these tags."""
+        xpos, upos, feats = columns
+        tags = self.tags
+        posteriors = {
+            name: tuple(share)
+            for name, column, share in zip(_NAMES, columns, sure.T[1:].tolist(), strict=True)
+            if column is not None
+        }
+        return Tagging(
+            sentence.words,
+            tuple([tags[number] for number in numbers]),
+            tuple(sure[:, 0].tolist()),
+            np.nan,
+            tuple([word not in self.candidates.words for word in sentence.words]),
+            logprob,
+            xpos,
+            upos,
+            feats,
+            posteriors,
+        )
 
     def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
         """The k best sequences of tags, best first; fewer where there are fewer. Exact.
 
-        Where tags have a fine and a coarse side, two sequences may differ in the coarse one only.
+        Where tags have several sides, two sequences may differ in UPOS or FEATS only.
 
         >>> import latentgram as lg
         >>> tagger = lg.fit(lg.Tagger, lg.demo_dependencies(200, seed=0), by=lg.Gradient(passes=3))
@@ -166,7 +160,7 @@ class Tagger(Summarised):
         if k < 1:
             raise SettingError(f"a list of the best needs at least 1, got {k}")
         lattice = self._lattice(Sentence.of(sentence), known)
-        paths, _ = k_best_tags(*lattice[1:], self.pair, self.triple, len(self.xpos), k)
+        paths, _ = k_best_tags(*lattice[1:], self._steps, k)
         return self._listed(*lattice, paths)
 
     def sample_tags(
@@ -177,118 +171,161 @@ class Tagger(Summarised):
             raise SettingError(f"the number of samples must be at least 1, got {samples}")
         lattice = self._lattice(Sentence.of(sentence), known)
         uniform = np.random.default_rng(seed).random((samples, len(lattice[0])))
-        drawn = sample_tags(*lattice[1:], self.pair, self.triple, self._factor, len(self.xpos), uniform)
+        drawn = sample_tags(*lattice[1:], self._steps, self._exponentials, uniform)
         return self._listed(*lattice, drawn)
 
-    def _lattice(
-        self, sentence: Sentence, known: Constraints | None
-    ) -> tuple[Sentence, Ints, NDArray[np.int16], Floats]:
-        """A sentence, where the candidates of each token begin, their tags, and the scores of their features."""
-        _, start, tag, rows = self._candidates([sentence], [known])
-        score, spare = np.empty(len(tag)), np.empty(len(self.xpos))
-        emission_scores(
-            rows, 0, len(sentence), self.row_start, self.row_tag, self.row_weight, start, tag, len(self.xpos),
-            score, spare,
-        )  # fmt: skip
-        return sentence, start, tag, score
+    def _lattice(self, sentence: Sentence, known: Constraints | None) -> tuple[Sentence, Ints, Tags, Floats]:
+        """A sentence, where the candidates of each token begin, their tags, and their scores."""
+        _, start, tag, score = self._scored([sentence], [known])
+        kept = self._near_the_best(start, score)
+        return sentence, np.concatenate([[0], np.cumsum(kept)])[start], tag[kept], score[kept]
 
-    def _listed(
-        self, sentence: Sentence, start: Ints, tag: NDArray[np.int16], score: Floats, paths: Ints
-    ) -> list[Tagging]:
+    def _listed(self, sentence: Sentence, start: Ints, tag: Tags, score: Floats, paths: Ints) -> list[Tagging]:
         """Sequences, as numbers of candidates, with their probabilities and the posteriors of their tags."""
-        posterior, n_tags = np.zeros(len(tag)), len(self.xpos)
+        posterior = np.zeros(len(tag))
         log_total, _ = expectations(
-            0, len(sentence), start, tag, score, self.pair, self._factor, n_tags,
-            posterior, self.pair, np.zeros(0), np.zeros(0, np.int64),
-        )  # fmt: skip
-        places = start[:-1] + paths
-        scores = path_scores(paths, start, tag, score, self.pair, self.triple, n_tags)
-        unknown = tuple(word not in self.candidates.words for word in sentence.words)
-        return [
-            Tagging(
-                sentence.words,
-                tuple(self.tags[number] for number in tag[place].tolist()),
-                tuple(np.minimum(posterior[place], 1.0).tolist()),
-                np.nan,
-                unknown,
-                float(value - log_total),
-            )
-            for place, value in zip(places, scores, strict=True)
-        ]
+            start, tag, score, self._exponentials, posterior, self.pair, np.zeros(0), np.zeros(0, np.int64)
+        )
+        listed = []
+        for path, value in zip(paths, path_scores(paths, start, tag, score, self._steps), strict=True):
+            place = start[:-1] + path
+            numbers = tag[place].tolist()
+            sure = shares_of_values(self._values, start, tag, place, posterior)
+            columns = self._columns(numbers)
+            listed.append(self._tagging(sentence, numbers, columns, sure, float(value - log_total)))
+        return listed
 
     def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
         """[words, tags] p(tag | sentence), and what is known of it."""
         given = Sentence.of(sentence)
-        start, tag, (_, posterior, _) = self._run([given], [known])
+        start, tag, _, posterior = self._run([given], "viterbi", [known])
         result = np.zeros((len(given), len(self.xpos)))
         result[np.repeat(np.arange(len(given)), np.diff(start)), tag] = posterior
         return result
 
     def _best(
-        self, sentences: Sequence[Sentence], decoder: str, known: Sequence[Constraints | None] = ()
-    ) -> Iterator[tuple[list[int], list[float]]]:
-        start, tag, (path, posterior, _) = self._run(sentences, known)
-        if decoder == "posterior":
-            path = np.array([np.argmax(posterior[a:b]) for a, b in pairwise(start)])
-        place = start[:-1] + path
-        numbers, sure = tag[place].tolist(), np.minimum(posterior[place], 1.0).tolist()
+        self, sentences: Sequence[Sentence], decoder: str, known: Known
+    ) -> Iterator[tuple[Sentence, list[int], Columns, Floats]]:
+        """Sentences, the numbers and the columns of their tags, and the posteriors of what is in `_values`."""
+        start, tag, best, posterior = self._run(sentences, decoder, known)
+        numbers, sure = tag[best].tolist(), shares_of_values(self._values, start, tag, best, posterior)
         begin = 0
         for sentence in sentences:
             end = begin + len(sentence)
-            yield numbers[begin:end], sure[begin:end]
+            yield sentence, numbers[begin:end], self._columns(numbers[begin:end]), sure[begin:end]
             begin = end
 
+    def _columns(self, numbers: list[int]) -> Columns:
+        """XPOS, UPOS and FEATS of tags, None for what the tagger has not learned."""
+        xpos, upos, feats = (
+            tuple([names[number] for number in numbers]) if names else None for names in self._sides
+        )
+        return xpos, upos, feats
+
     @cached_property
-    def _factor(self) -> NDArray[np.float32]:
-        return np.exp(self.triple)
+    def _sides(self) -> list[tuple[str, ...]]:
+        return [names if any(names) else () for names in (self.xpos, self.upos, self.feats)]
 
-    def _run(
-        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None] = ()
-    ) -> tuple[Ints, NDArray[np.int16], Any]:
-        first, start, tag, rows = self._candidates(sentences, known)
-        found = tag_sentences(
-            first, rows, self.row_start, self.row_tag, self.row_weight, start, tag,
-            self.pair, self.triple, self._factor, len(self.xpos),
-        )  # fmt: skip
-        return start, tag, found
+    @cached_property
+    def _values(self) -> Ints:
+        """[tags, 4] XPOS and UPOS together, XPOS, UPOS and FEATS as numbers."""
+        sides = zip(*self.tagset.names, strict=True)
+        columns = [np.unique(np.array(side), return_inverse=True)[1] for side in sides]
+        return np.stack([self.tagset.group[:-1], *columns], 1).astype(np.int64)
 
-    def _candidates(
-        self, sentences: Sequence[Sentence], known: Sequence[Constraints | None]
-    ) -> tuple[Ints, Ints, NDArray[np.int16], NDArray[np.int32]]:
-        """Where sentences begin, where the candidates of their tokens begin, these, and the tokens' features."""
-        forms = SpellingTable()
-        token = forms.encode(word for sentence in sentences for word in sentence.words)
-        first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
-        start, tag = self.candidates.of_tokens(forms, token)
+    @cached_property
+    def _steps(self) -> Steps:
+        return Steps(self.pair, self.triple, self.tagset.group)
+
+    @cached_property
+    def _exponentials(self) -> Steps:
+        return Steps(np.exp(self.pair), np.exp(self.triple), self.tagset.group)
+
+    @cached_property
+    def _slots(self) -> NDArray[np.int32]:
+        slots: NDArray[np.int32] = index_features(self.feature)
+        return slots
+
+    @property
+    def reach(self) -> float:
+        """How much less than the best one of its token a candidate may score."""
+        return np.inf if self.margin is None else self.margin
+
+    def _run(self, sentences: Sequence[Sentence], decoder: str, known: Known) -> tuple[Ints, Tags, Ints, Floats]:
+        """Where the candidates of tokens begin, these, the places of the best and the posteriors of all."""
+        first, start, tag, score = self._scored(sentences, known)
+        best, posterior = tag_sentences(
+            first, start, tag, score, self.reach, self._steps, self._exponentials, decoder == "posterior"
+        )
+        return start, tag, best, posterior
+
+    def _scored(self, sentences: Sequence[Sentence], known: Known) -> tuple[Ints, Ints, Tags, Floats]:
+        """Where sentences begin, where the candidates of their tokens begin, these, and their scores."""
+        forms, token = SpellingTable.of(chain.from_iterable(sentence.words for sentence in sentences))
+        first = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])]).astype(np.int64)
+        start, tag = self.candidates.of_tokens(forms, token, self.guesser, len(self.xpos))
+        score = self._scores(forms, token, first, start, tag)
         if any(known):
-            start, tag = self._within(sentences, known, first, start, tag)
-        return first, start, tag, find_rows(self.feature, forms.table, token, first)
+            near = self._near_the_best(start, score)
+            start, tag = self._within(sentences, known, first, start, tag, near)
+            score = self._scores(forms, token, first, start, tag)
+        return first, start, tag, score
+
+    def _scores(self, forms: SpellingTable, token: Ints, first: Ints, start: Ints, tag: Tags) -> Floats:
+        rows = Rows(self.row_start, self.row_tag, self.row_weight)
+        found: Floats = score_tokens(
+            first, forms.table, token, self.feature, self._slots, rows, self.tagset.parts, start, tag
+        )
+        return found
+
+    def _near_the_best(self, start: Ints, score: Floats) -> NDArray[np.bool_]:
+        """Which candidates stay."""
+        best = np.maximum.reduceat(score, start[:-1])
+        return np.asarray(score >= np.repeat(best - self.reach, np.diff(start)))
 
     def _within(
         self,
         sentences: Sequence[Sentence],
-        known: Sequence[Constraints | None],
+        known: Known,
         first: Ints,
         start: Ints,
-        tag: NDArray[np.int16],
-    ) -> tuple[Ints, NDArray[np.int16]]:
-        """The candidates that obey: a required tag is one even of a word that never had it."""
+        tag: Tags,
+        near: NDArray[np.bool_],
+    ) -> tuple[Ints, Tags]:
+        """The candidates that obey: a required tag is one even of a word that never had it.
+
+        Those that stay without constraints come first, so that p of what obeys is p under the constraints.
+        """
         parts = [tag[begin:end] for begin, end in pairwise(start)]
         fine, coarse = np.array(self.xpos, object), np.array(self.upos, object)
         for sentence, begin, each in zip(sentences, first, known, strict=False):
             if not each:
                 continue
             each.fit(len(sentence))
-            for word, name in each.tags:
-                parts[begin + word] = np.flatnonzero((fine == name) | (coarse == name)).astype(np.int16)
-            for word, name in each.forbidden_tags:
-                given = parts[begin + word]
-                parts[begin + word] = given[(fine[given] != name) & (coarse[given] != name)]
             for word in range(len(sentence)):
-                if not len(parts[begin + word]):
+                place = begin + word
+                required = [name for number, name in each.tags if number == word]
+                forbidden = [name for number, name in each.forbidden_tags if number == word]
+                stays = near[start[place] : start[place + 1]]
+                every = np.arange(len(fine), dtype=np.int16) if required else parts[place]
+                for choice in (parts[place][stays], every):
+                    obeys = np.ones(len(choice), np.bool_)
+                    for name in required:
+                        obeys &= (fine[choice] == name) | (coarse[choice] == name)
+                    for name in forbidden:
+                        obeys &= (fine[choice] != name) & (coarse[choice] != name)
+                    if obeys.any():
+                        break
+                else:
                     raise NoParse(f"no tag that {sentence.words[word]!r} may have obeys: {each}")
+                parts[place] = choice[obeys]
         return np.concatenate([[0], np.cumsum([len(part) for part in parts])]), np.concatenate(parts)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Travel to a worker without what can be made again."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+Columns = tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None]
+"""XPOS, UPOS and FEATS of the words of a sentence."""
+_NAMES = ("xpos", "upos", "feats")

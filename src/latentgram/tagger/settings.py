@@ -16,4 +16,5 @@ class GradientTagger(Settings):
     step: float = fields.FIRST_STEP(0.3)
     closed: int = fields.CLOSED(10)
     frequent: int = fields.FREQUENT(2)
+    feats: bool = fields.FEATS(True)
     seed: int = fields.SEED(0)

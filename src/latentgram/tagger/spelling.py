@@ -1,108 +1,94 @@
 """The spelling of a word as 64-bit numbers: the word, its endings and beginnings, its shape.
 
 A tagger's features are made of these numbers (kernels/features.py). They are checksums of strings, so they need
-no table and are the same on every machine. A word is looked at once; its row is remembered.
+no table and are the same on every machine. All distinct words of a batch are looked at together
+(kernels/spelling.py).
 """
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from unicodedata import category
 from zlib import adler32, crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.brackets import escape
+from latentgram.tagger.kernels import spelling as kernel
+from latentgram.tagger.kernels.spelling import describe_words
 
-WORD, LOWER, ENDING, BEGINNING, SHAPE, KIND = 0, 1, 2, 7, 11, 12
-"""Columns: the word, in lower case, 1–5 last letters, 1–4 first letters, shape, kind of letters."""
-COLUMNS = 13
-_LONGEST_ENDING, _LONGEST_BEGINNING = 5, 4
+_BREAK = "\n"
+"""What stands between words while they are looked at together."""
+_MARKS = ("A", "C", "c", "d", "-", ".", "'", "x")
+_KNOWN = np.zeros(sys.maxunicode + 1, np.uint8)
+"""What is known of each letter that was met, 0 for the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpellingTable:
-    """Numbers the distinct words it is shown, and keeps a row of `COLUMNS` numbers for each.
+    """The distinct words of a text, in the order in which they come, with a row of numbers for each.
 
-    >>> spellings = SpellingTable()
-    >>> spellings.encode(["The", "cat", "The"]).tolist(), spellings.table.shape
+    >>> spellings, token = SpellingTable.of(["The", "cat", "The"])
+    >>> token.tolist(), spellings.table.shape
     ([0, 1, 0], (2, 13))
     """
 
-    _number: dict[str, int] = field(default_factory=dict)
-    _rows: list[list[int]] = field(default_factory=list)
+    words: tuple[str, ...]
+    table: NDArray[np.uint64]
+    """[words, COLUMNS]"""
 
-    def encode(self, words: Iterable[str]) -> NDArray[np.int64]:
-        """The numbers of words, new ones being looked at."""
-        number, rows = self._number, self._rows
-        numbers = []
-        for word in words:
-            place = number.get(word)
-            if place is None:
-                place = number[word] = len(rows)
-                rows.append(describe(word))
-            numbers.append(place)
-        return np.array(numbers, np.int64)
-
-    @property
-    def words(self) -> list[str]:
-        """The distinct words so far."""
-        return list(self._number)
-
-    @property
-    def table(self) -> NDArray[np.uint64]:
-        """[words, COLUMNS]"""
-        return np.array(self._rows, np.uint64).reshape(-1, COLUMNS)
+    @classmethod
+    def of(cls, words: Iterable[str]) -> tuple[SpellingTable, NDArray[np.int64]]:
+        """The table of words, and the number of each of them in it."""
+        text = list(words)
+        number = {word: place for place, word in enumerate(dict.fromkeys(text))}
+        token = np.fromiter(map(number.__getitem__, text), np.int64, len(text))
+        return cls(tuple(number), describe(tuple(number))), token
 
 
-def describe(word: str) -> list[int]:
-    """The row of a word; 0 where a word is too short to have an ending or a beginning of that length."""
-    word = escape(word)
-    low = word.lower()
-    return [
-        _number(word),
-        _number(low),
-        *(_number(low[-n:]) if len(low) > n else 0 for n in range(1, _LONGEST_ENDING + 1)),
-        *(_number(low[:n]) if len(low) > n else 0 for n in range(1, _LONGEST_BEGINNING + 1)),
-        _number(shape(word)),
-        _number(kind(word)),
-    ]
+def describe(words: tuple[str, ...]) -> NDArray[np.uint64]:
+    """The rows of words, brackets by their Penn names; 0 where a word is too short to have an ending of a length.
 
-
-def shape(word: str) -> str:
-    """Letters by case, digits as 9, runs of more than two cut short.
-
-    >>> shape("McDonald's"), shape("1987"), shape("U.S.")
-    ("AaAaa'a", '99', 'A.A.')
+    >>> describe(("cats", "hats"))[:, 4].tolist() == describe(("bats", "ats"))[:, [4, 1]].diagonal().tolist()
+    True
     """
-    signs = "".join(
-        "A" if sign.isupper() else "a" if sign.isalpha() else "9" if sign.isdigit() else sign for sign in word
-    )
-    return re.sub(r"(.)\1{2,}", r"\1\1", signs)
+    text = escape(_BREAK.join(words))
+    if text.count(_BREAK) >= max(len(words), 1):
+        text = escape(_BREAK.join(word.replace(_BREAK, " ") for word in words))
+    for letter in set(text):
+        if not _KNOWN[ord(letter)]:
+            _KNOWN[ord(letter)] = _look_at(letter)
+    codes, start = _spelled(text, len(words))
+    lower, lower_start = _spelled(text.lower(), len(words))
+    table: NDArray[np.uint64] = describe_words(codes, _KNOWN[codes], start, lower, lower_start, _KINDS)
+    return table
 
 
-def kind(word: str) -> str:
-    """Whether it has capitals, digits, hyphens, points, and whether the first letter is one.
+def _spelled(text: str, words: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The code points of words without what stands between them, and where each word begins."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    breaks = np.flatnonzero(codes == ord(_BREAK))
+    ends = np.append(breaks, len(codes))[:words] - np.arange(words)
+    return codes[codes != ord(_BREAK)], np.concatenate([[0], ends])
 
-    >>> kind("Mid-1980s"), kind("cat")
-    ('Ad-', '')
-    """
-    marks = (
-        ("A", word[:1].isupper()),
-        ("C", len(word) > 1 and word.isupper()),
-        ("c", any(map(str.isupper, word[1:]))),
-        ("d", any(map(str.isdigit, word))),
-        ("-", "-" in word[1:]),
-        (".", "." in word),
-        ("'", "'" in word),
-        ("x", not any(map(str.isalnum, word))),
-    )
-    return "".join(mark for mark, present in marks if present)
+
+def _look_at(letter: str) -> int:
+    is_small = letter.islower() or category(letter) == "Lt"
+    answers = (letter.isupper(), letter.isalpha(), letter.isdigit(), letter.isalnum(), is_small)
+    marks = (kernel.UPPER, kernel.ALPHA, kernel.DIGIT, kernel.ALNUM, kernel.SMALL)
+    return kernel.SEEN | sum(mark for mark, answer in zip(marks, answers, strict=True) if answer)
 
 
 def _number(text: str) -> int:
     """A checksum that is never 0."""
-    coded = text.encode("utf-8", "surrogatepass")
+    coded = text.encode()
     return (crc32(coded) << 32 | adler32(coded)) or 1
+
+
+_KINDS = np.array(
+    [_number("".join(mark for n, mark in enumerate(_MARKS) if kind >> n & 1)) for kind in range(256)], np.uint64
+)
+"""The checksums of all kinds of words: capital, capitals, inner capital, digits, hyphen, point, quote, signs."""

@@ -3,7 +3,8 @@
 Words and tags that were not seen together become possible, features that were not seen are weighed for the tags
 they came with, and then the weights move as in learning (kernels/learning.py), by small steps, until the sentences
 are tagged as they should be or `PASSES` have gone by. A sentence with a tag that the tagger does not know teaches
-it nothing. Cost: some passes over the weights.
+it nothing; one without FEATS gets those that the tagger finds likeliest with its tags. Cost: some passes over the
+weights.
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
+from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
-from latentgram.tagger.kernels.features import all_keys
-from latentgram.tagger.kernels.learning import learn_round
-from latentgram.tagger.learning import tag_pairs
-from latentgram.tagger.model import Candidates, Tagger
+from latentgram.tagger.candidates import Candidates
+from latentgram.tagger.kernels.chain import Steps
+from latentgram.tagger.kernels.features import keys_of
+from latentgram.tagger.kernels.learning import Observed, learn_round
+from latentgram.tagger.kernels.scores import Parts
+from latentgram.tagger.learning import moving
+from latentgram.tagger.model import Tagger
 from latentgram.tagger.spelling import SpellingTable
+from latentgram.tagger.tagset import Triple, tag_triples
 
 Ints = NDArray[np.int64]
 
@@ -38,64 +44,85 @@ def update(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
     >>> update(tagger, [strange]).tag(strange.words).tags
     ('DT', 'NN', 'VBD')
     """
-    number = {pair: i for i, pair in enumerate(zip(tagger.xpos, tagger.upos, strict=True))}
-    tagged = [
-        (sentence, [number[pair] for pair in tag_pairs(sentence)])
-        for sentence in sentences
-        if sentence.tags is not None and all(pair in number for pair in tag_pairs(sentence))
-    ]
+    number = {triple: i for i, triple in enumerate(tagger.tagset.names)}
+    tagged = []
+    for sentence in sentences:
+        triples = _triples(tagger, sentence)
+        if sentence.tags is not None and all(triple in number for triple in triples):
+            tagged.append((sentence, [number[triple] for triple in triples]))
     if not tagged:
         return tagger
-    forms = SpellingTable()
-    token = forms.encode(word for sentence, _ in tagged for word in sentence.words)
+    forms, token = SpellingTable.of(word for sentence, _ in tagged for word in sentence.words)
     start = np.concatenate([[0], np.cumsum([len(sentence) for sentence, _ in tagged])])
     gold = np.array([tag for _, tags in tagged for tag in tags], np.int64)
-    keys = all_keys(forms.table, token, start)
-    grown = replace(tagger, candidates=_with_words(tagger.candidates, forms, token, gold))
-    grown = _with_features(grown, keys, gold)
-    rows = np.searchsorted(grown.feature, keys)
-    rows = np.where(keys == 0, -1, rows).astype(np.int32)
-    begin, tag = grown.candidates.of_tokens(forms, token)
-    weights, pair, triple = grown.row_weight.copy(), grown.pair.copy(), grown.triple.copy()
-    sums = [np.zeros_like(part) for part in (weights, weights, pair, pair, triple, triple)]
+    grown = replace(tagger, candidates=_with_words(tagger, forms, token, gold))
+    begin, tag = grown.candidates.of_tokens(forms, token, grown.guesser, len(tagger.xpos))
+    several = np.diff(begin) > 1
+    keys = keys_of(forms.table, token, start, several)
+    grown = _with_features(grown, keys, gold[several])
+    rows = np.where(keys == 0, -1, np.searchsorted(grown.feature, keys)).astype(np.int32)
+    seen = Observed(start, gold, begin, tag, rows, (np.cumsum(several) - 1).astype(np.int32))
+    weights, pairs, threes = (moving(part) for part in (grown.row_weight, grown.pair, grown.triple))
+    exponentials = Steps(np.exp(grown.pair), np.exp(grown.triple), tagger.tagset.group)
     for _ in range(PASSES):
-        learned = replace(grown, row_weight=weights.copy(), pair=pair.copy(), triple=triple.copy())
-        found = learned.annotate([sentence for sentence, _ in tagged])
-        if all(tag_pairs(given) == tag_pairs(made) for (given, _), (made, _) in zip(tagged, found, strict=True)):
-            return learned
+        learned = replace(
+            grown,
+            row_weight=weights.value.copy(),
+            pair=pairs.value.reshape(grown.pair.shape).copy(),
+            triple=threes.value.copy(),
+        )
+        if all(_tagged_right(learned, sentence, tags) for sentence, tags in tagged):
+            break
         learn_round(
-            np.arange(len(tagged)), start, rows, grown.row_start, grown.row_tag, begin, tag, gold,
-            len(tagger.xpos), STEP, 0.0, weights, sums[0], sums[1], pair, sums[2], sums[3],
-            triple, sums[4], sums[5], np.exp(triple),
+            np.arange(len(tagged)), seen, grown.row_start, grown.row_tag, tagger.tagset.parts, tagger.tagset.group,
+            tagger.reach, STEP, 0.0, weights, pairs, threes, exponentials,
         )  # fmt: skip
-    return replace(grown, row_weight=weights, pair=pair, triple=triple)
+    return learned
 
 
-def _with_words(candidates: Candidates, forms: SpellingTable, token: Ints, gold: Ints) -> Candidates:
-    """The tags that words have been seen with, new ones among them."""
+def _triples(tagger: Tagger, sentence: Sentence) -> list[Triple]:
+    """The tags of a sentence, with FEATS of the tagger's where it has none."""
+    if tagger.feats and sentence.feats is None and sentence.tags is not None:
+        known = Constraints.of(tags=dict(enumerate(sentence.tags)))
+        sentence = replace(sentence, feats=tagger.tag(sentence.without_tags(), known=known).feats)
+    return tag_triples(sentence, bool(tagger.feats))
+
+
+def _tagged_right(tagger: Tagger, sentence: Sentence, tags: list[int]) -> bool:
+    [(found, _)] = tagger.annotate([sentence])
+    return tag_triples(found, bool(tagger.feats)) == [tagger.tagset.names[tag] for tag in tags]
+
+
+def _with_words(tagger: Tagger, forms: SpellingTable, token: Ints, gold: Ints) -> Candidates:
+    """The tags that words may have: those they had, the guessed ones of new words, and the right ones."""
+    candidates, n_tags = tagger.candidates, len(tagger.xpos)
     words = Alphabet.of((*candidates.words, *forms.words))
     place = words.encode(candidates.words).astype(np.int64)
-    span = int(max(candidates.tag.max(initial=0), gold.max())) + 1
-    seen = np.repeat(place, np.diff(candidates.start)) * span + candidates.tag
-    seen = np.union1d(seen, words.encode(forms.words).astype(np.int64)[token] * span + gold)
+    here = words.encode(forms.words).astype(np.int64)
+    seen = [np.repeat(place, np.diff(candidates.start)) * n_tags + candidates.tag, here[token] * n_tags + gold]
     closed = np.zeros(len(words), np.bool_)
+    if tagger.guesser is not None:
+        begin, tags = candidates.of_tokens(forms, np.arange(len(forms.words)), tagger.guesser, n_tags)
+        seen.append(np.repeat(here, np.diff(begin)) * n_tags + tags)
+        closed[:] = True
     closed[place] = candidates.closed
-    start = np.searchsorted(seen // span, np.arange(len(words) + 1)).astype(np.int64)
-    return Candidates(words, start, (seen % span).astype(np.int16), closed, candidates.open)
+    cells = np.unique(np.concatenate(seen))
+    start = np.searchsorted(cells // n_tags, np.arange(len(words) + 1)).astype(np.int64)
+    return Candidates(words, start, (cells % n_tags).astype(np.int16), closed, candidates.open)
 
 
 def _with_features(tagger: Tagger, keys: NDArray[np.uint64], gold: Ints) -> Tagger:
-    """Every feature of the sentences has a weight for the tags it comes with, 0 where it had none."""
+    """Every feature of the sentences has a weight for the parts of the tags it comes with, 0 where it had none."""
     feature = np.union1d(tagger.feature, keys[keys != 0])
-    n_tags = len(tagger.xpos)
-    known = (
-        np.repeat(np.searchsorted(feature, tagger.feature), np.diff(tagger.row_start)) * n_tags + tagger.row_tag
-    )
-    wanted = (np.searchsorted(feature, keys) * n_tags + gold[:, None])[keys != 0]
-    cells = np.union1d(known, wanted)
+    parts: Parts = tagger.tagset.parts
+    known = np.repeat(np.searchsorted(feature, tagger.feature), np.diff(tagger.row_start)) * parts.number
+    wanted = [known + tagger.row_tag]
+    for row, tag in zip(keys, gold.tolist(), strict=True):
+        here = np.searchsorted(feature, row[row != 0]) * parts.number
+        wanted.append((here[:, None] + parts.part[parts.start[tag] : parts.start[tag + 1]]).ravel())
+    cells = np.unique(np.concatenate(wanted))
     weight = np.zeros(len(cells), np.float32)
-    weight[np.searchsorted(cells, known)] = tagger.row_weight
-    row_start = np.searchsorted(cells, np.arange(len(feature) + 1) * n_tags).astype(np.int64)
-    return replace(
-        tagger, feature=feature, row_start=row_start, row_tag=(cells % n_tags).astype(np.int16), row_weight=weight
-    )
+    weight[np.searchsorted(cells, wanted[0])] = tagger.row_weight
+    row_start = np.searchsorted(cells, np.arange(len(feature) + 1) * parts.number).astype(np.int64)
+    row_tag = (cells % parts.number).astype(np.int16)
+    return replace(tagger, feature=feature, row_start=row_start, row_tag=row_tag, row_weight=weight)

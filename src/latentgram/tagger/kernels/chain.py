@@ -1,16 +1,22 @@
-"""Second-order chains over tags with a few candidates a token: best path, posteriors, gradient.
+"""Second-order chains over tags with a few candidates per token: best path, posteriors, gradient.
 
-Token i has the candidates `tag[start[i] : start[i + 1]]` with scores e_i(k) (sums of weights of its features). A
-sequence t of tags, the boundary B in front twice and behind once, scores
+Token i of a sentence has the candidates `tag[start[i] : start[i + 1]]` with scores e_i(k). A sequence t of tags,
+the boundary B in front twice and behind once, scores
 
-    s(t) = Σ_i e_i(t_i) + pair[t_{i−1}, t_i] + triple[t_{i−2}, t_{i−1}, t_i].
+    s(t) = Σ_i e_i(t_i) + pair[t_{i−1}, t_i] + triple[g(t_{i−2}), g(t_{i−1}), g(t_i)],
 
-The nodes of column i are pairs (tag of i − 1, tag of i). With a node's forward sum in the log semiring written as
-exp(score − column maximum), p(t_i, t_{i−1} | x) comes from one pass forward and one back.
-O(Σ K_{i−2} K_{i−1} K_i). `triple` is a table of any size: keys beyond it wrap around.
+where g is the group of a tag. The nodes of column i are pairs (tag of i − 1, tag of i). Sums over sequences are
+sums of products of exp(pair), exp(triple) and exp(e_i(k) − largest e_i), each column divided by its largest node,
+so that no exponential stands in a loop over nodes. O(Σ K_{i−2} K_{i−1} K_i) for K candidates per token. `triple`
+is a table of any size: keys beyond it wrap around.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.compiling import njit
 
@@ -18,170 +24,185 @@ NEGLIGIBLE = 1e-6
 """Expected counts below this are not worth a step."""
 
 
-@njit()
-def triple_index(a, b, c, n_tags, size):
-    """Where the weight of three tags stands; the boundary has the number n_tags."""
-    return ((a * (n_tags + 1) + b) * (n_tags + 1) + c) % size
+class Steps(NamedTuple):
+    """What it is worth for tags to follow each other, or the exponentials of that; T tags and the boundary T."""
+
+    pair: NDArray[np.float32]
+    """[T + 1, T + 1]"""
+    triple: NDArray[np.float32]
+    group: NDArray[np.int64]
+    """[T + 1] the group of every tag; that of the boundary is the last."""
 
 
 @njit()
-def emission_scores(rows, begin, end, row_start, row_tag, row_weight, start, tag, n_tags, out, spare):
-    """e_i(k) of the tokens of a sentence, into `out` (parallel to `tag`)."""
-    for i in range(begin, end):
-        for t in range(n_tags):
-            spare[t] = 0.0
-        for f in range(rows.shape[1]):
-            row = rows[i, f]
-            if row >= 0:
-                for place in range(row_start[row], row_start[row + 1]):
-                    spare[row_tag[place]] += row_weight[place]
-        for place in range(start[i], start[i + 1]):
-            out[place] = spare[tag[place]]
+def triple_index(a, b, c, steps):
+    """Where the weight of three tags stands."""
+    group = steps.group
+    groups = group[-1] + 1
+    index = (group[a] * groups + group[b]) * groups + group[c]
+    size = len(steps.triple)
+    return index if index < size else index % size
 
 
 @njit()
-def column_starts(begin, end, start):
+def column_starts(start):
     """Where the nodes of each column begin: column i has K_{i−1} · K_i of them."""
-    length = end - begin
+    length = len(start) - 1
     columns = np.empty(length + 1, np.int64)
     columns[0] = 0
     before = 1
     for i in range(length):
-        here = start[begin + i + 1] - start[begin + i]
+        here = start[i + 1] - start[i]
         columns[i + 1] = columns[i] + before * here
         before = here
     return columns
 
 
 @njit()
-def tag_at(i, k, begin, start, tag, n_tags):
+def tag_at(i, k, start, tag, steps):
     """The tag of candidate k of token i; before the sentence it is the boundary."""
-    return np.int64(n_tags) if i < begin else np.int64(tag[start[i] + k])
+    return np.int64(len(steps.group) - 1) if i < 0 else np.int64(tag[start[i] + k])
 
 
 @njit()
-def width(i, begin, start):
+def width(i, start):
     """How many candidates token i has; before the sentence one."""
-    return 1 if i < begin else start[i + 1] - start[i]
+    return 1 if i < 0 else start[i + 1] - start[i]
 
 
 @njit()
-def best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns):
+def best_sums(start, tag, score, steps, columns):
     """The score of the best sequence to each node, and the candidate before its two; the first among equals."""
     best = np.full(columns[-1], -np.inf)
     back = np.zeros(columns[-1], np.int64)
-    size = len(triple)
-    for i in range(begin, end):
-        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
-        at = columns[i - begin]
+    for i in range(len(start) - 1):
+        here, before, before2 = width(i, start), width(i - 1, start), width(i - 2, start)
+        at = columns[i]
         for j in range(before):
-            b = tag_at(i - 1, j, begin, start, tag, n_tags)
+            b = tag_at(i - 1, j, start, tag, steps)
             for k in range(here):
                 c = np.int64(tag[start[i] + k])
                 top, link = -np.inf, 0
                 for h in range(before2):
-                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
-                    value = triple[triple_index(a, b, c, n_tags, size)]
-                    if i > begin:
-                        value += best[columns[i - begin - 1] + h * before + j]
+                    a = tag_at(i - 2, h, start, tag, steps)
+                    value = steps.triple[triple_index(a, b, c, steps)]
+                    if i > 0:
+                        value += best[columns[i - 1] + h * before + j]
                     if value > top:
                         top, link = value, h
-                best[at + j * here + k] = top + pair[b, c] + score[start[i] + k]
+                best[at + j * here + k] = top + steps.pair[b, c] + score[start[i] + k]
                 back[at + j * here + k] = link
     return best, back
 
 
 @njit()
-def best_path(begin, end, start, tag, score, pair, triple, n_tags, out):
+def best_path(start, tag, score, steps, out):
     """The best sequence, as numbers of candidates, into `out`; among equals the first candidate wins."""
-    length = end - begin
-    columns = column_starts(begin, end, start)
-    best, back = best_sums(begin, end, start, tag, score, pair, triple, n_tags, columns)
-    size = len(triple)
+    length, boundary = len(start) - 1, len(steps.group) - 1
+    columns = column_starts(start)
+    best, back = best_sums(start, tag, score, steps, columns)
     top, j, k = -np.inf, 0, 0
-    here, before = width(end - 1, begin, start), width(end - 2, begin, start)
+    here, before = width(length - 1, start), width(length - 2, start)
     for p in range(before):
-        b = tag_at(end - 2, p, begin, start, tag, n_tags)
+        b = tag_at(length - 2, p, start, tag, steps)
         for q in range(here):
-            c = np.int64(tag[start[end - 1] + q])
-            value = best[columns[length - 1] + p * here + q] + pair[c, n_tags]
-            value += triple[triple_index(b, c, n_tags, n_tags, size)]
+            c = np.int64(tag[start[length - 1] + q])
+            value = best[columns[length - 1] + p * here + q] + steps.pair[c, boundary]
+            value += steps.triple[triple_index(b, c, boundary, steps)]
             if value > top:
                 top, j, k = value, p, q
-    for i in range(end - 1, begin - 1, -1):
+    for i in range(length - 1, -1, -1):
         out[i] = k
-        link = back[columns[i - begin] + j * width(i, begin, start) + k]
+        link = back[columns[i] + j * width(i, start) + k]
         j, k = link, j
     return top
 
 
 @njit()
-def forward(begin, end, start, tag, score, pair, factor, n_tags, columns):
-    """Forward sums of all nodes, each column divided by its largest one, and the logs of these."""
-    length = end - begin
-    alpha = np.empty(columns[length])
-    size = len(factor)
-    shift = np.empty(length)
-    for i in range(begin, end):
-        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
-        at = columns[i - begin]
+def factors(start, score):
+    """exp(e_i(k) − largest e_i) of all candidates, and Σ_i largest e_i."""
+    factor = np.empty(len(score))
+    shift = 0.0
+    for i in range(len(start) - 1):
         largest = -np.inf
+        for k in range(start[i], start[i + 1]):
+            largest = max(largest, score[k])
+        shift += largest
+        for k in range(start[i], start[i + 1]):
+            factor[k] = np.exp(score[k] - largest)
+    return factor, shift
+
+
+@njit()
+def forward(start, tag, factor, steps, columns):
+    """Forward sums of all nodes, each column divided by its largest one, and these; `steps` as exponentials."""
+    length = len(start) - 1
+    alpha = np.empty(columns[length])
+    scale = np.empty(length)
+    for i in range(length):
+        here, before, before2 = width(i, start), width(i - 1, start), width(i - 2, start)
+        at = columns[i]
+        largest = 0.0
         for j in range(before):
-            b = tag_at(i - 1, j, begin, start, tag, n_tags)
+            b = tag_at(i - 1, j, start, tag, steps)
             for k in range(here):
                 c = np.int64(tag[start[i] + k])
                 total = 0.0
                 for h in range(before2):
-                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
-                    inside = 1.0 if i == begin else alpha[columns[i - begin - 1] + h * before + j]
-                    total += inside * factor[triple_index(a, b, c, n_tags, size)]
-                node = at + j * here + k
-                alpha[node] = np.log(total) + pair[b, c] + score[start[i] + k] if total > 0.0 else -np.inf
-                largest = max(largest, alpha[node])
-        shift[i - begin] = largest
-        for node in range(at, columns[i - begin + 1]):
-            alpha[node] = np.exp(alpha[node] - largest)
-    return alpha, shift
+                    a = tag_at(i - 2, h, start, tag, steps)
+                    inside = 1.0 if i == 0 else alpha[columns[i - 1] + h * before + j]
+                    total += inside * steps.triple[triple_index(a, b, c, steps)]
+                total *= steps.pair[b, c] * factor[start[i] + k]
+                alpha[at + j * here + k] = total
+                largest = max(largest, total)
+        scale[i] = largest
+        for node in range(at, columns[i + 1]):
+            alpha[node] /= largest
+    return alpha, scale
 
 
 @njit()
-def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_out, triple_out, touched):
-    """Add p(t_i | x) to `out`, parallel to `tag`; return log Z and how many triples were touched.
+def expectations(start, tag, score, steps, out, pair_out, triple_out, touched):
+    """p(t_i | x) into `out`, parallel to `tag`; return log Z and how many triples were touched.
 
-    `factor` is exp(triple). Unless `touched` is empty, expected pairs and triples are added to `pair_out` and
+    `steps` are exponentials. Unless `touched` is empty, expected pairs and triples are added to `pair_out` and
     `triple_out`, and the numbers of the triples that were 0 before are noted in `touched`.
     """
-    length = end - begin
-    columns = column_starts(begin, end, start)
-    alpha, shift = forward(begin, end, start, tag, score, pair, factor, n_tags, columns)
-    size = len(factor)
-    here, before = width(end - 1, begin, start), width(end - 2, begin, start)
+    length, boundary = len(start) - 1, len(steps.group) - 1
+    columns = column_starts(start)
+    factor, shift = factors(start, score)
+    alpha, scale = forward(start, tag, factor, steps, columns)
+    here, before = width(length - 1, start), width(length - 2, start)
     beta = np.zeros(columns[length])
     total = 0.0
     for j in range(before):
-        b = tag_at(end - 2, j, begin, start, tag, n_tags)
+        b = tag_at(length - 2, j, start, tag, steps)
         for k in range(here):
-            c = np.int64(tag[start[end - 1] + k])
+            c = np.int64(tag[start[length - 1] + k])
             node = columns[length - 1] + j * here + k
-            beta[node] = np.exp(pair[c, n_tags]) * factor[triple_index(b, c, n_tags, n_tags, size)]
+            beta[node] = steps.pair[c, boundary] * steps.triple[triple_index(b, c, boundary, steps)]
             total += alpha[node] * beta[node]
     counted = len(touched) > 0
     noted = 0
     for j in range(before):
-        b = tag_at(end - 2, j, begin, start, tag, n_tags)
+        b = tag_at(length - 2, j, start, tag, steps)
         for k in range(here):
-            c = np.int64(tag[start[end - 1] + k])
+            c = np.int64(tag[start[length - 1] + k])
             node = columns[length - 1] + j * here + k
             beta[node] /= total
             if counted:
-                pair_out[c, n_tags] += alpha[node] * beta[node]
-                index = triple_index(b, c, n_tags, n_tags, size)
+                pair_out[c, boundary] += alpha[node] * beta[node]
+                index = triple_index(b, c, boundary, steps)
                 noted = note(triple_out, touched, noted, index, alpha[node] * beta[node])
-    for i in range(end - 1, begin - 1, -1):
-        here, before, before2 = width(i, begin, start), width(i - 1, begin, start), width(i - 2, begin, start)
-        at = columns[i - begin]
+    for place in range(len(tag)):
+        out[place] = 0.0
+    log_total = np.log(total) + shift
+    for i in range(length - 1, -1, -1):
+        here, before, before2 = width(i, start), width(i - 1, start), width(i - 2, start)
+        at = columns[i]
+        log_total += np.log(scale[i])
         for j in range(before):
-            b = tag_at(i - 1, j, begin, start, tag, n_tags)
+            b = tag_at(i - 1, j, start, tag, steps)
             for k in range(here):
                 c = np.int64(tag[start[i] + k])
                 node = at + j * here + k
@@ -191,18 +212,18 @@ def expectations(begin, end, start, tag, score, pair, factor, n_tags, out, pair_
                     pair_out[b, c] += share
                 if beta[node] == 0.0:
                     continue
-                step = beta[node] * np.exp(pair[b, c] + score[start[i] + k] - shift[i - begin])
+                step = beta[node] * steps.pair[b, c] * factor[start[i] + k] / scale[i]
                 for h in range(before2):
-                    a = tag_at(i - 2, h, begin, start, tag, n_tags)
-                    index = triple_index(a, b, c, n_tags, size)
-                    value = step * factor[index]
-                    if i > begin:
-                        above = columns[i - begin - 1] + h * before + j
+                    a = tag_at(i - 2, h, start, tag, steps)
+                    index = triple_index(a, b, c, steps)
+                    value = step * steps.triple[index]
+                    if i > 0:
+                        above = columns[i - 1] + h * before + j
                         beta[above] += value
                         value *= alpha[above]
                     if counted and value > NEGLIGIBLE:
                         noted = note(triple_out, touched, noted, index, value)
-    return np.log(total) + shift.sum(), noted
+    return log_total, noted
 
 
 @njit()
@@ -213,22 +234,3 @@ def note(amounts, touched, noted, index, amount):
         noted += 1
     amounts[index] += amount
     return noted
-
-
-@njit()
-def tag_sentences(sentence_start, rows, row_start, row_tag, row_weight, start, tag, pair, triple, factor, n_tags):
-    """Best candidates of all tokens, the posteriors of all candidates, and log Z of every sentence."""
-    score = np.empty(start[-1])
-    spare = np.empty(n_tags)
-    path = np.empty(len(start) - 1, np.int64)
-    posterior = np.zeros(start[-1])
-    logs = np.empty(len(sentence_start) - 1)
-    none = np.zeros(0)
-    for s in range(len(sentence_start) - 1):
-        begin, end = sentence_start[s], sentence_start[s + 1]
-        emission_scores(rows, begin, end, row_start, row_tag, row_weight, start, tag, n_tags, score, spare)
-        best_path(begin, end, start, tag, score, pair, triple, n_tags, path)
-        logs[s], _ = expectations(
-            begin, end, start, tag, score, pair, factor, n_tags, posterior, pair, none, np.zeros(0, np.int64)
-        )
-    return path, posterior, logs

@@ -5,82 +5,127 @@ After each sentence x with tags t every weight moves along the gradient of log p
     g = (how often its feature is in t) − E[how often | x],     w ← w + step · g / sqrt(1 + Σ g²),
 
 the sum being over its past gradients (AdaGrad). The weights used in the end are the mean over all sentences: with
-`drift` = Σ (change · number of the sentence), mean = w − drift / sentences. O(Σ K³) a sentence for the sums over
-K candidates a token, and the weights of the features that fire.
+`drift` = Σ (change · number of the sentence), mean = w − drift / sentences. O(Σ K³) per sentence for the sums over
+K candidates per token, and the weights of the features that fire at tokens with more than one.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.compiling import njit
-from latentgram.tagger.kernels.chain import emission_scores, expectations, note, triple_index
+from latentgram.tagger.kernels.chain import expectations, note, triple_index
+from latentgram.tagger.kernels.scores import Rows, chosen, narrow, score_token
+
+SMALLEST_GRADIENT = 1e-4
+
+
+class Moving(NamedTuple):
+    """Weights on their way: their values, the squares of their past gradients, and their drift."""
+
+    value: NDArray[np.float32]
+    squares: NDArray[np.float32]
+    drift: NDArray[np.float32]
+
+
+class Observed(NamedTuple):
+    """Tagged sentences end to end, with the candidates of their tokens."""
+
+    sentence_start: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    start: NDArray[np.int64]
+    tag: NDArray[np.int16]
+    features: NDArray[np.int32]
+    """[tokens with more than one candidate, FEATURES] the rows of their weights, −1 for none."""
+    feature_row: NDArray[np.int32]
+    """The row of `features` of each token."""
 
 
 @njit()
-def _move(weights, squares, drift, place, gradient, step, moment):
-    squares[place] += gradient * gradient
-    change = step * gradient / np.sqrt(1.0 + squares[place])
-    weights[place] += change
-    drift[place] += change * moment
+def _move(moving, place, gradient, step, moment):
+    moving.squares[place] += gradient * gradient
+    change = step * gradient / np.sqrt(1.0 + moving.squares[place])
+    moving.value[place] += change
+    moving.drift[place] += change * moment
 
 
 @njit()
 def learn_round(
-    order, sentence_start, rows, row_start, row_tag, start, tag, gold, n_tags, step, moment,
-    weights, squares, drift, pair, pair_squares, pair_drift, triple, triple_squares, triple_drift, factor,
-):  # fmt: skip
-    """Go through the sentences in an order; return Σ −log p(t | x). `factor` is kept equal to exp(triple)."""
-    size = len(triple)
-    score = np.empty(start[-1])
-    posterior = np.zeros(start[-1])
-    spare = np.empty(n_tags)
-    missing = np.zeros(n_tags)
+    order, seen, row_start, row_part, parts, group, margin, step, moment, weights, pairs, triples, exponentials
+):
+    """Go through the sentences in an order; return Σ −log p(t | x). `exponentials` of the steps are kept right."""
+    n_tags = len(group) - 1
+    rows = Rows(row_start, row_part, weights.value)
+    score = np.zeros(seen.start[-1])
+    spare, missing = np.empty(parts.number), np.zeros(parts.number)
     pair_missing = np.zeros((n_tags + 1, n_tags + 1))
-    triple_missing = np.zeros(size)
-    touched = np.empty(2 * size + 1, np.int64)
+    triple_missing = np.zeros(len(triples.value))
+    touched = np.empty(2 * len(triples.value) + 1, np.int64)
+    kept = np.empty(seen.start[-1], np.int64)
+    shares = np.empty(seen.start[-1])
     loss = 0.0
     for s in order:
         moment += 1.0
-        begin, end = sentence_start[s], sentence_start[s + 1]
-        emission_scores(rows, begin, end, row_start, row_tag, weights, start, tag, n_tags, score, spare)
+        first, last = seen.sentence_start[s], seen.sentence_start[s + 1]
+        for i in range(first, last):
+            if seen.start[i + 1] - seen.start[i] > 1:
+                features = seen.features[seen.feature_row[i]]
+                score_token(features, rows, parts, seen.tag, seen.start[i], seen.start[i + 1], spare, score)
+        begin = narrow(first, last, seen.start, seen.tag, score, margin, seen.gold, kept)
+        tag, points = chosen(seen.tag, kept, begin[-1]), chosen(score, kept, begin[-1])
         log_total, noted = expectations(
-            begin, end, start, tag, score, pair, factor, n_tags, posterior, pair_missing, triple_missing, touched
+            begin, tag, points, exponentials, shares, pair_missing, triple_missing, touched
         )
         loss += log_total
-        for i in range(begin, end + 1):
-            before2 = np.int64(gold[i - 2]) if i > begin + 1 else np.int64(n_tags)
-            before = np.int64(gold[i - 1]) if i > begin else np.int64(n_tags)
-            here = np.int64(gold[i]) if i < end else np.int64(n_tags)
-            index = triple_index(before2, before, here, n_tags, size)
-            loss -= pair[before, here] + triple[index]
+        for i in range(first, last + 1):
+            before2 = seen.gold[i - 2] if i > first + 1 else n_tags
+            before = seen.gold[i - 1] if i > first else n_tags
+            here = seen.gold[i] if i < last else n_tags
+            index = triple_index(before2, before, here, exponentials)
+            loss -= pairs.value[before * (n_tags + 1) + here] + triples.value[index]
             pair_missing[before, here] -= 1.0
             noted = note(triple_missing, touched, noted, index, -1.0)
-            if i == end:
-                break
-            for place in range(start[i], start[i + 1]):
-                missing[tag[place]] = -posterior[place]
-                posterior[place] = 0.0
+            if i == last:
+                continue
+            if begin[i - first + 1] - begin[i - first] == 1:
+                loss -= points[begin[i - first]]
+                continue
+            for place in range(begin[i - first], begin[i - first + 1]):
+                share = -shares[place]
                 if tag[place] == here:
-                    loss -= score[place]
-            missing[here] += 1.0
-            for f in range(rows.shape[1]):
-                row = rows[i, f]
+                    loss -= points[place]
+                    share += 1.0
+                for p in range(parts.start[tag[place]], parts.start[tag[place] + 1]):
+                    missing[parts.part[p]] += share
+            features = seen.features[seen.feature_row[i]]
+            for f in range(len(features)):
+                row = features[f]
                 if row >= 0:
                     for place in range(row_start[row], row_start[row + 1]):
-                        gradient = missing[row_tag[place]]
-                        if abs(gradient) > 1e-4:
-                            _move(weights, squares, drift, place, gradient, step, moment)
-            for place in range(start[i], start[i + 1]):
-                missing[tag[place]] = 0.0
-        flat, flat_missing = pair.ravel(), pair_missing.ravel()
-        flat_squares, flat_drift = pair_squares.ravel(), pair_drift.ravel()
-        for index in range(len(flat)):
-            if flat_missing[index] != 0.0:
-                _move(flat, flat_squares, flat_drift, index, -flat_missing[index], step, moment)
-                flat_missing[index] = 0.0
-        for place in range(noted):
-            index = touched[place]
+                        gradient = missing[row_part[place]]
+                        if abs(gradient) > SMALLEST_GRADIENT:
+                            _move(weights, place, gradient, step, moment)
+            for place in range(begin[i - first], begin[i - first + 1]):
+                for p in range(parts.start[tag[place]], parts.start[tag[place] + 1]):
+                    missing[parts.part[p]] = 0.0
+        for i in range(last - first + 1):
+            for j in range(begin[i - 1] if i > 0 else 0, begin[i] if i > 0 else 1):
+                b = np.int64(tag[j]) if i > 0 else n_tags
+                for k in range(begin[i] if i < last - first else 0, begin[i + 1] if i < last - first else 1):
+                    c = np.int64(tag[k]) if i < last - first else n_tags
+                    gradient = -pair_missing[b, c]
+                    if gradient != 0.0:
+                        cell = b * (n_tags + 1) + c
+                        _move(pairs, cell, gradient, step, moment)
+                        exponentials.pair[b, c] = np.exp(pairs.value[cell])
+                        pair_missing[b, c] = 0.0
+        for n in range(noted):
+            index = touched[n]
             if triple_missing[index] != 0.0:
-                _move(triple, triple_squares, triple_drift, index, -triple_missing[index], step, moment)
-                factor[index] = np.exp(triple[index])
+                _move(triples, index, -triple_missing[index], step, moment)
+                exponentials.triple[index] = np.exp(triples.value[index])
                 triple_missing[index] = 0.0
     return loss

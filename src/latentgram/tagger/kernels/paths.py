@@ -18,7 +18,16 @@ from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
 from latentgram.numeric.semiring import Log
-from latentgram.tagger.kernels.chain import best_sums, column_starts, forward, tag_at, triple_index, width
+from latentgram.tagger.kernels.chain import (
+    Steps,
+    best_sums,
+    column_starts,
+    factors,
+    forward,
+    tag_at,
+    triple_index,
+    width,
+)
 
 
 class _Paths(NamedTuple):
@@ -27,32 +36,30 @@ class _Paths(NamedTuple):
     start: NDArray[np.int64]
     tag: NDArray[np.int16]
     score: NDArray[np.float64]
-    pair: NDArray[np.float32]
-    triple: NDArray[np.float32]
-    n_tags: int
+    steps: Steps
     columns: NDArray[np.int64]
     """[tokens + 1] where the nodes of each column begin."""
 
 
 def _list_edges(paths, node, edges):
-    start, tag, score, pair, triple, n_tags, columns = paths
-    length, size = len(start) - 1, len(triple)
+    start, tag, score, steps, columns = paths
+    length, boundary = len(start) - 1, len(steps.group) - 1
     if node == columns[length]:
-        here = width(length - 1, 0, start)
+        here = width(length - 1, start)
         for n in range(columns[length] - columns[length - 1]):
-            b = tag_at(length - 2, n // here, 0, start, tag, n_tags)
+            b = tag_at(length - 2, n // here, start, tag, steps)
             c = np.int64(tag[start[length - 1] + n % here])
-            weight = pair[c, n_tags] + triple[triple_index(b, c, n_tags, n_tags, size)]
+            weight = steps.pair[c, boundary] + steps.triple[triple_index(b, c, boundary, steps)]
             edges.append((columns[length - 1] + n, NOTHING, weight))
         return
     i = np.searchsorted(columns, node, side="right") - 1
-    here, before = width(i, 0, start), width(i - 1, 0, start)
+    here, before = width(i, start), width(i - 1, start)
     j, place = (node - columns[i]) // here, start[i] + (node - columns[i]) % here
-    b, c = tag_at(i - 1, j, 0, start, tag, n_tags), np.int64(tag[place])
-    step = pair[b, c] + score[place]
-    for h in range(width(i - 2, 0, start)):
-        a = tag_at(i - 2, h, 0, start, tag, n_tags)
-        weight = step + triple[triple_index(a, b, c, n_tags, size)]
+    b, c = tag_at(i - 1, j, start, tag, steps), np.int64(tag[place])
+    step = steps.pair[b, c] + score[place]
+    for h in range(width(i - 2, start)):
+        a = tag_at(i - 2, h, start, tag, steps)
+        weight = step + steps.triple[triple_index(a, b, c, steps)]
         edges.append((columns[i - 1] + h * before + j, NOTHING, weight))
 
 
@@ -67,45 +74,45 @@ def _in_rows(nodes, paths, start, columns):
     for path in range(paths):
         for i in range(length):
             node = nodes[(path + 1) * length - 1 - i]
-            candidates[path, i] = (node - columns[i]) % width(i, 0, start)
+            candidates[path, i] = (node - columns[i]) % width(i, start)
     return candidates
 
 
 @njit()
-def k_best_tags(start, tag, score, pair, triple, n_tags, k):
+def k_best_tags(start, tag, score, steps, k):
     """The best sequences of a sentence as numbers of candidates [at most k, tokens], and their scores."""
-    columns = column_starts(0, len(start) - 1, start)
-    best, _ = best_sums(0, len(start) - 1, start, tag, score, pair, triple, n_tags, columns)
-    paths = _Paths(start, tag, score, pair, triple, n_tags, columns)
+    columns = column_starts(start)
+    best, _ = best_sums(start, tag, score, steps, columns)
+    paths = _Paths(start, tag, score, steps, columns)
     nodes, begin, scores = k_best(paths, best, columns[1], k)
     return _in_rows(nodes, len(begin) - 1, start, columns), scores
 
 
 @njit()
-def sample_tags(start, tag, score, pair, triple, factor, n_tags, uniform):
+def sample_tags(start, tag, score, steps, exponentials, uniform):
     """Sequences drawn from the posterior, as numbers of candidates, for each row of `uniform` [samples, tokens].
 
-    `factor` is exp(triple). The numbers of a row are used from its end.
+    `exponentials` are those of the steps. The numbers of a row are used from its end.
     """
-    columns = column_starts(0, len(start) - 1, start)
-    alpha, _ = forward(0, len(start) - 1, start, tag, score, pair, factor, n_tags, columns)
-    paths = _Paths(start, tag, score, pair, triple, n_tags, columns)
+    columns = column_starts(start)
+    alpha, _ = forward(start, tag, factors(start, score)[0], exponentials, columns)
+    paths = _Paths(start, tag, score, steps, columns)
     backwards = np.ascontiguousarray(uniform[:, ::-1])
     nodes, begin = draw(Log(), paths, np.log(alpha), columns[1], backwards, True)
     return _in_rows(nodes, len(begin) - 1, start, columns)
 
 
 @njit()
-def path_scores(paths, start, tag, score, pair, triple, n_tags):
+def path_scores(paths, start, tag, score, steps):
     """The scores of sequences, given as numbers of candidates [paths, tokens]."""
-    length, size = len(start) - 1, len(triple)
+    length, boundary = len(start) - 1, np.int64(len(steps.group) - 1)
     totals = np.zeros(len(paths))
     for p in range(len(paths)):
-        a, b = np.int64(n_tags), np.int64(n_tags)
+        a, b = boundary, boundary
         for i in range(length):
             place = start[i] + paths[p, i]
             c = np.int64(tag[place])
-            totals[p] += score[place] + pair[b, c] + triple[triple_index(a, b, c, n_tags, size)]
+            totals[p] += score[place] + steps.pair[b, c] + steps.triple[triple_index(a, b, c, steps)]
             a, b = b, c
-        totals[p] += pair[b, n_tags] + triple[triple_index(a, b, n_tags, n_tags, size)]
+        totals[p] += steps.pair[b, boundary] + steps.triple[triple_index(a, b, boundary, steps)]
     return totals
