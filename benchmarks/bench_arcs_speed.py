@@ -5,9 +5,9 @@ CPU time after a small run that compiles. Parsing is scoring and the best tree; 
 does (relations and the posterior of every arc as well). Lists are of 50 trees; their oracle is the best tree of
 each. Attachment without punctuation (Penn's tags in wsj-sample, PUNCT elsewhere), development part.
 
-Conclusion (results/arcs_speed.csv): the second order is a point better than the first for a third more training
-time, because it only looks at the few arcs that the first finds likely; both parse over a thousand sentences a
-second, and lists of 50 come at hundreds a second.
+Conclusion (results/arcs_speed.csv): the second order is a point better than the first for the same training time,
+because it only looks at the few arcs that a small first-order model finds likely; both parse over a thousand
+sentences per second, and list 50 trees of as many.
 
     LATENTGRAM_DATA=… python benchmarks/bench_arcs_speed.py [TREEBANK]
 """

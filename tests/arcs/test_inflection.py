@@ -75,7 +75,7 @@ def test_pairs_are_of_one_attribute() -> None:
     feats = ("A=1|C=2|D=1", "B=1|C=2|E=3", "A=1|B=2|C=1|D=1", "_")
     sentence = lg.Sentence(("w",) * 4, upos=("X",) * 4, feats=feats)
     symbols = ArcSymbols.of([sentence]).encode([sentence]).sentence(0)
-    codes, last, buckets = role_codes(symbols), last_alike(symbols), np.empty(ARC_FEATURES, np.int64)
+    codes, last, buckets = role_codes(symbols), last_alike(symbols), np.empty(ARC_FEATURES, np.uint32)
 
     def count(head: int, word: int) -> int:
         between = (

@@ -76,7 +76,7 @@ def test_features_tell_arcs_apart(model, bank):
     codes, last = role_codes(symbols), last_alike(symbols)
     rows = {}
     for head, word in ((1, 2), (2, 1), (0, 2), (1, 3)):
-        buckets = np.empty(ARC_FEATURES, np.int64)
+        buckets = np.empty(ARC_FEATURES, np.uint32)
         count = arc_buckets(codes, last, head, word, np.uint64(40), buckets)
         rows[head, word] = tuple(buckets[:count])
     assert len(set(rows.values())) == len(rows)

@@ -66,7 +66,10 @@ def _moved(model: ArcFactored, data: EncodedTrees, step: float) -> HashedWeights
         pruner = model.pruner
         start, head = list_likely_heads(data, pruner.weights.dense, pruner.scale, model.floor, crossing)
         data = data._replace(kept_start=start, kept_head=head)
-    return _passes(model.weights, lambda *weights: mira_pass(order, data, step, 0.0, *weights, crossing)[0])
+    return _passes(
+        model.weights,
+        lambda weights, summed: mira_pass(order, data, step, 0.0, weights, summed, crossing)[0],
+    )
 
 
 def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: EncodedTrees) -> ArcRelations:

@@ -270,26 +270,33 @@ def add_up(weights, buckets, count, origin, word):
 
     `origin` is the head for the buckets of an arc, and the sibling before the word for those of siblings.
     """
-    direction, variant = (1 if word > origin else 0), distance_variant(origin, word)
-    total = 0.0
+    direction, variant = np.uint32(1 if word > origin else 0), np.uint32(distance_variant(origin, word))
+    by_direction, by_variant = 0.0, 0.0
     for f in range(count):
-        total += weights[buckets[f] ^ direction] + weights[buckets[f] ^ variant]
-    return total
+        by_direction += weights[buckets[f] ^ direction]
+        by_variant += weights[buckets[f] ^ variant]
+    return by_direction + by_variant
 
 
 @njit()
 def score_arcs(symbols, weights, arc, root):
-    """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence."""
+    """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence.
+
+    The buckets of all heads of a word are found before the weights are looked up: most of the time is waiting for
+    memory, and so more looks wait at once.
+    """
     n_words = symbols.shape[1] - 2
     shift = np.uint64(64 - bits_of(len(weights)))
     codes, last = role_codes(symbols), last_alike(symbols)
-    buckets = np.empty(ARC_FEATURES, np.int64)
+    buckets, counts = np.empty((n_words + 1, ARC_FEATURES), np.uint32), np.zeros(n_words + 1, np.int64)
     for modifier in range(1, n_words + 1):
+        for head in range(n_words + 1):
+            if head != modifier:
+                counts[head] = arc_buckets(codes, last, head, modifier, shift, buckets[head])
         for head in range(n_words + 1):
             if head == modifier:
                 continue
-            count = arc_buckets(codes, last, head, modifier, shift, buckets)
-            score = add_up(weights, buckets, count, head, modifier)
+            score = add_up(weights, buckets[head], counts[head], head, modifier)
             if head == 0:
                 root[modifier - 1] = score
             else:
@@ -313,7 +320,7 @@ def score_listed(symbols, weights, scores):
     n_words = symbols.shape[1] - 2
     shift = np.uint64(64 - bits_of(len(weights)))
     codes, last = role_codes(symbols), last_alike(symbols)
-    buckets = np.empty(ARC_FEATURES, np.int64)
+    buckets = np.empty(ARC_FEATURES, np.uint32)
     for word in range(1, n_words + 1):
         count = arc_buckets(codes, last, 0, word, shift, buckets)
         root[word - 1] = add_up(weights, buckets, count, 0, word)
@@ -335,7 +342,7 @@ def score_tree(symbols, weights, heads, second):
     """The score of a tree; heads [N + 2] by places, 0 the root; with its siblings if `second`."""
     shift = np.uint64(64 - bits_of(len(weights)))
     codes, last = role_codes(symbols), last_alike(symbols)
-    buckets = np.empty(ARC_FEATURES, np.int64)
+    buckets = np.empty(ARC_FEATURES, np.uint32)
     total = 0.0
     for word in range(1, len(heads) - 1):
         head = heads[word]

@@ -72,7 +72,7 @@ def difference(symbols, gold, guess, second, size, change):
     n_words = symbols.shape[1] - 2
     shift = np.uint64(64 - bits_of(size))
     codes, last = role_codes(symbols), last_alike(symbols)
-    buckets = np.empty(ARC_FEATURES, np.int64)
+    buckets = np.empty(ARC_FEATURES, np.uint32)
     touched = np.empty(4 * n_words * (ARC_FEATURES + 32), np.int64)
     used = 0
     for word in range(1, n_words + 1):
