@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.kernels.words import FREE, GROUP, add_word, find_word, moved, number_words
+from latentgram.data.kernels.words import FREE, GROUP, add_word, find_word, moved, number_words, write_rows
 
 BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """Blanks that are more than one byte; the others are known to the kernel."""
@@ -80,6 +80,29 @@ class WordTable:
         pool = self._pool.tobytes()
         for begin, size in filled[order][:, 2:].tolist():
             yield pool[begin : begin + size].decode("utf-8", "surrogatepass")
+
+
+class RowWriter:
+    """Lines `w1 w2<TAB>count` of n-grams given as word numbers, the boundary at the beginning written `<s>`.
+
+    >>> RowWriter(["</s>", "a", "rose"], begin="<s>").lines(np.array([[0, 1], [1, 2]]), np.array([7, 10]))
+    '<s> a\\t7\\na rose\\t10\\n'
+    """
+
+    def __init__(self, words: Iterable[str], begin: str) -> None:
+        names = [_bytes(word) for word in (*words, begin)]
+        self._pool = np.frombuffer(b"".join(names), np.uint8)
+        self._start = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+
+    def lines(self, grams: NDArray[np.integer], counts: NDArray[np.integer]) -> str:
+        """The lines of n-grams of one order."""
+        spelled = np.array(grams, np.int64)
+        if spelled.shape[1] > 1:
+            spelled[spelled[:, 0] == 0, 0] = len(self._start) - 2
+        room = int(np.diff(self._start)[spelled].sum()) + len(spelled) * (spelled.shape[1] + 21)
+        out = np.empty(room, np.uint8)
+        size = write_rows(spelled, np.asarray(counts, np.int64), self._pool, self._start, out)
+        return out[:size].tobytes().decode("utf-8", "surrogatepass")
 
 
 def _bytes(text: str) -> bytes:

@@ -130,3 +130,31 @@ def number_words(data, place, slots, pool, used, tokens, count, newline, grow):
                 tokens[count] = slots[slot, 1]
             count += 1
     return place, count
+
+
+@njit()
+def write_rows(grams, counts, pool, start, out):
+    """Write lines `w1 w2<TAB>count` as bytes; how many. Word n has the bytes `pool[start[n] : start[n + 1]]`."""
+    size = 0
+    digits = np.empty(20, np.uint8)
+    for row in range(grams.shape[0]):
+        for column in range(grams.shape[1]):
+            if column > 0:
+                out[size] = 32
+                size += 1
+            for i in range(start[grams[row, column]], start[grams[row, column] + 1]):
+                out[size] = pool[i]
+                size += 1
+        out[size] = 9
+        size += 1
+        rest, used = counts[row], 0
+        while rest > 0 or used == 0:
+            digits[used] = 48 + rest % 10
+            rest //= 10
+            used += 1
+        for k in range(used - 1, -1, -1):
+            out[size] = digits[k]
+            size += 1
+        out[size] = 10
+        size += 1
+    return size

@@ -31,7 +31,7 @@ from latentgram.data.ngrams.kernels import count_extensions, without_rare
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, encoded_blocks, sorted_words
-from latentgram.data.word_table import WordTable
+from latentgram.data.word_table import RowWriter, WordTable
 from latentgram.errors import DataError, SettingError
 from latentgram.interrupt import short_lived
 from latentgram.progress import Progress, Silent
@@ -109,14 +109,10 @@ def write_counts(
     shown = progress or Silent()
     with _merged(paths, memory_size(memory), temporary, cutoffs, None, shown) as merged, write_text(output) as out:
         total = sum(len(level) for level in merged.levels)
-        written = 0
+        written, writer = 0, RowWriter(merged.words, BEGIN)
         for level in merged.levels:
             for grams, counts in level.blocks():
-                names = [merged.words.decode(column) for column in grams.T.tolist()]
-                if len(names) > 1:
-                    names[0] = [BEGIN if n == BOUNDARY else w for n, w in zip(grams[:, 0], names[0], strict=True)]
-                rows = zip(*names, counts.tolist(), strict=True)
-                out.writelines(f"{' '.join(row[:-1])}\t{row[-1]}\n" for row in rows)
+                out.write(writer.lines(grams, counts))
                 written += len(counts)
                 shown.step("writing", written, total)
         return [len(level) for level in merged.levels]
