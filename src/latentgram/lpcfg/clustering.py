@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
+from latentgram.lpcfg.closing import with_closing
 from latentgram.lpcfg.em_steps import StateCounts, climb
 from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.lpcfg.settings import ClusteringLPCFG
@@ -48,7 +49,7 @@ def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: 
     views = project(data, wanted, context)
     states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
     learned = climb(data, states, counts, learner, context)
-    return dataclasses.replace(learned, spectra=spectra_by_name(data, views))
+    return with_closing(dataclasses.replace(learned, spectra=spectra_by_name(data, views)), treebank)
 
 
 def states_by_count(data: GrammarData, states: int) -> Ints:

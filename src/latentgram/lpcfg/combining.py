@@ -17,6 +17,7 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
+from latentgram.lpcfg.closing import with_closing
 from latentgram.lpcfg.clustering import cluster
 from latentgram.lpcfg.em_steps import climb
 from latentgram.lpcfg.lexicon import LexiconPlan
@@ -73,7 +74,8 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
             shared[member.features] = project(data, wanted, context)
         grammars.append(_learn(data, shared[member.features], member, seed, learner, context))
         context.progress.step("members", number + 1, len(chosen))
-    return Ensemble(tuple(grammars))
+    # The first one's closing serves them all: they share the chart.
+    return Ensemble((with_closing(grammars[0], treebank), *grammars[1:]))
 
 
 def _learn(

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.chart_trees import best_tree, k_best_trees
+from latentgram.lpcfg.kernels.decode import expected_brackets, most_expected_f1
 from latentgram.lpcfg.parse.labels import LabelTable
 
 Floats = NDArray[np.float64]
@@ -45,7 +46,6 @@ Ints = NDArray[np.int32]
 Trees = tuple[Ints, Ints]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
-_ROUNDS = 20
 _LEAST = 1e-12
 
 
@@ -183,60 +183,28 @@ class Brackets:
 
         For F1 an item adds 2μ − F of its brackets at the F of the best tree.
         """
-        chart, none = phrases.chart, np.zeros_like(phrases.edge)
-        brackets, right, tags = self._expected(phrases)
+        none = np.zeros_like(phrases.edge)
         if self.gain == "recall":
+            _, right, tags, _ = self._expected(phrases)
             return 2 * right + tags, none
-        expected = _expected_number(chart, phrases.item, phrases.table, self.labelled)
-        score, roots = 0.0, np.zeros(len(tags) - chart.cell_begin[-2])
-        for _ in range(_ROUNDS):
-            items, _, _ = best_tree(chart, 2 * right - score * brackets + tags, none, roots)
-            reached = 2 * right[items].sum() / max(brackets[items].sum() + expected, 1.0)
-            if reached <= score + 1e-12:
-                break
-            score = reached
-        return 2 * right - score * brackets + tags, none
+        gain, _, _ = most_expected_f1(phrases.chart, *self._expected(phrases))
+        return gain, none
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
         """The best trees by the sum of gains."""
-        return _best(phrases.chart, *self.gains(phrases), count)
+        if count > 1 or self.gain == "recall":
+            return _best(phrases.chart, *self.gains(phrases), count)
+        _, items, size = most_expected_f1(phrases.chart, *self._expected(phrases))
+        return phrases.chart.item_symbol[items][None], size[None]
 
-    def _expected(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats, Floats]:
-        """Of each item: its brackets, how many of them are right in expectation, and the posterior of its tag."""
-        chart, table = phrases.chart, phrases.table
-        cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
-        owner, place = table.places(chart.item_symbol)
-        node = phrases.labels[cell[owner], table.flat[place]]
-        is_tag = (place + 1 == table.begin[chart.item_symbol + 1][owner]) & (
-            chart.item_symbol[owner] >= table.interminals
-        )
-        tags = _sums(owner, node * is_tag, len(phrases.item))
-        brackets = table.phrases[chart.item_symbol]
+    def _expected(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats, Floats, float]:
+        """Of each item: its brackets, how many of them are right in expectation, and the posterior of its tag; and
+        the number of brackets expected."""
+        chart = phrases.chart
+        brackets, right, tags, expected = expected_brackets(chart, phrases.item, phrases.table.nodes)
         if self.labelled:
-            return brackets.astype(np.float64), _sums(owner, node * ~is_tag, len(phrases.item)), tags
+            return brackets, right, tags, expected
         has_bracket = (brackets > 0).astype(np.float64)
-        return has_bracket, has_bracket * _spans(chart, phrases.item, has_bracket)[cell], tags
-
-
-def _sums(key: NDArray[np.int64], values: Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(key, values, size), np.float64)
-
-
-def _spans(chart: PackedChart, item: Floats, has_bracket: Floats) -> Floats:
-    """[cells] the posterior of each span being a bracket, whatever its label."""
-    cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
-    return np.minimum(np.bincount(cell, np.abs(item) * has_bracket, len(chart.cell_begin) - 1), 1.0)
-
-
-def _expected_number(chart: PackedChart, item: Floats, table: LabelTable, labelled: bool) -> float:
-    phrases = table.phrases[chart.item_symbol]
-    return float(np.abs(item) @ (phrases if labelled else phrases > 0))
-
-
-def expected_f1(chart: PackedChart, item: Floats, symbol: Ints, node: Floats, table: LabelTable) -> float:
-    """2 Σ μ / (|T| + E) of a tree with these symbols, whose treebank nodes have the posteriors `node`."""
-    owner, place = table.places(symbol)
-    is_tag = (place + 1 == table.begin[symbol + 1][owner]) & (symbol[owner] >= table.interminals)
-    brackets = len(place) - int(is_tag.sum())
-    total = brackets + _expected_number(chart, item, table, True)
-    return min(2 * float(node[~is_tag].sum()) / total, 1.0) if total > 0 else 1.0
+        cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
+        span = np.minimum(np.bincount(cell, np.abs(phrases.item) * has_bracket), 1.0)
+        return has_bracket, has_bracket * span[cell], tags, float(np.abs(phrases.item) @ has_bracket)

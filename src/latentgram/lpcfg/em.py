@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
+from latentgram.lpcfg.closing import with_closing
 from latentgram.lpcfg.clustering import cluster, states_by_count
 from latentgram.lpcfg.em_steps import StateCounts, climb
 from latentgram.lpcfg.kernels import moments
@@ -48,7 +49,7 @@ def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LP
             states, counts = views.states, shared_counts(data.derivations, views.states, shares(data, views))
         else:
             states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
-    return climb(data, states, counts, learner, context)
+    return with_closing(climb(data, states, counts, learner, context), treebank)
 
 
 def random_counts(derivations: Derivations, states: Ints, random: np.random.Generator) -> StateCounts:

@@ -38,6 +38,8 @@ class Leaves(NamedTuple):
     """The row of the lexicon, or `UNSEEN`."""
     weight: NDArray[np.float64]
     """q(symbol → word) of the one-state projection."""
+    word: NDArray[np.int64]
+    """[n] the number of each word, or of its signature, among those of the grammar."""
 
     def between(self, first: int, end: int) -> Leaves:
         """The leaves of a part of the sentence."""
@@ -47,11 +49,14 @@ class Leaves(NamedTuple):
             self.symbol[begin:stop],
             self.entry[begin:stop],
             self.weight[begin:stop],
+            self.word[first:end],
         )
 
 
-_OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+_Entries = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Symbols, entries and weights of one word."""
+_OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], int]
+"""The same, and the word's number."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class LeafTable:
         return Alphabet.of(tag_of(name) for name in self.grammar.preterminals)
 
     @cached_property
-    def _tag(self) -> NDArray[np.int32]:
+    def tag(self) -> NDArray[np.int32]:
         """[P] the tag in which each preterminal ends."""
         return self._tags.encode(tag_of(name) for name in self.grammar.preterminals)
 
@@ -126,12 +131,13 @@ class LeafTable:
         for key in zip(words, tags, strict=True):
             of_word = self._cache.get(key)
             if of_word is None:
-                of_word = self._cache[key] = self._look(*key)
+                of_word = self._cache[key] = (*self._look(*key), self.grammar.words.index(key[0]))
             parts.append(of_word)
         begin = np.zeros(len(parts) + 1, np.int32)
-        np.cumsum([len(symbols) for symbols, _, _ in parts], out=begin[1:])
-        symbol, entry, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Leaves(begin, symbol, entry, weight)
+        symbols, entries, weights, numbers = zip(*parts, strict=True)
+        np.cumsum([len(each) for each in symbols], out=begin[1:])
+        symbol, entry, weight = (np.concatenate(part) for part in (symbols, entries, weights))
+        return Leaves(begin, symbol, entry, weight, np.array(numbers, np.int64))
 
     def every(self, sentence: Sentence) -> Leaves:
         """All preterminals over every word: when those of `of` have no parse."""
@@ -143,7 +149,7 @@ class LeafTable:
         entry[place], weight[place] = seen.entry, seen.weight
         symbol = np.tile(np.arange(first, first + preterminals, dtype=np.int32), words)
         begin = np.arange(words + 1, dtype=np.int32) * np.int32(preterminals)
-        return Leaves(begin, symbol, entry.ravel(), weight.ravel())
+        return Leaves(begin, symbol, entry.ravel(), weight.ravel(), seen.word)
 
     def distributions(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """Symbols and weights q(symbol → word) of every word of the lexicon, and of the one never seen."""
@@ -153,13 +159,13 @@ class LeafTable:
         first = len(self.grammar.interminals)
         yield np.arange(first, first + len(self._kept), dtype=np.int32), self._kept
 
-    def _look(self, word: str, tag: str | None) -> _OfWord:
+    def _look(self, word: str, tag: str | None) -> _Entries:
         seen = self._seen(word, tag)
         if seen is None and tag is not None:
             seen = self._seen(tag_symbol(tag), tag)
         return self._unseen(tag) if seen is None else seen
 
-    def _seen(self, word: str, tag: str | None) -> _OfWord | None:
+    def _seen(self, word: str, tag: str | None) -> _Entries | None:
         """The leaves that the lexicon has for a word, or None."""
         grammar, interminals = self.grammar, len(self.grammar.interminals)
         number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
@@ -170,8 +176,8 @@ class LeafTable:
             entry[grammar.lexicon[rows, 0] - interminals] = rows
             count[grammar.lexicon[rows, 0] - interminals] = grammar.lexicon_count[rows]
         if asked != ABSENT:
-            count[self._tag != asked] = 0
-        of_tag = np.bincount(self._tag, count)[self._tag]
+            count[self.tag != asked] = 0
+        of_tag = np.bincount(self.tag, count)[self.tag]
         weight = count + self._pull * of_tag / self._tag_count
         weight *= (1.0 - self._kept) / (grammar.symbol_count[interminals:] + self._pull)
         if not of_tag.any():
@@ -181,10 +187,10 @@ class LeafTable:
         kept = np.flatnonzero(weight).astype(np.int32)
         return kept + np.int32(interminals), entry[kept], weight[kept]
 
-    def _unseen(self, tag: str | None) -> _OfWord:
+    def _unseen(self, tag: str | None) -> _Entries:
         """All preterminals of the tag, or all there are, over a word never seen with it."""
         asked = ABSENT if tag is None else self._tags.index(tag)
-        possible = np.ones(len(self._tag), bool) if asked == ABSENT else self._tag == asked
+        possible = np.ones(len(self.tag), bool) if asked == ABSENT else self.tag == asked
         entry, weight = self._unknown
         kept = np.flatnonzero(possible & (weight > 0.0)).astype(np.int32)
         return kept + np.int32(len(self.grammar.interminals)), entry[kept], weight[kept]

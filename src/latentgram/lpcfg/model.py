@@ -133,6 +133,14 @@ class LPCFG(Summarised):
         holds("len(rule_factor) == factor_offset[-1]", "does not fit the products of the rules"),
     ] = field(default_factory=lambda: np.zeros(0))
     """The products: U [r, m_a], V [r, m_b] and W [r, m_c] of each rule, one after the other."""
+    closing_weight: Annotated[
+        NDArray[np.int8],
+        shape(ANY),
+        holds("len(closing_weight) in (0, 2**18)", "is not of the size of its hashes"),
+    ] = field(default_factory=lambda: np.zeros(0, np.int8))
+    """What says which cells of a chart may stay closed (closing.py); empty where none may."""
+    closing_least: float = 0.0
+    """The least score of a cell that is open, in units of these weights."""
     spectra: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """The singular values that learning found for each symbol, the largest first: of Ω = E[φ ψᵀ] for a spectral
     grammar, or for the views that were clustered; empty where nothing was decomposed."""

@@ -27,6 +27,7 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
+from latentgram.lpcfg.closing import with_closing
 from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble
 from latentgram.lpcfg.low_rank import low_rank
@@ -56,7 +57,8 @@ def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Co
         best, trace = search_states(grammar, context.dev_score, learner.search, context.progress)
     if learner.rank:
         best = low_rank(best, learner.rank)
-    return dataclasses.replace(best, provenance=dataclasses.replace(best.provenance, trace=trace))
+    best = dataclasses.replace(best, provenance=dataclasses.replace(best.provenance, trace=trace))
+    return with_closing(best, treebank)
 
 
 def lexicon_of(data: GrammarData, learner: SpectralLPCFG) -> Lexicon:

@@ -99,6 +99,7 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
     entry_known = _among(np.column_stack((words, number[old.lexicon[:, 0]])), new.lexicon[:, ::-1])
     entries = _Table(new.lexicon, entry_known, old.lexicon_share, new.lexicon_share)
     trace = (*grammar.provenance.trace, {"absorbed": float(len(forest))})
+    same_numbers = (new.words, new.preterminals) == (grammar.words, grammar.preterminals)
     grown = dataclasses.replace(
         grammar.whole,
         interminals=new.interminals,
@@ -119,6 +120,8 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
         lexicon_count=new.lexicon_count,
         root_count=new.root_count,
         rare_words=rare_words,
+        # Words and tags are known to it by their numbers.
+        closing_weight=grammar.closing_weight[: same_numbers * len(grammar.closing_weight)],
         provenance=dataclasses.replace(grammar.provenance, trace=trace),
     )
     return discounted(_normalised(grown)) if distribution else grown

@@ -3,18 +3,23 @@ against the latent kernel, and what is cut."""
 
 import itertools
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from latentgram.lpcfg.kernels import contexts as beside
 from latentgram.lpcfg.kernels import first_outside, first_pass
-from latentgram.lpcfg.kernels.chart import Unseen, index_rules, pack_chart
+from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules, pack_chart
 from latentgram.lpcfg.kernels.chart_trees import best_cover
+from latentgram.lpcfg.kernels.closing import Closing
 from latentgram.lpcfg.kernels.contexts import Contexts
+from latentgram.lpcfg.kernels.cut import CutRules, cell_begins, grow_cut, make_space
+from latentgram.lpcfg.kernels.cut_outside import first_stage, outside_cut
 from latentgram.lpcfg.kernels.first_outside import Kept
-from latentgram.lpcfg.kernels.first_pass import Limits, Words, everything
+from latentgram.lpcfg.kernels.first_pass import CLOSED, Limits, SpanMasks, Words, everything
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
+from latentgram.lpcfg.leaves import Leaves
 from latentgram.numeric.semiring import MaxProduct, Real
 from oracles.binary_trees import SmallGrammar
 from oracles.chart_items import complete_chart, edges_of, places_of
@@ -62,22 +67,54 @@ def test_context_scores_sum_over_the_words_beside():
     np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
 
 
-def uncut(seed, floor=0.0, beam=0.0, unseen=False, rigour=1.0):
-    """A random PCFG's items over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
+class Problem(NamedTuple):
+    """A random PCFG over four words; symbols 0 … 2 are interminals, 3 and 4 tags."""
+
+    words: Words
+    index: RuleIndex
+    probability: np.ndarray
+    beyond: np.ndarray
+    """What the rules have beyond unseen ones: the factors of these are summed over all pairs."""
+    contexts: Contexts
+    root: np.ndarray
+
+    def rules(self, precision="float64"):
+        """As the cut pass reads them."""
+        left, right = np.zeros((2, 5, 0))
+        if self.index.unseen.weight:
+            left, right = self.index.unseen.weight * self.index.unseen.left, self.index.unseen.right
+        numbers = (np.ascontiguousarray(part, precision) for part in (self.beyond, left, right))
+        table, bounds = self.index, np.ones((3, 3), precision)
+        pairs = table.pair_of.ravel().astype(np.int16), table.pair_begin, table.parent
+        return CutRules(*pairs, *numbers, np.arange(5, dtype=np.int32), np.ones((3, 3)), bounds, bounds)
+
+    def cut(self, floor=0.0, beam=0.0, rigour=1.0, space=None, masks=None):
+        """The cut chart."""
+        rules = self.rules()
+        limits = Limits(floor, beam, rigour)
+        space = space or make_space(rules)
+        return grow_cut(self.words, self.contexts, rules, limits, masks or everything(4, 3), space)
+
+
+def problem(seed, unseen=False):
     random, _, weight = sentence(seed)
     rules = np.argwhere(random.random((3, 5, 5)) < 0.4).astype(np.int32)
     index, probability = index_rules(rules, 3, 5), random.random(len(rules))
     if unseen:
         index = index._replace(unseen=Unseen(0.1, random.random((5, 3)), random.random((5, 3))))
     contexts = Contexts(*random.random((2, 5, 3)))
-    # The factors of unseen rules are summed over all pairs, so seen rules get what they have beyond them.
     beyond = probability[index.rule].copy()
     if unseen:
         parent, left, right = rules[index.rule].T
         beyond -= 0.1 * index.unseen.left[left, parent] * index.unseen.right[right, parent]
-    words, limits = Words(LEAF_BEGIN, LEAF_TAG + np.int32(3), weight), Limits(floor, beam, rigour)
-    chart = first_pass.grow_items(Real(), words, contexts, index, beyond, limits, everything(4, 3))
-    return chart, index, probability, beyond, contexts, random.random(5)
+    words = Words(LEAF_BEGIN, LEAF_TAG + np.int32(3), weight)
+    return Problem(words, index, probability, beyond, contexts, random.random(5))
+
+
+def cells_of(chart):
+    """The symbols of each cell of a cut chart."""
+    begin = cell_begins(chart)
+    return [set(chart.symbol[a:b].tolist()) for a, b in itertools.pairwise(begin)]
 
 
 def all_kept(chart):
@@ -85,17 +122,27 @@ def all_kept(chart):
 
 
 @pytest.mark.parametrize("unseen", [False, True])
-@pytest.mark.parametrize("floor", [0.0, 1e-200])
-def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen, floor):
+@pytest.mark.parametrize("cut", [False, True])
+def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen, cut):
     """Row by row where nothing can be cut, and item by item where nothing happens to be."""
-    grown, index, probability, beyond, _, root = uncut(2, floor, unseen=unseen)
-    cell_begin, symbol = grown.cell_begin, grown.symbol
-    assert (len(grown.rows.ends) == 0) == (floor > 0.0)
-    found = first_outside.outside_items(grown, root, index, beyond)
+    given = problem(2, unseen)
+    _, index, probability, beyond, _, root = given
+    if cut:
+        rules, space = given.rules(), make_space(given.rules())
+        grown = given.cut(1e-200, space=space)
+        cell_begin = cell_begins(grown)
+        symbol, alphas = grown.symbol[: cell_begin[-1]], grown.inside[: cell_begin[-1]]
+        total, betas, _ = outside_cut(grown, root, rules, space, 0.0, 0.0)
+        betas = betas[: cell_begin[-1]]
+    else:
+        grown = first_pass.grow_items(Real(), given.words, index, beyond, everything(4, 3))
+        found = first_outside.outside_items(grown, root, index, beyond)
+        cell_begin, symbol, alphas, total, betas = grown.cell_begin, grown.symbol, grown.inside, *found[:2]
+        np.testing.assert_allclose(found.posterior, alphas * betas / total, rtol=1e-12)
     chart = complete_chart(4, cell_begin, symbol, index)
     begin = vector_places(symbol, np.ones(5, np.int32))
     alpha, beta = np.zeros(len(symbol)), np.zeros(len(symbol))
-    alpha[: cell_begin[4]] = grown.inside[: cell_begin[4]]
+    alpha[: cell_begin[4]] = alphas[: cell_begin[4]]
     beta[cell_begin[-2] :] = root[symbol[cell_begin[-2] :]]
     ones, none = np.ones(5), np.zeros(0)
     tensors = Tensors(
@@ -113,22 +160,44 @@ def test_uncut_chart_equals_the_latent_kernel_with_one_state(unseen, floor):
     edge = np.empty(chart.edge_begin[-1])
     inside(chart, begin, tensors, alpha)
     outside(chart, begin, tensors, alpha, beta, edge)
-    np.testing.assert_allclose(grown.inside, alpha, rtol=1e-12)
-    np.testing.assert_allclose(found.outside, beta, rtol=1e-12)
-    assert found.total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
-    np.testing.assert_allclose(found.posterior, alpha * beta / found.total, rtol=1e-12)
+    np.testing.assert_allclose(alphas, alpha, rtol=1e-12)
+    np.testing.assert_allclose(betas, beta, rtol=1e-12)
+    assert total == pytest.approx(alpha[cell_begin[-2] :] @ beta[cell_begin[-2] :])
 
     # The joints of at least a threshold are the pairs whose edges sum to it.
     expected = defaultdict(float)
     for (_, _, left, right), value in zip(edges_of(chart), edge, strict=True):
-        expected[left, right] += value / found.total
+        expected[left, right] += value / total
     least = float(np.median(list(expected.values())))
     for threshold in (0.0, least):
-        joints = first_outside.probable_joints(grown, found, all_kept(grown), index, beyond, threshold)
-        pairs = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
+        if cut:
+            _, _, (starts, stops, lefts, rights) = outside_cut(grown, root, rules, space, 0.0, threshold)
+            ranges = [range(a, b) for a, b in zip(starts, stops, strict=True)]
+            pairs = {(int(lefts[place]), int(rights[place])) for each in ranges for place in each}
+        else:
+            joints = first_outside.probable_joints(grown, found, all_kept(grown), index, beyond, threshold)
+            pairs = set(zip(joints.left.tolist(), joints.right.tolist(), strict=True))
         assert pairs == {
             pair for pair, value in expected.items() if value > 0 and value >= threshold * (1 - 1e-12)
         }
+
+
+def test_one_sentence_after_the_other_in_the_same_space():
+    """What a sentence leaves behind in the space does not touch the next one."""
+    given = problem(5, unseen=True)
+    rules = given.rules()
+    space, least = make_space(rules, items=8, cells=2), (1e-3, 1e-3)
+    masks, limits = everything(4, 3), Limits(1e-6, 1e-3)
+    symbols, weight, none = LEAF_TAG + np.int32(3), given.words.inside, np.zeros(len(LEAF_TAG), np.int32)
+    first, other = Leaves(LEAF_BEGIN, symbols, none, weight, np.zeros(4, np.int64)), weight[::-1].copy()
+    closing = Closing(np.zeros(0, np.int8), 0.0, np.zeros(2, np.int32))
+    stage = closing, rules, given.index, given.root, limits, masks, least
+    fresh = first_stage(first, *stage, make_space(rules))
+    first_stage(first._replace(symbol=first.symbol[::-1].copy(), weight=other), *stage, space)
+    again = first_stage(first, *stage, space)
+    assert again.total == fresh.total
+    for part, same in zip((*again.chart[1:], *again[3:]), (*fresh.chart[1:], *fresh[3:]), strict=True):
+        np.testing.assert_array_equal(part, same)
 
 
 def grow(grammar, lexical, semiring):
@@ -142,9 +211,7 @@ def grow(grammar, lexical, semiring):
     )
     index = index_rules(grammar.rules, grammar.interminals, symbols)
     probability = grammar.weights[index.rule]
-    contexts = Contexts(*np.ones((2, words + 1, grammar.interminals)))
-    everywhere = everything(words, grammar.interminals)
-    grown = first_pass.grow_items(semiring, leaves, contexts, index, probability, Limits(), everywhere)
+    grown = first_pass.grow_items(semiring, leaves, index, probability, everything(words, grammar.interminals))
     return grown, index, probability, np.log(lexical.max(axis=1)).sum() + np.log(2) * grown.exponent.sum()
 
 
@@ -252,8 +319,9 @@ def in_logs(grammar, lexical, plus=np.logaddexp):
 
 
 def test_items_that_only_unseen_rules_make_need_more_to_stay():
-    free, index, *_ = uncut(4, floor=1e-9, unseen=True)
-    cut, *_ = uncut(4, floor=1e-9, unseen=True, rigour=1e30)
+    given = problem(4, unseen=True)
+    index = given.index
+    free, cut = (cells_of(given.cut(floor=1e-9, rigour=rigour)) for rigour in (1.0, 1e30))
     for cell, word in zip(range(4, 7), range(3), strict=True):
         before, after = (LEAF_TAG[LEAF_BEGIN[w] : LEAF_BEGIN[w + 1]] + 3 for w in (word, word + 1))
         pairs = [index.pair_of[left, right] for left in before for right in after]
@@ -263,30 +331,64 @@ def test_items_that_only_unseen_rules_make_need_more_to_stay():
             if pair >= 0
             for parent in index.parent[index.pair_begin[pair] : index.pair_begin[pair + 1]]
         }
-        assert set(cut.symbol[cut.cell_begin[cell] : cut.cell_begin[cell + 1]].tolist()) == made
-        assert free.cell_begin[cell + 1] - free.cell_begin[cell] == 3
-    assert len(cut.symbol) < len(free.symbol)
+        assert cut[cell] == made
+        assert len(free[cell]) == 3
+    assert sum(map(len, cut)) < sum(map(len, free))
 
 
 def test_floor_and_beam_cut_by_estimated_posteriors():
-    (cell_begin, symbol, mass, *_), _, _, _, (begins, ends), _ = uncut(3)
+    given = problem(3)
+    begins, ends = given.contexts
+    cell_begin, symbol, mass, *_ = first_pass.grow_items(
+        Real(), given.words, given.index, given.beyond, everything(4, 3)
+    )
     first_wide, wide = cell_begin[4], range(4, 7)  # cells of two words depend on the words alone
     merit = np.zeros(len(symbol))
     for cell in wide:
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
             merit[item] = begins[cell - 4, symbol[item]] * mass[item] * ends[cell - 2, symbol[item]]
     floor = np.median(merit[first_wide : cell_begin[7]])
-    (cut_begin, cut_symbol, *_), *_ = uncut(3, floor=floor)
-    (beam_begin, beam_symbol, *_), *_ = uncut(3, beam=0.5)
+    cut, beam = cells_of(given.cut(floor=floor)), cells_of(given.cut(beam=0.5))
     for cell in wide:
         own = slice(cell_begin[cell], cell_begin[cell + 1])
-        np.testing.assert_array_equal(
-            np.sort(cut_symbol[cut_begin[cell] : cut_begin[cell + 1]]), np.sort(symbol[own][merit[own] >= floor])
+        assert cut[cell] == set(symbol[own][merit[own] >= floor].tolist())
+        assert beam[cell] == set(symbol[own][merit[own] >= 0.5 * merit[own].max(initial=0.0)].tolist())
+
+
+def test_masks_close_cells_and_choose_symbols():
+    given = problem(2, unseen=True)
+    masks = everything(4, 3)
+    only = SpanMasks(np.array([[True, True, True], [False, True, False]]), masks.of_cell.copy())
+    only.of_cell[4], only.of_cell[5] = 1, CLOSED
+    cells = cells_of(given.cut(floor=0.5, masks=only))
+    assert cells[4] == {1}  # where something is known, nothing else is asked for
+    assert cells[5] == set()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_cut_charts_of_long_sentences_stay_in_range(scale, precision):
+    """100 words, each far off the scale of one: the powers of two that are taken out make up for it."""
+    index = index_rules(np.argwhere(np.ones((1, 2, 2))).astype(np.int32), 1, 2)
+    words, ones = 100, np.ones((2, 1), precision)
+    pairs = index.pair_of.ravel().astype(np.int16), index.pair_begin, index.parent
+    none = np.zeros((2, 0), precision)
+    beyond = np.array([0.1, 0.4, 0.3, 0.2]).astype(precision)
+    rules = CutRules(*pairs, beyond, none, none, np.arange(2, dtype=np.int32), np.ones((2, 2)), ones, ones)
+    inside = np.full(words, scale ** (1 / 8), precision)
+    leaves = Words(np.arange(words + 1, dtype=np.int32), np.ones(words, np.int32), inside)
+    contexts = Contexts(*np.ones((2, words + 1, 1), precision))
+    chart = grow_cut(leaves, contexts, rules, Limits(0.0, 1e-30), everything(words, 1), make_space(rules))
+    phrase = np.zeros(words + 1)  # of so many words; a single word is a tag
+    for width in range(2, words + 1):
+        left, right = phrase[1:width], phrase[width - 1 : 0 : -1]
+        one = np.arange(1, width) == 1
+        phrase[width] = (0.1 * left * right + 0.4 * left * one[::-1] + 0.3 * one * right).sum() + 0.2 * (
+            width == 2
         )
-        near_best = merit[own] >= 0.5 * merit[own].max(initial=0.0)
-        np.testing.assert_array_equal(
-            np.sort(beam_symbol[beam_begin[cell] : beam_begin[cell + 1]]), np.sort(symbol[own][near_best])
-        )
+    top = chart.inside[chart.begin[chart.at[words, 0]]]
+    log = np.log(float(top)) + np.log(2) * chart.exponent.sum()
+    assert log == pytest.approx(np.log(phrase[words]) + words * np.log(float(inside[0])), rel=1e-5)
 
 
 def test_best_cover_is_best_of_all_covers():
@@ -321,23 +423,31 @@ def test_rules_rarer_than_unseen_ones_stay_within_their_tables():
     index = index._replace(unseen=Unseen(0.5, np.ones((2, 1)), np.ones((2, 1))))
     beyond = np.array([-0.4, 0.1, 0.1, 0.1])
     leaves = Words(np.arange(words + 1, dtype=np.int32), np.ones(words, np.int32), np.ones(words))
-    contexts = Contexts(*np.ones((2, words + 1, 1)))
-    for limits in (Limits(), Limits(floor=1e-200)):
-        given = Real(), leaves, contexts, index, beyond, limits, everything(words, 1)
-        chart = first_pass.grow_items.py_func(*given)  # uncompiled, a step beyond a table is an error
-        plain = first_outside.outside_items.py_func(chart, np.ones(2), index, beyond)
-        compiled_chart = first_pass.grow_items(*given)
-        for part, compiled in zip(
-            (*chart._replace(rows=()), *chart.rows),
-            (*compiled_chart._replace(rows=()), *compiled_chart.rows),
-            strict=True,
-        ):
-            np.testing.assert_allclose(part, compiled)
-        compiled = first_outside.outside_items(chart, np.ones(2), index, beyond)
-        np.testing.assert_allclose(plain.posterior, compiled.posterior)
-        kept = all_kept(chart)
-        joints = first_outside.probable_joints.py_func(chart, plain, kept, index, beyond, 0.0)
-        for part, compiled in zip(
-            joints, first_outside.probable_joints(chart, plain, kept, index, beyond, 0.0), strict=True
-        ):
-            np.testing.assert_array_equal(part, compiled)
+    chart = first_pass.grow_items.py_func(Real(), leaves, index, beyond, everything(words, 1))
+    plain = first_outside.outside_items.py_func(chart, np.ones(2), index, beyond)  # uncompiled, a step beyond a
+    # table is an error
+    compiled_chart = first_pass.grow_items(Real(), leaves, index, beyond, everything(words, 1))
+    for part, compiled in zip(
+        (*chart._replace(rows=()), *chart.rows),
+        (*compiled_chart._replace(rows=()), *compiled_chart.rows),
+        strict=True,
+    ):
+        np.testing.assert_allclose(part, compiled)
+    compiled = first_outside.outside_items(chart, np.ones(2), index, beyond)
+    np.testing.assert_allclose(plain.posterior, compiled.posterior)
+    kept = all_kept(chart)
+    joints = first_outside.probable_joints.py_func(chart, plain, kept, index, beyond, 0.0)
+    for part, compiled in zip(
+        joints, first_outside.probable_joints(chart, plain, kept, index, beyond, 0.0), strict=True
+    ):
+        np.testing.assert_array_equal(part, compiled)
+
+    pairs, ones = (index.pair_of.ravel().astype(np.int16), index.pair_begin, index.parent), np.ones((2, 1))
+    rules = CutRules(*pairs, beyond, 0.5 * ones, ones, np.arange(2, dtype=np.int32), np.ones((2, 2)), ones, ones)
+    contexts, space = Contexts(*np.ones((2, words + 1, 1))), make_space(rules, 4, 4)
+    given = leaves, contexts, rules, Limits(floor=1e-200), everything(words, 1)
+    cut = grow_cut.py_func(*given, space)
+    np.testing.assert_allclose(chart.inside, cut.inside[: cut.begin[cut.cells[0]]])
+    total, below, _ = outside_cut.py_func(cut, np.ones(2), rules, make_space(rules, 4, 4), 0.0, 0.0)
+    assert total == pytest.approx(plain.total)
+    np.testing.assert_allclose(below[: len(plain.outside)], plain.outside)

@@ -13,7 +13,7 @@ from latentgram.arcs.nbest import NBestList
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.cascade import Cascade, TreeWeights
+from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
 from oracles.projective import projective_trees
 
@@ -100,7 +100,7 @@ def _exhaustive(model: lg.LPCFG | lg.Ensemble) -> PhraseBackend:
 def _weights(model: lg.LPCFG, trees: list[lg.Tree]) -> list[float]:
     """The weights of trees, signed: spectral grammars have negative ones."""
     backend, found = _exhaustive(model), []
-    weights = TreeWeights(model)
+    (weights,) = backend.cascade.weights
     for tree in trees:
         binary = model.binarisation.binarise(lg.Forest.of([tree]))
         leaves, symbols = backend.cascade.leaves.of(lg.Sentence(tree.words, tree.tags)), backend._numbers(binary)

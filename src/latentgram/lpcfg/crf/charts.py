@@ -68,7 +68,7 @@ class Teacher:
             )
             words = self.codes.of(sentence.words)
             for asked in (sentence, Sentence(sentence.words)):
-                posterior = cascade.posterior(cascade.leaves.of(asked))
+                posterior = cascade.posterior(cascade.leaves.of(asked), closing=True)
                 if posterior is None:
                     continue
                 item, edge = posterior.item.astype(np.float32), posterior.edge.astype(np.float32)

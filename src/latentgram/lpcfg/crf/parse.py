@@ -38,13 +38,17 @@ class LayerPhrases(Phrases):
         """The trees are not those of a plain PCFG, even where the grammar below the layer is one."""
         return False
 
-    def tree_logprob(self, symbol: Ints, size: Ints) -> float:
+    def tree_logprob(self, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(sentence) of the grammar and log p(tree | sentence) of the layer.
 
         The layer knows nothing of trees that are not in the chart: these have what the grammar gives them.
         """
         share = float(tree_log_share(self.chart, self.item, self.edge, symbol, size))
-        return self.posterior.logprob + share if share > -math.inf else super().tree_logprob(symbol, size)
+        return (
+            self.posterior.logprob + share
+            if share > -math.inf
+            else super().tree_logprob(symbol, size, exact=exact)
+        )
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
@@ -73,8 +77,10 @@ class ChartCRFBackend(PhraseBackend):
     def _symbols(self) -> Symbols:
         return GrammarSymbols(self.grammar, self.model.heads).table
 
-    def _analyse(self, sentence: Sentence, known: Constraints | None = None) -> tuple[Leaves, Phrases | None]:
-        leaves, phrases = super()._analyse(sentence, known)
+    def _analyse(
+        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True
+    ) -> tuple[Leaves, Phrases | None]:
+        leaves, phrases = super()._analyse(sentence, known, closing=closing)
         if phrases is None:
             return leaves, None
         weighed = self._weighed(sentence, phrases.posterior)

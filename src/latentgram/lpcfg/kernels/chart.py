@@ -125,12 +125,23 @@ def grown(array, size):
 @njit()
 def pack_chart(length, cell_begin, item_symbol, joints, index):
     """The chart of the edges that the joints and the rules allow between some items."""
+    return pack_items(length, cell_begin, item_symbol, joints, index, no_groups(index.pair_of.shape[0]))
+
+
+@njit()
+def no_groups(symbols):
+    """What `pack_items` needs to find the group of a pair of symbols, for no cell."""
+    return np.full(symbols * symbols, _NEW, np.int32)
+
+
+@njit()
+def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
+    """`pack_chart` with a table of groups that is used again and again: it is left as it was found."""
     cells = length * (length + 1) // 2
     symbols, most = index.pair_of.shape[0], joints.left.shape[0]
     pair_of = index.pair_of.ravel()
     item_of = np.full(symbols, -1, np.int32)
     parent_of_group = np.full(symbols, -1, np.int32)
-    group_of = np.full(symbols * symbols, _NEW, np.int32)
     group_begin, cursor = np.zeros(cells + 1, np.int32), np.empty(most, np.int32)
     group_joint = np.empty(most, np.int32)
     split_begin, parent_begin = np.zeros(most + 1, np.int32), np.zeros(most + 1, np.int32)

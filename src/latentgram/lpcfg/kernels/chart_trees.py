@@ -65,8 +65,15 @@ def best_tree(chart, item_gain, edge_gain, root_gain):
     for item in range(first_root, best.shape[0]):
         if best[item] + root_gain[item - first_root] > total:
             root, total = item, best[item] + root_gain[item - first_root]
+    order, size = follow_children(chart, root, left_child, right_child)
+    return order, size, total
+
+
+@njit()
+def follow_children(chart, root, left_child, right_child):
+    """The tree below an item, as its items in preorder and the size of the subtree at each; no tree below none."""
     if root < 0:
-        return np.empty(0, np.int32), np.empty(0, np.int32), total
+        return np.empty(0, np.int32), np.empty(0, np.int32)
     nodes = 2 * chart.length - 1
     order, stack = np.empty(nodes, np.int32), np.empty(chart.length + 1, np.int32)
     stack[0], depth, count = root, 1, 0
@@ -78,7 +85,7 @@ def best_tree(chart, item_gain, edge_gain, root_gain):
         if left_child[item] >= 0:
             stack[depth], stack[depth + 1] = right_child[item], left_child[item]
             depth += 2
-    return order, sizes_of(order, chart.cell_begin[chart.length]), total
+    return order, sizes_of(order, chart.cell_begin[chart.length])
 
 
 class _ChartEdges(NamedTuple):

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.compiling import njit
+from latentgram.lpcfg.kernels.vectors import add_scaled
 
 
 class Contexts(NamedTuple):
     """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
 
-    begins: NDArray[np.float64]
-    ends: NDArray[np.float64]
+    begins: NDArray[np.floating]
+    ends: NDArray[np.floating]
 
 
 @njit()
@@ -71,14 +72,13 @@ def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
 @njit()
 def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before):
     """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
-    length, edge, symbols = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.shape[1]
-    begins, ends = np.zeros((length + 1, symbols)), np.zeros((length + 1, symbols))
-    begins[0] = after[edge]
-    ends[length] = before[edge]
+    length, edge, kind = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.dtype
+    begins, ends = np.zeros((length + 1, after.shape[1]), kind), np.zeros((length + 1, after.shape[1]), kind)
+    add_scaled(begins[0], kind.type(1), after[edge])
+    add_scaled(ends[length], kind.type(1), before[edge])
     for word in range(length):
         for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
             here = leaf_weight[leaf] / scale[word] * backward[leaf]
-            for symbol in range(symbols):
-                begins[word + 1, symbol] += forward[leaf] * after[leaf_tag[leaf], symbol]
-                ends[word, symbol] += here * before[leaf_tag[leaf], symbol]
+            add_scaled(begins[word + 1], kind.type(forward[leaf]), after[leaf_tag[leaf]])
+            add_scaled(ends[word], kind.type(here), before[leaf_tag[leaf]])
     return Contexts(begins, ends)

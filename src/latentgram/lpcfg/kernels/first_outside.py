@@ -39,43 +39,9 @@ def _pull_factors(unseen, symbol, left_adjoint, right_adjoint):
     return total
 
 
-class _Above(NamedTuple):
-    """What the parents of one cell hand down to pairs of children."""
-
-    outside: NDArray[np.float64]
-    """[I] β(a) of the parents."""
-    of_pair: NDArray[np.float64]
-    pair_in: NDArray[np.int32]
-    """[pairs] for which cell a pair's number was made."""
-
-
-@register_jitable
-def _hand_down(chart, index, probability, first, width, above, item_outside):
-    """The adjoint of meeting item by item."""
-    length, symbols = chart.exponent.shape[0], index.pair_of.shape[0]
-    cell, pair_of = cell_of(length, first, width), index.pair_of.ravel()
-    for left_width in range(1, width):
-        left_cell = cell_of(length, first, left_width)
-        right_cell = cell_of(length, first + left_width, width - left_width)
-        right_from, right_to = chart.cell_begin[right_cell], chart.cell_begin[right_cell + 1]
-        if right_from == right_to:
-            continue
-        for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]):
-            row, value, below = chart.symbol[left] * symbols, chart.inside[left], 0.0
-            for right in range(right_from, right_to):
-                pair = pair_of[row + chart.symbol[right]]
-                if pair >= 0:
-                    if above.pair_in[pair] != cell:
-                        above.pair_in[pair] = cell
-                        above.of_pair[pair] = handed_down(index, probability, above.outside, pair)
-                    below += above.of_pair[pair] * chart.inside[right]
-                    item_outside[right] += above.of_pair[pair] * value
-            item_outside[left] += below
-
-
 @register_jitable
 def _hand_factors(chart, weight, first, width, item_outside, left_adjoint, right_adjoint):
-    """The adjoint of the sums of unseen rules in `_meet`."""
+    """The adjoint of `_sum_unseen`."""
     length = chart.exponent.shape[0]
     cell = cell_of(length, first, width)
     for left_width in range(1, width):
@@ -98,8 +64,7 @@ def outside_items(chart, root, index, probability):
     Where Z is not positive there are no posteriors.
     """
     length, cells = chart.exponent.shape[0], chart.cell_begin.shape[0] - 1
-    unseen, smooth, in_rows = index.unseen, index.unseen.weight > 0.0, chart.rows.ends.shape[0] > 0
-    interminals, pairs = index.interminals, index.right.shape[0]
+    unseen, smooth, interminals = index.unseen, index.unseen.weight > 0.0, index.interminals
     item_outside, total = np.zeros(chart.symbol.shape[0]), 0.0
     for item in range(chart.cell_begin[cells - 1], chart.cell_begin[cells]):
         item_outside[item] = root[chart.symbol[item]]
@@ -112,34 +77,29 @@ def outside_items(chart, root, index, probability):
     for cell in range(cells * smooth):
         if chart.cell_begin[cell] < chart.cell_begin[cell + 1]:
             left_adjoint[cell], right_adjoint[cell] = 0.0, 0.0
-    above = _Above(np.zeros(interminals), np.empty(pairs), np.zeros(pairs, np.int32))
+    above = np.zeros(interminals)
     for width in range(length if total > 0.0 else 0, 1, -1):
         for first in range(length - width + 1):
             cell, end, mass = cell_of(length, first, width), first + width, 0.0
             item_from, item_to = chart.cell_begin[cell], chart.cell_begin[cell + 1]
             for item in range(item_from, item_to):
                 symbol = chart.symbol[item]
-                if in_rows:
-                    item_outside[item] += adjoint.by_first[at_first(interminals, length, symbol, first, end)]
-                    item_outside[item] += adjoint.by_end[at_end(interminals, symbol, first, end)]
+                item_outside[item] += adjoint.by_first[at_first(interminals, length, symbol, first, end)]
+                item_outside[item] += adjoint.by_end[at_end(interminals, symbol, first, end)]
                 if smooth:
                     item_outside[item] += _pull_factors(unseen, symbol, left_adjoint[cell], right_adjoint[cell])
-                above.outside[symbol] = item_outside[item]
+                above[symbol] = item_outside[item]
                 mass += item_outside[item]
             if mass != 0.0:
-                if in_rows:
-                    hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint)
-                else:
-                    _hand_down(chart, index, probability, first, width, above, item_outside)
+                hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint)
                 if smooth:
                     _hand_factors(chart, unseen.weight, first, width, item_outside, left_adjoint, right_adjoint)
             for item in range(item_from, item_to):
-                above.outside[chart.symbol[item]] = 0.0
+                above[chart.symbol[item]] = 0.0
     for word in range(length if length > 1 else 0):
         for item in range(chart.cell_begin[word], chart.cell_begin[word + 1]):
             symbol = chart.symbol[item]
-            if in_rows:
-                item_outside[item] += adjoint.tags[word, symbol - interminals]
+            item_outside[item] += adjoint.tags[word, symbol - interminals]
             if smooth:
                 item_outside[item] += _pull_factors(unseen, symbol, left_adjoint[word], right_adjoint[word])
     return Outside(total, item_outside, chart.inside * item_outside / total)

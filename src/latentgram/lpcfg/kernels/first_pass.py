@@ -1,24 +1,17 @@
-"""The first pass of parsing: a PCFG's inside probabilities, grown bottom-up and cut as they grow.
+"""The first pass of parsing where nothing is cut: a PCFG's inside probabilities over all spans.
 
 With p the probabilities of rules, the items of a cell get their inside probabilities from those of its parts,
 
     α(a,i,j) = ⊕_{a→b c} p(a→b c) ⊕_{i<k<j} α(b,i,k) α(c,k,j),
 
 the sum over split points of a pair (b, c) of children first, then the rules. In `Real` that is the probability of
-all trees over a span, in `MaxProduct` that of the best one.
+all trees over a span, in `MaxProduct` that of the best one. All is exact: so grammars with one state per symbol
+are parsed, and latent ones whose charts are not to be pruned. Cells are full, and children meet in rows (rows.py);
+cut.py is the same pass where most cells stay empty.
 
-Each symbol of a cell is multiplied by what the contexts on both sides say (parse/projection.py gives the equation)
-and kept if this estimate of its posterior passes an absolute and a relative threshold. Cells deep in the chart are
-mostly empty then, so the cost is that of the few spans that look like constituents from both sides, not n³ times
-the grammar: each item on the left of a split point looks at each on the right.
-
-With thresholds of zero nothing is cut and all is exact: so grammars with one state per symbol are parsed. Cells
-are full then, and children meet in rows (rows.py).
-
-All numbers are scaled word by word, with the probabilities of a bigram model of tags,
-p(x_i | x_0 … x_{i-1}) = c_i (contexts.py), or so that the greatest number over each word is one. Where numbers
-drift away from one in spite of it, powers of two are taken out of words as the chart grows: a span has the product
-of the scales of its words whichever way it is split, so this is exact.
+All numbers are scaled word by word, so that the greatest number over each word is one. Where numbers drift away
+from one in spite of it, powers of two are taken out of words as the chart grows: a span has the product of the
+scales of its words whichever way it is split, so this is exact.
 """
 
 from __future__ import annotations
@@ -81,7 +74,7 @@ class Grown(NamedTuple):
 
     cell_begin: NDArray[np.int32]
     symbol: NDArray[np.int32]
-    """Sorted in a cell if nothing is cut and all rules were seen."""
+    """Sorted in a cell if all rules were seen."""
     inside: NDArray[np.float64]
     rows: Rows
     exponent: NDArray[np.int64]
@@ -114,17 +107,12 @@ class _Cell(NamedTuple):
     """[pairs] ⊕_k α(b,i,k) α(c,k,j)."""
     met: NDArray[np.int32]
     """The pairs that were met, in order."""
-    met_in: NDArray[np.int32]
-    """[pairs] in which cell a pair was met last."""
     inside: NDArray[np.float64]
     """[I] α(a,i,j) of the symbols."""
-    reached: NDArray[np.int32]
-    """The symbols that rules lead to, in order."""
     reached_in: NDArray[np.int32]
+    """[I] in which cell a rule led to a symbol last."""
     unseen: NDArray[np.float64]
     """[I] the sums of unseen rules, or nothing."""
-    merit: NDArray[np.float64]
-    """[I] the estimated posteriors of the symbols."""
 
 
 @register_jitable
@@ -141,46 +129,16 @@ def _sum_unseen(chart, first, width, sums):
 
 
 @register_jitable
-def _meet(semiring, chart, index, first, width, here):
-    """⊕_k α(b,i,k) α(c,k,j) of all pairs, item by item; how many pairs were met."""
-    length, symbols = chart.exponent.shape[0], index.pair_of.shape[0]
-    met, cell, pair_of, mass = 0, cell_of(length, first, width), index.pair_of.ravel(), here.mass
-    for left_width in range(1, width):
-        left_cell = cell_of(length, first, left_width)
-        right_cell = cell_of(length, first + left_width, width - left_width)
-        left_from, left_to = chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1]
-        right_from, right_to = chart.cell_begin[right_cell], chart.cell_begin[right_cell + 1]
-        if left_from == left_to or right_from == right_to:
-            continue
-        for left in range(left_from, left_to):
-            row, value = chart.symbol[left] * symbols, chart.inside[left]
-            for right in range(right_from, right_to):
-                pair = pair_of[row + chart.symbol[right]]
-                if pair >= 0:
-                    if here.met_in[pair] != cell:
-                        here.met_in[pair] = cell
-                        here.met[met] = pair
-                        met += 1
-                    mass[pair] = plus(semiring, mass[pair], value * chart.inside[right])
-    return met
-
-
-@register_jitable
 def _spread(semiring, index, probability, cell, here, met):
-    """α(a) = ⊕ p(a→b c) · (mass of the pair), for the pairs that were met; how many symbols were reached."""
-    count = 0
+    """α(a) = ⊕ p(a→b c) · (mass of the pair), for the pairs that were met."""
     for number in range(met):
         pair = here.met[number]
         value = here.mass[pair]
         here.mass[pair] = 0.0
         for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
             symbol = index.parent[entry]
-            if here.reached_in[symbol] != cell:
-                here.reached_in[symbol] = cell
-                here.reached[count] = symbol
-                count += 1
+            here.reached_in[symbol] = cell
             here.inside[symbol] = plus(semiring, here.inside[symbol], probability[entry] * value)
-    return count
 
 
 @register_jitable
@@ -220,83 +178,61 @@ def _rebalance(chart, interminals, width):
             )
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 chart.inside[item] *= factor
-            if chart.rows.ends.shape[0]:
-                put_into_rows(chart, interminals, first, first + narrow)
+            put_into_rows(chart, interminals, first, first + narrow)
             if chart.left_sum.shape[0]:
                 chart.left_sum[cell] *= factor
                 chart.right_sum[cell] *= factor
 
 
 @register_jitable
-def _keep_symbols(chart, contexts, limits, masks, first, width, here, seen, weight):
-    """Put the symbols of a cell that pass the limits into the chart.
-
-    The first `seen` of those that were reached have rules that were seen; others have the `weight` of unseen ones.
-    """
-    length = chart.exponent.shape[0]
-    cell, smooth = cell_of(length, first, width), weight > 0.0
-    begins, ends = contexts.begins[first], contexts.ends[first + width]
-    if smooth:
-        add_scaled(here.inside, weight, here.unseen)
-        here.unseen[:] = 0.0
-    limit = 0.0
-    if limits.floor + limits.beam > 0.0:
-        for symbol in range(here.inside.shape[0]):
-            here.merit[symbol] = begins[symbol] * here.inside[symbol] * ends[symbol]
-        if width < length and masks.of_cell[cell] == OPEN:
-            floor = math.ldexp(limits.floor, -int(chart.exponent[first : first + width].sum()))
-            limit = max(floor, limits.beam * here.merit.max())
+def _keep_symbols(chart, masks, first, width, here, weight):
+    """Put the symbols of a cell that masks allow into the chart: those with rules that were seen, then those that
+    have the `weight` of unseen ones only."""
+    cell = cell_of(chart.exponent.shape[0], first, width)
     items, allowed = chart.cell_begin[cell], masks.allowed[masks.of_cell[cell]]
-    for number in range(seen):
-        symbol = here.reached[number]
-        if here.merit[symbol] >= limit and here.inside[symbol] > _FLUSH and allowed[symbol]:
-            chart.symbol[items], chart.inside[items] = symbol, here.inside[symbol]
-            items += 1
-    limit = max(limits.unseen_rigour * limit, 0.0)
-    for symbol in range(here.inside.shape[0] * smooth):
-        is_new = here.reached_in[symbol] != cell and here.inside[symbol] > _FLUSH
-        if here.merit[symbol] >= limit and is_new and allowed[symbol]:
-            chart.symbol[items], chart.inside[items] = symbol, here.inside[symbol]
-            items += 1
-    here.inside[:] = 0.0
+    for symbol in range(here.unseen.shape[0]):
+        here.inside[symbol] += weight * here.unseen[symbol]
+        here.unseen[symbol] = 0.0
+    for seen in (True, False):
+        for symbol in range(here.inside.shape[0]):
+            if (here.reached_in[symbol] == cell) == seen and here.inside[symbol] > _FLUSH and allowed[symbol]:
+                chart.symbol[items], chart.inside[items] = symbol, here.inside[symbol]
+                items += 1
+    for symbol in range(here.inside.shape[0]):
+        here.inside[symbol] = 0.0
     chart.cell_begin[cell + 1] = items
 
 
 @njit()
-def grow_items(semiring, words, contexts, index, probability, limits, masks):
-    """The items whose estimated posterior is at least the floor and at least the beam times that of their cell's
-    best; items that come about by unseen rules only need `unseen_rigour` times as much.
+def grow_items(semiring, words, index, probability, masks):
+    """All items that `masks` allow. `probability` follows the order of `index`.
 
-    `probability` follows the order of `index`. The whole sentence, and every span of which something is known,
-    keep all symbols that `masks` allow. The best tree is asked for (`MaxProduct`) only where all rules were seen.
+    The best tree is asked for (`MaxProduct`) only where all rules were seen.
     """
     length, leaves = words.begin.shape[0] - 1, words.symbol.shape[0]
     cells, interminals, pairs = length * (length + 1) // 2, index.interminals, index.right.shape[0]
-    smooth, in_rows = index.unseen.weight > 0.0, limits.floor + limits.beam == 0.0
+    smooth = index.unseen.weight > 0.0
     chart = Grown(
         np.empty(cells + 1, np.int32),
         np.empty(leaves + (cells - length) * interminals, np.int32),
         np.empty(leaves + (cells - length) * interminals, np.float64),
-        empty_rows(length * in_rows, interminals, index.pair_of.shape[0] - interminals),
+        empty_rows(length, interminals, index.pair_of.shape[0] - interminals),
         np.zeros(length, np.int64),
         np.empty((cells * smooth, interminals)),
         np.empty((cells * smooth, interminals)),
     )
     chart.cell_begin[: length + 1] = words.begin
     chart.symbol[:leaves], chart.inside[:leaves] = words.symbol, words.inside
-    for word in range(length * smooth):
-        _sum_factors(word, chart, index.unseen)
-    for word in range(length * in_rows):
+    for word in range(length):
+        if smooth:
+            _sum_factors(word, chart, index.unseen)
         put_into_rows(chart, interminals, word, word + 1)
     here = _Cell(
         np.zeros(pairs),
         np.empty(pairs, np.int32),
-        np.zeros(pairs, np.int32),
         np.zeros(interminals),
-        np.empty(interminals, np.int32),
         np.zeros(interminals, np.int32),
         np.zeros(interminals * smooth),
-        np.zeros(interminals),
     )
     for width in range(2, length + 1):
         for first in range(length - width + 1):
@@ -304,22 +240,12 @@ def grow_items(semiring, words, contexts, index, probability, limits, masks):
             if masks.of_cell[cell] == CLOSED:
                 chart.cell_begin[cell + 1] = chart.cell_begin[cell]
                 continue
-            if in_rows:
-                met = meet_in_rows(semiring, chart, index, first, first + width, here)
-            else:
-                met = _meet(semiring, chart, index, first, width, here)
+            met = meet_in_rows(semiring, chart, index, first, first + width, here)
             if smooth:
                 _sum_unseen(chart, first, width, here.unseen)
-            count = _spread(semiring, index, probability, cell, here, met)
-            if in_rows:
-                count = 0
-                for symbol in range(interminals):
-                    if here.reached_in[symbol] == cell:
-                        here.reached[count] = symbol
-                        count += 1
-            _keep_symbols(chart, contexts, limits, masks, first, width, here, count, index.unseen.weight)
-            if in_rows:
-                put_into_rows(chart, interminals, first, first + width)
+            _spread(semiring, index, probability, cell, here, met)
+            _keep_symbols(chart, masks, first, width, here, index.unseen.weight)
+            put_into_rows(chart, interminals, first, first + width)
             if smooth:
                 _sum_factors(cell, chart, index.unseen)
         if width >= 4 and width & (width - 1) == 0:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
+from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
 
 class Tensors(NamedTuple):
@@ -63,22 +64,6 @@ def vector_places(item_symbol, states):
 
 
 @register_jitable
-def _dot(left, right):
-    """Σₖ leftₖ rightₖ."""
-    total = left.dtype.type(0)
-    for k in range(left.shape[0]):
-        total += left[k] * right[k]
-    return total
-
-
-@register_jitable
-def _add(target, weight, vector):
-    """target += weight · vector."""
-    for k in range(target.shape[0]):
-        target[k] += weight * vector[k]
-
-
-@register_jitable
 def mean_of(tensors, symbol):
     """The mean outside vector of a symbol."""
     return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
@@ -101,7 +86,7 @@ def inside(chart, begin, tensors, alpha):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
                 row = h * right_states
-                _add(outer[row : row + right_states], alpha[left + h], alpha[right : right + right_states])
+                add_scaled(outer[row : row + right_states], alpha[left + h], alpha[right : right + right_states])
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             parent, rule = chart.parent_item[entry], chart.parent_rule[entry]
             if rule < 0:
@@ -109,16 +94,16 @@ def inside(chart, begin, tensors, alpha):
                 before, after = mean_of(tensors, b), mean_of(tensors, c)
                 total = tensor.dtype.type(0)
                 for h in range(left_states):
-                    total += before[h] * _dot(outer[h * right_states : (h + 1) * right_states], after)
+                    total += before[h] * dot(outer[h * right_states : (h + 1) * right_states], after)
                 weight = tensor.dtype.type(
                     tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
                 )
                 mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
-                _add(alpha[begin[parent] : begin[parent + 1]], weight * total, mean)
+                add_scaled(alpha[begin[parent] : begin[parent + 1]], weight * total, mean)
                 continue
             place = tensor_begin[rule]
             for h in range(begin[parent], begin[parent + 1]):
-                alpha[h] += _dot(tensor[place : place + size], outer)
+                alpha[h] += dot(tensor[place : place + size], outer)
                 place += size
 
 
@@ -147,21 +132,21 @@ def outside(chart, begin, tensors, alpha, beta, edge_marginal):
                     tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
                 )
                 mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
-                weight *= _dot(beta[begin[parent] : begin[parent + 1]], mean)
+                weight *= dot(beta[begin[parent] : begin[parent + 1]], mean)
                 for h in range(left_states):
-                    _add(one_parent[h * right_states : (h + 1) * right_states], weight * before[h], after)
+                    add_scaled(one_parent[h * right_states : (h + 1) * right_states], weight * before[h], after)
             else:
                 place = tensor_begin[rule]
                 for h in range(begin[parent], begin[parent + 1]):
-                    _add(one_parent, beta[h], tensor[place : place + size])
+                    add_scaled(one_parent, beta[h], tensor[place : place + size])
                     place += size
-            _add(all_parents, tensor.dtype.type(1), one_parent)
+            add_scaled(all_parents, tensor.dtype.type(1), one_parent)
             for split in range(first_split, end_split):
                 left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
                 marginal = tensor.dtype.type(0)
                 for h in range(left_states):
                     row = h * right_states
-                    below = _dot(one_parent[row : row + right_states], alpha[right : right + right_states])
+                    below = dot(one_parent[row : row + right_states], alpha[right : right + right_states])
                     marginal += alpha[left + h] * below
                 edge_marginal[edge] = marginal
                 edge += 1
@@ -169,8 +154,8 @@ def outside(chart, begin, tensors, alpha, beta, edge_marginal):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
                 above = all_parents[h * right_states : (h + 1) * right_states]
-                beta[left + h] += _dot(above, alpha[right : right + right_states])
-                _add(beta[right : right + right_states], alpha[left + h], above)
+                beta[left + h] += dot(above, alpha[right : right + right_states])
+                add_scaled(beta[right : right + right_states], alpha[left + h], above)
 
 
 @njit(error_model="numpy")
@@ -228,54 +213,82 @@ def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
 
 
 @njit()
-def tree_weight(tensors, symbols, sizes, rules, leaf_entry, leaf_weight):
-    """log |weight| and its sign (−inf and 0 for nothing).
+def parts_of_tree(index, leaves, symbols, sizes):
+    """Of each node of a tree in preorder the number of its rule, or of its leaf among those of the sentence; −1
+    for a rule never seen, and for a symbol that cannot stand over its word."""
+    part, word = np.full(symbols.shape[0], -1, np.int32), 0
+    for node in range(symbols.shape[0]):
+        if sizes[node] == 1:
+            for leaf in range(leaves.begin[word], leaves.begin[word + 1]):
+                if leaves.symbol[leaf] == symbols[node]:
+                    part[node] = leaf
+            word += 1
+            continue
+        pair = index.pair_of[symbols[node + 1], symbols[node + 1 + sizes[node + 1]]]
+        for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1] if pair >= 0 else 0):
+            if index.parent[entry] == symbols[node]:
+                part[node] = index.rule[entry]
+    return part
 
-    The tree is in preorder. `rules` has the rule of each inner node in this order, −1 for one never seen; words
-    have a row of the lexicon, or −1 and a weight.
+
+@njit()
+def tree_weight(tensors, index, leaves, symbols, sizes):
+    """log |weight| of a tree in preorder and its sign (−inf and 0 for nothing).
+
+    `leaves` are those that may stand over the words.
     """
-    states = tensors.states
-    stack = np.empty((symbols.shape[0] + 1, states.max()))
-    result = np.empty(states.max())
-    depth, log_weight, inner, leaf = 0, 0.0, rules.shape[0], leaf_entry.shape[0]
+    states, kind = tensors.states, tensors.rule.dtype
+    for node in range(symbols.shape[0]):
+        if symbols[node] < 0:
+            return -np.inf, 0.0
+    part, largest = parts_of_tree(index, leaves, symbols, sizes), states.max()
+    stack = np.empty((symbols.shape[0] + 1, largest), kind)
+    result, outer = np.empty(largest, kind), np.empty(largest * largest, kind)
+    depth, log_weight = 0, 0.0
     for node in range(symbols.shape[0] - 1, -1, -1):
         a = symbols[node]
         size = states[a]
         mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
         if sizes[node] == 1:
-            leaf -= 1
-            place = tensors.lexicon_begin[max(leaf_entry[leaf], 0)]
+            leaf = part[node]
+            if leaf < 0:
+                return -np.inf, 0.0
+            place = tensors.lexicon_begin[max(leaves.entry[leaf], 0)]
             for h in range(size):
-                result[h] = tensors.lexicon[place + h] if leaf_entry[leaf] >= 0 else leaf_weight[leaf] * mean[h]
+                if leaves.entry[leaf] >= 0:
+                    result[h] = tensors.lexicon[place + h]
+                else:
+                    result[h] = leaves.weight[leaf] * mean[h]
         else:
-            inner -= 1
             b, c = symbols[node + 1], symbols[node + 1 + sizes[node + 1]]
-            left, right = stack[depth - 1], stack[depth - 2]
+            left, right = stack[depth - 1, : states[b]], stack[depth - 2, : states[c]]
             depth -= 2
-            if rules[inner] < 0:
+            if part[node] < 0:
                 if tensors.unseen.weight == 0.0:
                     return -np.inf, 0.0
                 weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
-                weight *= np.sum(mean_of(tensors, b) * left[: states[b]])
-                weight *= np.sum(mean_of(tensors, c) * right[: states[c]])
-                result[:size] = weight * mean
-            else:
-                place = tensors.rule_begin[rules[inner]]
+                weight *= dot(mean_of(tensors, b), left) * dot(mean_of(tensors, c), right)
                 for h in range(size):
-                    total = 0.0
-                    for l in range(states[b]):
-                        for r in range(states[c]):
-                            total += tensors.rule[place] * left[l] * right[r]
-                            place += 1
-                    result[h] = total
-        greatest = np.abs(result[:size]).max()
+                    result[h] = weight * mean[h]
+            else:
+                place, pairs = tensors.rule_begin[part[node]], states[b] * states[c]
+                for h in range(states[b]):
+                    for g in range(states[c]):
+                        outer[h * states[c] + g] = left[h] * right[g]
+                for h in range(size):
+                    result[h] = dot(tensors.rule[place : place + pairs], outer[:pairs])
+                    place += pairs
+        greatest = 0.0
+        for h in range(size):
+            greatest = max(greatest, abs(np.float64(result[h])))
         if greatest == 0.0:
             return -np.inf, 0.0
         log_weight += np.log(greatest)
-        stack[depth, :size] = result[:size] / greatest
+        for h in range(size):
+            stack[depth, h] = result[h] / greatest
         depth += 1
     place = tensors.symbol_begin[symbols[0]]
-    total = np.sum(tensors.root[place : place + states[symbols[0]]] * stack[0, : states[symbols[0]]])
+    total = np.float64(dot(tensors.root[place : place + states[symbols[0]]], stack[0, : states[symbols[0]]]))
     if total == 0.0:
         return -np.inf, 0.0
     return log_weight + np.log(abs(total)), np.sign(total)

@@ -102,8 +102,8 @@ def _dot(semiring, left, right):
 
 @register_jitable
 def meet_in_rows(semiring, chart, index, first, end, here):
-    """The same where there are rows. A pair with a preterminal has one split point, next to its word; of two
-    interminals it is the product of their rows."""
+    """⊕_k α(b,i,k) α(c,k,j) of all pairs; how many pairs were met. A pair with a preterminal has one split point,
+    next to its word; of two interminals it is the product of their rows."""
     length, interminals, rows, met = chart.exponent.shape[0], index.interminals, chart.rows, 0
     left_cell = first
     for left in range(chart.cell_begin[left_cell], chart.cell_begin[left_cell + 1] if end > first + 2 else 0):
@@ -157,7 +157,7 @@ def hand_down_in_rows(chart, index, probability, first, end, above, item_outside
         for pair in range(index.row_begin[b], index.tags_begin[b]):
             place = at_end(interminals, index.right[pair], first + 1, end)
             if rows.by_end[place] != 0.0:
-                handed = handed_down(index, probability, above.outside, pair)
+                handed = handed_down(index, probability, above, pair)
                 item_outside[left] += handed * rows.by_end[place]
                 adjoint.by_end[place] += handed * value
     left_cell = cell_of(length, first, end - first - 1)
@@ -166,7 +166,7 @@ def hand_down_in_rows(chart, index, probability, first, end, above, item_outside
         for pair in range(index.tags_begin[b], index.row_begin[b + 1]):
             tag = index.right[pair] - interminals
             if rows.tags[end - 1, tag] != 0.0:
-                handed = handed_down(index, probability, above.outside, pair)
+                handed = handed_down(index, probability, above, pair)
                 item_outside[left] += handed * rows.tags[end - 1, tag]
                 adjoint.tags[end - 1, tag] += handed * value
     for b in range(interminals if end > first + 3 else 0):
@@ -177,7 +177,7 @@ def hand_down_in_rows(chart, index, probability, first, end, above, item_outside
             low, high = splits(rows, b, index.right[pair], first, end)
             if low >= high:
                 continue
-            handed = handed_down(index, probability, above.outside, pair)
+            handed = handed_down(index, probability, above, pair)
             if handed != 0.0:
                 column = at_end(interminals, index.right[pair], 0, end)
                 add_scaled(

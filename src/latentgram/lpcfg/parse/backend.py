@@ -36,9 +36,10 @@ from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, expected_f1
+from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.chart_trees import draw_trees
+from latentgram.lpcfg.kernels.decode import Told, tell
 from latentgram.lpcfg.kernels.draws import draw_exactly
 from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.leaves import Leaves
@@ -51,7 +52,6 @@ from latentgram.lpcfg.parse.labels import (
     choose_leaves,
     span_marginals,
     span_masks,
-    tree_entropy,
 )
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 
@@ -111,31 +111,30 @@ class Phrases:
         """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
         return self.cascade.plain
 
-    def tree_logprob(self, symbol: Ints, size: Ints) -> float:
-        """log p(tree, sentence)."""
+    def tree_logprob(self, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
+        """log p(tree, sentence), in the chart's precision unless it is to be `exact`."""
         if self.posterior.logprob == -math.inf:
             return -math.inf
-        return tree_logprob(self.cascade, self.leaves, symbol, size)
+        return self.cascade.tree_logprob(self.leaves, symbol, size, exact=exact)
 
-    @cached_property
-    def entropy(self) -> float:
-        """That of the posterior over trees."""
-        return tree_entropy(self.chart, self.item, self.edge)
+    def _told(self, symbol: Ints, size: Ints) -> Told:
+        told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
+        return told
 
     def nodes(self, symbol: Ints, size: Ints) -> Nodes:
         """A tree with the posteriors of its treebank nodes."""
-        return Nodes(symbol, size, self.table.of_tree(self.labels, self.chart.length, symbol, size))
+        return Nodes(symbol, size, self._told(symbol, size).nodes)
 
     def decoded(self, symbol: Ints, size: Ints) -> Decoded:
         """A tree with all that is said about it."""
-        nodes = self.nodes(symbol, size)
+        nodes, expected, entropy = self._told(symbol, size)
         return Decoded(
-            nodes,
+            Nodes(symbol, size, nodes),
             self.posterior.logprob,
             self.tree_logprob(symbol, size),
             False,
-            self.entropy,
-            expected_f1(self.chart, self.item, symbol, nodes.posterior, self.table),
+            entropy,
+            expected,
         )
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
@@ -161,11 +160,6 @@ class Phrases:
         else:
             items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
         return posterior.chart.item_symbol[items], sizes
-
-
-def tree_logprob(cascade: Cascade, leaves: Leaves, symbol: Ints, size: Ints) -> float:
-    """log p(tree, sentence); of an ensemble the mean of the logarithms, as for the sentence."""
-    return float(np.mean([weights.log_weight(leaves, symbol, size) for weights in cascade.weights]))
 
 
 class PhraseBackend:
@@ -223,8 +217,13 @@ class PhraseBackend:
             for sentence, made, tree in zip(sentences, assembled, trees, strict=True)
         ]
 
-    def _analyse(self, sentence: Sentence, known: Constraints | None = None) -> tuple[Leaves, Phrases | None]:
-        """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given."""
+    def _analyse(
+        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True
+    ) -> tuple[Leaves, Phrases | None]:
+        """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given.
+
+        Cells of the chart may stay closed where trees are looked for, not where probabilities are asked for.
+        """
         pause()
         table, lookup, masks = self.table, self.cascade.leaves, None
         if known:
@@ -240,7 +239,7 @@ class PhraseBackend:
                     if look == lookup.every or sentence.tags is not None:
                         raise
                     continue
-            posterior = self.cascade.posterior(leaves, masks=masks)
+            posterior = self.cascade.posterior(leaves, masks=masks, closing=closing)
             if posterior is not None:
                 if look == lookup.every:
                     # The lexicon was widened to find a tree: under the grammar these words have none.
@@ -290,7 +289,7 @@ class PhraseBackend:
         if not isinstance(tree, Tree):
             raise DataError("an LPCFG scores constituency trees")
         sentence = Sentence(tree.words, tree.tags)
-        leaves, phrases = self._analyse(sentence)
+        leaves, phrases = self._analyse(sentence, closing=False)
         confidence = np.zeros(len(list(tree.spans())))
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
@@ -321,8 +320,8 @@ class PhraseBackend:
     def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
         """log p(tree, sentence); a tree may have one though pruning left no parse."""
         if phrases is None:
-            return tree_logprob(self.cascade, leaves, symbol, size)
-        return phrases.tree_logprob(symbol, size)
+            return self.cascade.tree_logprob(leaves, symbol, size, exact=True)
+        return phrases.tree_logprob(symbol, size, exact=True)
 
     def _numbers(self, binary: Forest) -> Ints:
         """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
@@ -374,7 +373,7 @@ class PhraseBackend:
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse."""
-        _, phrases = self._analyse(sentence, known)
+        _, phrases = self._analyse(sentence, known, closing=False)
         return Marginals() if phrases is None else span_marginals(self.table, phrases.chart, phrases.item)
 
     def compare(self, gold: Treebank[Tree], parses: Sequence[Parse]) -> BracketingScore:

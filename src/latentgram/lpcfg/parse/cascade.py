@@ -29,16 +29,17 @@ from latentgram.lpcfg.kernels import low_rank
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart, prune_chart
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
-from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks
-from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, tree_weight
+from latentgram.lpcfg.kernels.first_pass import SpanMasks
+from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.parse.cutting import Cutter
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.weighing import TreeWeights
 
 Ints = NDArray[np.int32]
-Places = NDArray[np.int64]
 Floats = NDArray[np.floating]
 Array = NDArray[np.float64]
 Trees = tuple[Ints, Ints]
@@ -101,6 +102,14 @@ class Cascade:
         return Projection(self.leaves, unseen=self.unseen and not self.plain)
 
     @cached_property
+    def _cutter(self) -> Cutter:
+        return Cutter(self.projection, self.pruning.precision)
+
+    @cached_property
+    def _double_cutter(self) -> Cutter:
+        return Cutter(self.projection, "float64")
+
+    @cached_property
     def _single(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         return self._stages(self.pruning.precision)
 
@@ -142,26 +151,39 @@ class Cascade:
         *,
         anywhere: bool = False,
         masks: SpanMasks | None = None,
+        closing: bool = False,
     ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse.
 
-        Where pruning leaves nothing it is loosened, if that can help.
+        With `closing` cells stay closed that the grammar's classifier says are no phrases. Where that, or pruning,
+        leaves nothing, all cells are opened, and then pruning is loosened, if that can help.
         """
-        nothing_cut = self.plain and self.pruning.floor == self.pruning.beam == 0.0
-        for retries, pruning in enumerate((self.pruning, self.pruning.loosened())[: 1 if nothing_cut else 2]):
-            first = self._first(leaves, pruning, anywhere, masks)
+        attempts = [(self.pruning, False)]
+        if closing and self.closes and not anywhere:
+            attempts.insert(0, (self.pruning, True))
+        if not self.plain or self.pruning.cuts:
+            attempts.append((self.pruning.loosened(), False))
+        for retries, (pruning, closed) in enumerate(attempts):
+            first = self._first(leaves, pruning, anywhere, masks, closed)
             last = first if first is None or self.plain else self._refined(first, pruning, anywhere)
             if last is not None:
                 return last._replace(retries=retries)
         return None
 
+    @property
+    def closes(self) -> bool:
+        """Whether the grammar says which cells may stay closed."""
+        return self.pruning.cuts and self.finest[0].closing_weight.size > 0
+
     def _first(
-        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None
+        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closed: bool
     ) -> Posterior | None:
         """The posteriors of the projection; edges have theirs only where it is the whole."""
         projection = self.projection
         index, probability = projection.index, projection.probability
-        grown, scale = projection.grow(leaves, _limits(pruning), masks)
+        if pruning.cuts and len(leaves.begin) > 2 and len(projection.grammar.interminals):
+            return self._cut(leaves, pruning, anywhere, masks, closed)
+        grown, scale = projection.grow(leaves, masks)
         outside = outside_items(grown, self._root(anywhere), index, probability)
         if not outside.total > 0.0:
             return None
@@ -185,6 +207,24 @@ class Cascade:
             scale = scale * outside.total ** (1.0 / len(scale))
         numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
         return Posterior(chart, outside.posterior[item], edge, logprob, numbers)
+
+    def _cut(
+        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closed: bool
+    ) -> Posterior | None:
+        """The same where the chart is cut as it grows."""
+        cutter = self._double_cutter if self.plain or pruning is not self.pruning else self._cutter
+        total, scale, chart, leaf, inside, outside = cutter.stage(leaves, pruning, anywhere, masks, closed)
+        if not total > 0.0:
+            return None
+        logprob = math.log(total) + float(np.log(scale).sum())
+        edge, item = np.zeros(0), np.zeros(0)
+        if self.plain:
+            item = inside * outside / total
+            edge = edge_posteriors(chart, self.projection.rule, inside, outside / total)
+        else:
+            scale = scale * total ** (1.0 / len(scale))
+        numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
+        return Posterior(chart, item, edge, logprob, numbers)
 
     def _refined(self, first: Posterior, pruning: Pruning, anywhere: bool) -> Posterior | None:
         """The posteriors of the finest grammars on the chart of the projection."""
@@ -222,13 +262,16 @@ class Cascade:
 
     def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
-        grown, _ = self.projection.grow(leaves, _limits(self.pruning.loosened()))
-        mass = grown.inside * self.projection.anywhere[grown.symbol]
-        return list(best_cover(grown.cell_begin, np.log(np.maximum(mass, 1e-300)), _FRAGMENT_COST))
+        if self.pruning.cuts:
+            cell_begin, symbol, inside = self._double_cutter.grow(leaves, self.pruning.loosened())
+        else:
+            cell_begin, symbol, inside, *_ = self.projection.grow(leaves)[0]
+        mass = inside * self.projection.anywhere[symbol]
+        return list(best_cover(cell_begin, np.log(np.maximum(mass, 1e-300)), _FRAGMENT_COST))
 
     def most_probable(self, leaves: Leaves, count: int, anywhere: bool, masks: SpanMasks | None) -> Trees:
         """The most probable trees of a plain PCFG, whatever is pruned: a second first pass, for the best tree."""
-        grown, _ = self.projection.grow(leaves, Limits(), masks, BEST_TREE)
+        grown, _ = self.projection.grow(leaves, masks, BEST_TREE)
         with np.errstate(divide="ignore"):
             weights = np.log(self.projection.rule), np.log(self._root(anywhere))
         items, sizes = most_probable_trees(grown, self._rules, *weights, count)
@@ -236,7 +279,7 @@ class Cascade:
 
     def draws(self, leaves: Leaves, uniforms: Array, masks: SpanMasks | None) -> Trees:
         """Draws from the posterior over trees of a plain PCFG, one per row of numbers in [0, 1)."""
-        grown, _ = self.projection.grow(leaves, Limits(), masks, ALL_TREES)
+        grown, _ = self.projection.grow(leaves, masks, ALL_TREES)
         items, sizes = draw_from_all(grown, self._rules, self.projection.rule, self.projection.root, uniforms)
         return grown.symbol[items], sizes
 
@@ -251,11 +294,21 @@ class Cascade:
     @cached_property
     def weights(self) -> tuple[TreeWeights, ...]:
         """What weighs trees under each of the finest grammars."""
-        return tuple(TreeWeights(grammar, self.projection.index.unseen) for grammar in self.finest)
+        index = self.projection.index
+        return tuple(
+            TreeWeights(grammar, tensors_of(grammar, "float64", index.unseen), index) for grammar in self.finest
+        )
 
+    def tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
+        """log p(tree, sentence), hidden states summed out; of an ensemble the mean of the logarithms, as for the
+        sentence. In double precision where it is to be `exact`, else in that of the charts."""
+        weights = self.weights if exact or self.plain else self._chart_weights
+        return float(np.mean([each.log_weight(leaves, symbol, size) for each in weights]))
 
-def _limits(pruning: Pruning) -> Limits:
-    return Limits(pruning.floor, pruning.beam, pruning.unseen_rigour)
+    @cached_property
+    def _chart_weights(self) -> tuple[TreeWeights, ...]:
+        index, finest = self.projection.index, self._single[False][-1]
+        return tuple(TreeWeights(*each, index) for each in zip(self.finest, finest, strict=True))
 
 
 def _geometric_mean(parts: list[Floats]) -> Array:
@@ -299,81 +352,3 @@ def factors_of(grammar: LPCFG, precision: str) -> Factors | None:
     if not grammar.rule_rank.size:
         return None
     return Factors(grammar.rule_factor.astype(precision), grammar.factor_offset, grammar.rule_rank)
-
-
-@dataclass(frozen=True)
-class TreeWeights:
-    """Weighs trees given by their symbols and the sizes of their subtrees in preorder."""
-
-    grammar: LPCFG
-    unseen: Unseen = NONE_UNSEEN
-
-    @cached_property
-    def _rule_keys(self) -> Places:
-        return _key(len(self.grammar.states), *self.grammar.rules.T)
-
-    @cached_property
-    def _tensors(self) -> Tensors:
-        return tensors_of(self.grammar, "float64", self.unseen)
-
-    def _rules(self, symbols: Ints, sizes: Ints) -> tuple[Places, Places]:
-        """The nodes over two others, and which rule each uses, -1 if it was never seen."""
-        inner = np.flatnonzero(sizes > 1)
-        left = inner + 1
-        right = left + sizes[left]
-        wanted = _key(len(self.grammar.states), symbols[inner], symbols[left], symbols[right])
-        return inner, _find(self._rule_keys, wanted)
-
-    def _entries(self, leaves: Leaves, over_words: Ints) -> Places:
-        """Which of the leaves each preterminal of a tree is, -1 if it cannot stand over its word."""
-        number = len(self.grammar.states)
-        word = np.repeat(np.arange(len(leaves.begin) - 1), np.diff(leaves.begin))
-        return _find(_key(number, word, leaves.symbol), _key(number, np.arange(len(over_words)), over_words))
-
-    def weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> tuple[float, float]:
-        """log |p(tree, sentence)|, hidden states summed out, and its sign; −∞ and 0 for nothing."""
-        if (symbols < 0).any():
-            return -math.inf, 0.0
-        _, rule = self._rules(symbols, sizes)
-        leaf = self._entries(leaves, symbols[sizes == 1])
-        if (leaf < 0).any():
-            return -math.inf, 0.0
-        log, sign = tree_weight(self._tensors, symbols, sizes, rule, leaves.entry[leaf], leaves.weight[leaf])
-        return float(log), float(sign)
-
-    def impossible_node(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> int:
-        """The node that is to blame for a weight of 0.
-
-        It is one whose symbol was never seen; else one over a word it cannot stand over; else a root that never
-        was one; else the smallest phrase made by a rule that was never seen.
-        """
-        absent = np.flatnonzero(symbols < 0)
-        if len(absent):
-            return int(absent[np.argmin(sizes[absent])])
-        leaf = np.flatnonzero(self._entries(leaves, symbols[sizes == 1]) < 0)
-        if len(leaf):
-            return int(np.flatnonzero(sizes == 1)[leaf[0]])
-        inner, rule = self._rules(symbols, sizes)
-        unseen = inner[rule < 0]
-        if not len(unseen) or not self.grammar.root_count[symbols[0]]:
-            return 0
-        return int(unseen[np.argmin(sizes[unseen])])
-
-    def log_weight(self, leaves: Leaves, symbols: Ints, sizes: Ints) -> float:
-        """log p(tree, sentence); nan where it comes out negative."""
-        log, sign = self.weight(leaves, symbols, sizes)
-        return log if sign >= 0 else math.nan
-
-
-def _key(base: int, *columns: NDArray[np.integer]) -> Places:
-    """One number for each row of some columns of numbers below the base."""
-    key = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        key = key * base + column
-    return key
-
-
-def _find(keys: Places, wanted: Places) -> Places:
-    """Where each number stands in sorted ones, -1 where it does not."""
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)

@@ -17,6 +17,7 @@ error; sizes are summed and cut at 1.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,12 +30,12 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol
 from latentgram.data.constraints import Constraints
-from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, NoParse
 from latentgram.kinds.marginals import LEAST, Marginals
 from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.decode import Chains, restore_nodes
 from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 
@@ -92,6 +93,21 @@ class LabelTable:
         """The number of labels, times the most that a chain has of one."""
         return len(self.labels) * (1 + int(self.flat.max(initial=0)) // max(len(self.labels), 1))
 
+    @cached_property
+    def spoken(self) -> tuple[Ints, NDArray[np.int32], NDArray[np.bool_], tuple[str, ...]]:
+        """The labels of all symbols, those that binarisation put in included: where each symbol's begin, their
+        numbers, which symbols are intermediate, and the names of the labels."""
+        symbols = [Symbol.read(name) for name in self.symbols]
+        names = Alphabet.of(label for symbol in symbols for label in symbol.chain)
+        begin = np.cumsum([0, *(len(symbol.chain) for symbol in symbols)])
+        chain = names.encode(label for symbol in symbols for label in symbol.chain)
+        return begin, chain, np.array([symbol.intermediate for symbol in symbols], bool), names.symbols
+
+    @cached_property
+    def nodes(self) -> Chains:
+        """The same for kernels."""
+        return Chains(self.begin, self.flat, self.columns, self.interminals)
+
     def places(self, symbol: NDArray[np.int32]) -> tuple[Ints, Ints]:
         """For the nodes that some symbols stand for: the number among the symbols, and the place in `flat`."""
         times = self.length[symbol]
@@ -107,13 +123,6 @@ class LabelTable:
         key = cell[owner] * self.columns + self.flat[place]
         total = np.bincount(key, np.abs(item)[owner], cells * self.columns)
         return np.minimum(total, 1.0).reshape(cells, self.columns)
-
-    def of_tree(
-        self, posteriors: Floats, length: int, symbol: NDArray[np.int32], size: NDArray[np.int32]
-    ) -> Floats:
-        """The posteriors of the treebank nodes of a binary tree in preorder over `length` words."""
-        owner, place = self.places(symbol)
-        return np.asarray(posteriors[cells_of(length, size)[owner], self.flat[place]])
 
     def of_spans(self, posteriors: Floats, tree: Tree) -> Floats:
         """The posteriors of the nodes of any treebank tree."""
@@ -131,33 +140,8 @@ class LabelTable:
         return np.where(known, posteriors[cell, np.where(known, column, 0)], 0.0)
 
 
-def cells_of(length: int, size: NDArray[np.int32]) -> Ints:
-    """The cells of the nodes of a binary tree, given by the sizes of its subtrees in preorder."""
-    width = (size.astype(np.int64) + 1) // 2
-    first = np.cumsum(size == 1) - (size == 1)
-    return _cell(length, first, width)
-
-
 def _cell(length: int, first: Ints, width: Ints) -> Ints:
     return np.asarray((width - 1) * length - (width - 1) * (width - 2) // 2 + first)
-
-
-def tree_entropy(chart: PackedChart, item: Floats, edge: Floats) -> float:
-    """The entropy, in nats, of the distribution over trees that chooses each edge by itself with these posteriors,
-
-        H = − Σ_root μ log μ − Σ_edges μ(edge) log μ(edge)/μ(parent).
-
-    It is the entropy of the posterior over trees for grammars with one state a symbol, and an upper bound of it
-    for grammars with hidden states: no distribution with the same posteriors has a greater one.
-    """
-    size, edge = np.abs(item), np.abs(edge)
-    splits, parents = np.diff(chart.split_begin), np.diff(chart.parent_begin)
-    parent = np.repeat(chart.parent_item, np.repeat(splits, parents))
-    there = (edge > 0) & (size[parent] > 0)
-    edge, above = edge[there], size[parent][there]
-    roots = size[chart.cell_begin[-2] :]
-    roots = roots[roots > 0]
-    return max(float(-(roots * np.log(roots)).sum() - (edge * np.log(edge / above)).sum()), 0.0)
 
 
 def span_marginals(table: LabelTable, chart: PackedChart, item: NDArray[np.float64]) -> Marginals:
@@ -200,26 +184,29 @@ def assemble(
     sentences: Sequence[Sentence], trees: Sequence[Nodes], table: LabelTable, binarisation: Binarisation
 ) -> list[Assembled]:
     """Undo binarisation. The added root has the posterior one."""
-    symbols, length = table.symbols, table.length
-    symbol = np.concatenate([nodes.symbol for nodes in trees])
-    size = np.concatenate([nodes.size for nodes in trees])
-    confidence = np.concatenate([nodes.posterior for nodes in trees])
     start = np.cumsum([0, *(len(nodes.symbol) for nodes in trees)])
-    words = Alphabet(tuple(word for sentence in sentences for word in sentence.words))
-    word = np.full(len(symbol), ABSENT, np.int32)
-    word[size == 1] = np.arange(len(words))
-    restored = binarisation.restore_forest(Forest(symbols, words, symbol, size, word, start))
-
-    before = np.cumsum([0, *length[symbol]])[start]
-    got_root = np.diff(restored.start) > np.diff(before)
-    confidence = np.insert(confidence, before[:-1][got_root], 1.0)
+    symbol, size, sure = (np.concatenate(part) for part in zip(*trees, strict=True))
+    begin, chain, intermediate, names = table.spoken
+    root = ABSENT
+    if binarisation.root is not None:
+        if binarisation.root not in names:
+            names = (*names, binarisation.root)
+        root = names.index(binarisation.root)
+    restored = restore_nodes(start, symbol, size, sure, begin, chain, intermediate, root)
+    words = [word for sentence in sentences for word in sentence.words]
+    ends, label, arity, word = (part.tolist() for part in restored[:4])
+    confidence, over_word = restored.confidence, restored.word != ABSENT
     return [
         Assembled(
-            restored[number],
-            confidence[begin:end],
-            confidence[begin:end][restored.word[begin:end] != ABSENT],
+            Tree.of_preorder(
+                [names[number] for number in label[first:end]],
+                [None if number < 0 else words[number] for number in word[first:end]],
+                arity[first:end],
+            ),
+            confidence[first:end],
+            confidence[first:end][over_word[first:end]],
         )
-        for number, (begin, end) in enumerate(zip(restored.start[:-1], restored.start[1:], strict=True))
+        for first, end in itertools.pairwise(ends)
     ]
 
 
@@ -276,11 +263,10 @@ def choose_leaves(
                 if (first, end) == (word, word + 1):
                     # Every word has its tag, so a single word is a unit already, and can never be none.
                     keep &= [(label is None or label in chain) == must for chain in chains]
-        _, symbol, entry, weight = parts[word]
-        parts[word] = Leaves(np.array([0, keep.sum()], np.int32), symbol[keep], entry[keep], weight[keep])
+        _, symbol, entry, weight, code = parts[word]
+        parts[word] = Leaves(np.array([0, keep.sum()], np.int32), symbol[keep], entry[keep], weight[keep], code)
     empty = [word for word in words if not len(parts[word].symbol)]
     if empty:
         raise NoParse(f"nothing that may stand over {sentence.words[empty[0]]!r} obeys the constraints")
     begin = np.concatenate(([0], np.cumsum([len(part.symbol) for part in parts]))).astype(np.int32)
-    symbol, entry, weight = (np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True))
-    return Leaves(begin, symbol, entry, weight)
+    return Leaves(begin, *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))

@@ -43,10 +43,9 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.binarisation import Symbol
-from latentgram.lpcfg.kernels import contexts, first_pass
+from latentgram.lpcfg.kernels import first_pass
 from latentgram.lpcfg.kernels.chart import RuleIndex, index_rules
-from latentgram.lpcfg.kernels.contexts import Contexts
-from latentgram.lpcfg.kernels.first_pass import Grown, Limits, SpanMasks, Words
+from latentgram.lpcfg.kernels.first_pass import Grown, SpanMasks, Words
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.unseen import unseen_rules
@@ -129,28 +128,13 @@ class Projection:
         )
 
     def grow(
-        self,
-        leaves: Leaves,
-        limits: Limits,
-        masks: SpanMasks | None = None,
-        semiring: Real | MaxProduct = ALL_TREES,
+        self, leaves: Leaves, masks: SpanMasks | None = None, semiring: Real | MaxProduct = ALL_TREES
     ) -> tuple[Grown, Array]:
-        """The items over a sentence, cut as they grow, and the words' scales."""
-        length, interminals = len(leaves.begin) - 1, len(self.grammar.interminals)
-        if not interminals:
-            limits = Limits()  # no tree has two words: there is nothing to cut
-        if limits.floor > 0.0 or limits.beam > 0.0:
-            tags, bounds = leaves.symbol - np.int32(interminals), self.boundaries
-            forward, backward, scale = contexts.filter_tags(leaves.begin, tags, leaves.weight, bounds.bigram)
-            beside = contexts.context_scores(
-                leaves.begin, tags, leaves.weight, forward, backward, scale, bounds.after, bounds.before
-            )
-        else:
-            scale = np.maximum.reduceat(leaves.weight, leaves.begin[:-1])
-            beside = Contexts(*np.ones((2, length + 1, interminals)))
+        """All items over a sentence, and the words' scales."""
+        scale = np.maximum.reduceat(leaves.weight, leaves.begin[:-1])
         words = Words(leaves.begin, leaves.symbol, leaves.weight / np.repeat(scale, np.diff(leaves.begin)))
-        allowed = masks or first_pass.everything(length, interminals)
-        grown = first_pass.grow_items(semiring, words, beside, self.index, self.probability, limits, allowed)
+        allowed = masks or first_pass.everything(len(scale), len(self.grammar.interminals))
+        grown = first_pass.grow_items(semiring, words, self.index, self.probability, allowed)
         return grown, scale * np.exp2(grown.exponent)
 
 

@@ -41,9 +41,9 @@ class Pruning:
 
     none: ClassVar[_None] = _None()
 
-    floor: float = 3e-5
+    floor: float = 1e-4
     """Least estimated posterior of an item while the coarse chart grows."""
-    beam: float = 3e-4
+    beam: float = 1e-3
     """The same, relative to the best item over the same words."""
     unseen_rigour: float = 10.0
     """How much more is asked, while the chart grows, of items that come about by unseen rules only."""
@@ -83,6 +83,11 @@ class Pruning:
             threshold=0.0,
             small_states=MOST_STATES,
         )
+
+    @property
+    def cuts(self) -> bool:
+        """Whether items are cut while the coarse chart grows."""
+        return self.floor > 0.0 or self.beam > 0.0
 
     def loosened(self) -> Pruning:
         """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell

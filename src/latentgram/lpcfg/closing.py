@@ -1,0 +1,131 @@
+"""Learning which cells of a chart may stay closed (kernels/closing.py), from the trees a grammar is learned from.
+
+The tags that a parser knows are given, or its own best ones. So each tree is a lesson twice: with the tags of the
+treebank, and with those that the grammar's bigram model of tags finds, a few of them changed at random, because
+the model knows these words too well.
+
+A cell is closed if its score is below a least score. It is chosen on trees that were kept out of learning: the
+greatest score below which at most one in a thousand nodes of these trees lies. A treebank with too few nodes to
+tell gets no closing at all. Weights are rounded to bytes, of which most are zero and take no room in a file.
+
+Cost: passes · 2 · trees · 30 n²/2 look-ups, at most for `MOST` trees spread over the treebank, and the same again
+for each part that is kept out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.data.treebank import Treebank
+from latentgram.lpcfg.kernels.closing import BITS, UNIT, learn_sentence, span_scores, sure_tags
+from latentgram.lpcfg.kernels.contexts import filter_tags
+from latentgram.lpcfg.leaves import LeafTable, Leaves
+from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.parse.projection import Projection
+
+Longs = NDArray[np.int64]
+
+MOST = 3_000
+"""Trees to learn from."""
+PASSES, STEP, WORTH, NOISE = 3, 0.07, 3.0, 0.04
+"""How often all lessons are gone through, the size of steps, what a node counts beside a span that is none, and
+the share of the model's tags that are changed."""
+LOST = 1e-3
+"""The share of nodes that may be lost."""
+ENOUGH, FEWEST = 10_000, 1_000
+"""Nodes on which a least score is chosen, if there are so many, and below which it cannot be."""
+PARTS = 5
+
+
+class _Lesson(NamedTuple):
+    tag: Longs
+    word: Longs
+    is_node: NDArray[np.bool_]
+
+
+def with_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> LPCFG:
+    """The grammar with what closes cells, learned from the trees it was learned from."""
+    if grammar.plain or not len(grammar.interminals):
+        return grammar
+    trees = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
+    lessons = _lessons(grammar, treebank.select(trees), np.random.default_rng(seed))
+    ends = [len(lessons) // 2 * part // PARTS * 2 for part in range(PARTS + 1)]
+    kept_out: list[NDArray[np.float32]] = []
+    for first, end in itertools.pairwise(ends):
+        learned = _Weights(seed)
+        learned.learn(lessons[:first] + lessons[end:])
+        kept_out += [learned.scores_of_nodes(lesson) for lesson in lessons[first:end]]
+        learned.learn(lessons[first:end])  # in the end all trees have been learned from
+        if sum(map(len, kept_out)) >= ENOUGH:
+            break
+    scores = np.sort(np.concatenate([np.zeros(0, np.float32), *kept_out]))
+    if len(scores) < FEWEST:
+        return grammar
+    return dataclasses.replace(
+        grammar, closing_weight=learned.in_bytes(), closing_least=float(scores[int(LOST * len(scores))])
+    )
+
+
+class _Weights:
+    """Weights that are being learned."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._weights, self._squares = np.zeros(1 << BITS, np.float32), np.full(1 << BITS, 1e-6, np.float32)
+
+    def learn(self, lessons: list[_Lesson]) -> None:
+        """Go through lessons in random order, a few times."""
+        for _ in range(PASSES):
+            for number in self._random.permutation(len(lessons)).tolist():
+                tag, word, is_node = lessons[number]
+                learn_sentence(tag, word, is_node, self._weights, self._squares, STEP, WORTH)
+
+    def in_bytes(self) -> NDArray[np.int8]:
+        """Rounded."""
+        return np.asarray(np.clip(np.rint(self._weights / UNIT), -127, 127), np.int8)
+
+    def scores_of_nodes(self, lesson: _Lesson) -> NDArray[np.float32]:
+        """Those of the nodes that might be lost: over two words and more, but not over all."""
+        wide = lesson.is_node.copy()
+        wide[: len(lesson.tag)] = wide[-1] = False
+        scores: NDArray[np.float32] = span_scores(lesson.tag, lesson.word, self.in_bytes())[wide]
+        return scores
+
+
+def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generator) -> list[_Lesson]:
+    """Two for each tree of more than two words."""
+    table = LeafTable(grammar)
+    bigram = Projection(table).boundaries.bigram
+    binary = grammar.binarisation.binarise(treebank.forest)
+    codes = np.unique(table.tag)
+    lessons = []
+    for number, sentence in enumerate(treebank.sentences()):
+        nodes, length = slice(int(binary.start[number]), int(binary.start[number + 1])), len(sentence)
+        if length < 3:
+            continue
+        width = binary.end[nodes] - binary.begin[nodes]
+        is_node = np.zeros(length * (length + 1) // 2, bool)
+        is_node[(width - 1) * length - (width - 1) * (width - 2) // 2 + binary.begin[nodes]] = True
+        for asked in (sentence, Sentence(sentence.words)):
+            leaves = table.of(asked)
+            tag = tags_of(leaves, table, bigram)
+            if asked is not sentence:
+                changed = random.random(length) < NOISE
+                tag[changed] = random.choice(codes, int(changed.sum()))
+            lessons.append(_Lesson(tag, leaves.word, is_node))
+    return lessons
+
+
+def tags_of(leaves: Leaves, table: LeafTable, bigram: NDArray[np.float64]) -> Longs:
+    """The most probable tags of words."""
+    own = leaves.symbol - np.int32(len(table.grammar.interminals))
+    forward, backward, _ = filter_tags(leaves.begin, own, leaves.weight, bigram)
+    tags: Longs = sure_tags(leaves.begin, own, forward, backward, table.tag)
+    return tags

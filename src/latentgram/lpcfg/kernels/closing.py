@@ -1,0 +1,186 @@
+"""Which cells of a chart may stay closed: a hashed logistic regression over spans (Bodenstab et al. 2011).
+
+A span i … j−1 is a node of the binarised tree, or no node is over it. Its score is a sum of weights of what is
+seen at its first gap, at its last one, and of both together,
+
+    s(i,j) = Σ_k w[h(k, gap i)] + Σ_k w[h(k, gap j)] + Σ_k w[h(k, gap i, gap j, width)],
+
+with tags and words on both sides of a gap; h hashes into a table of 2ᵇ weights. The first two sums are made once
+per gap, so a sentence of n words costs 18 n + 12 n²/2 look-ups. Stored weights are bytes, in units of `UNIT`.
+
+Learning: gradient steps on − log σ(±s), each weight with its own step (AdaGrad); spans of the tree count more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.compiling import njit
+from latentgram.lpcfg.kernels.chart import cell_of
+from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks
+
+BITS = 18
+UNIT = 1.0 / 16.0
+"""What one unit of a stored weight is worth."""
+_GAP, _PAIR = 9, 12
+_FACTOR = np.int64(-7046029254386353131)
+_EDGE = np.int64(1) << 40
+"""The tag and the word beyond the ends of the sentence."""
+
+
+class Closing(NamedTuple):
+    """What closes cells."""
+
+    weight: NDArray[np.int8]
+    """[2ᵇ], or none: then nothing is closed."""
+    least: float
+    """The least score of a cell that is open."""
+    tag: NDArray[np.int32]
+    """[P] the tag of each preterminal."""
+
+
+@njit(inline="always")
+def _mix(one, other):
+    """A hash of two numbers."""
+    mixed = (one ^ other) * _FACTOR
+    return mixed ^ (mixed >> 31)
+
+
+@njit()
+def gaps(tag, word):
+    """[n+1, 5] hashes of what is on both sides of each gap: tag before, tag after, both, word before, after; and
+    [n+1, 9] of all that speaks of the gap alone."""
+    length = tag.shape[0]
+    ends, seen = np.empty((length + 1, 5), np.int64), np.empty((length + 1, _GAP), np.int64)
+    for gap in range(length + 1):
+        before = tag[gap - 1] if gap > 0 else _EDGE
+        after = tag[gap] if gap < length else _EDGE
+        further = tag[gap - 2] if gap > 1 else _EDGE
+        beyond = tag[gap + 1] if gap + 1 < length else _EDGE
+        word_before = word[gap - 1] if gap > 0 else _EDGE
+        word_after = word[gap] if gap < length else _EDGE
+        both = _mix(_mix(1, before), after)
+        ends[gap, 0], ends[gap, 1], ends[gap, 2] = _mix(2, before), _mix(3, after), both
+        ends[gap, 3], ends[gap, 4] = _mix(4, word_before), _mix(5, word_after)
+        for kind in range(5):
+            seen[gap, kind] = ends[gap, kind]
+        seen[gap, 5] = _mix(ends[gap, 3], after)
+        seen[gap, 6] = _mix(ends[gap, 4], before)
+        seen[gap, 7] = _mix(both, further)
+        seen[gap, 8] = _mix(both ^ 7, beyond)
+    return ends, seen
+
+
+@njit(inline="always")
+def _place(hashed, mask):
+    """Where the weight of a hash is."""
+    return (hashed ^ (hashed >> 23)) & mask
+
+
+@njit(inline="always")
+def _bucket(width):
+    """Widths up to five, and then by doubling."""
+    bucket = width
+    if width > 5:
+        bucket = 6 + (width > 7) + (width > 10) + (width > 15) + (width > 22) + (width > 35)
+    return bucket
+
+
+@njit()
+def pair_places(ends, first, end, mask, places):
+    """Where the weights of all that speaks of both gaps of a span are."""
+    bucket = np.int64(_bucket(end - first)) << 48
+    inner = _mix(ends[first, 1], ends[end, 0])
+    outer = _mix(ends[first, 0], ends[end, 1])
+    places[0] = _place(inner, mask)
+    places[1] = _place(outer, mask)
+    places[2] = _place(_mix(inner, bucket), mask)
+    places[3] = _place(_mix(outer, bucket), mask)
+    places[4] = _place(_mix(ends[first, 2], ends[end, 2]), mask)
+    places[5] = _place(_mix(ends[first, 2], ends[end, 1]), mask)
+    places[6] = _place(_mix(ends[first, 1], ends[end, 2]), mask)
+    places[7] = _place(_mix(ends[first, 4], ends[end, 1]), mask)
+    places[8] = _place(_mix(ends[first, 3], ends[end, 1]), mask)
+    places[9] = _place(_mix(ends[first, 0], ends[end, 4]), mask)
+    places[10] = _place(_mix(ends[first, 1], ends[end, 3]), mask)
+    places[11] = _place(_mix(ends[first, 4], ends[end, 3]), mask)
+
+
+@njit()
+def span_scores(tag, word, weights):
+    """[cells] the scores of all spans of a sentence, in the units of the weights."""
+    length, mask = tag.shape[0], weights.shape[0] - 1
+    ends, seen = gaps(tag, word)
+    begins_at, ends_at = np.zeros(length + 1, np.float32), np.zeros(length + 1, np.float32)
+    for gap in range(length + 1):
+        for kind in range(_GAP):
+            begins_at[gap] += weights[_place(_mix(seen[gap, kind], 11), mask)]
+            ends_at[gap] += weights[_place(_mix(seen[gap, kind], 13), mask)]
+    scores, places = np.empty(length * (length + 1) // 2, np.float32), np.empty(_PAIR, np.int64)
+    for width in range(1, length + 1):
+        for first in range(length - width + 1):
+            pair_places(ends, first, first + width, mask, places)
+            score = begins_at[first] + ends_at[first + width]
+            for kind in range(_PAIR):
+                score += weights[places[kind]]
+            scores[cell_of(length, first, width)] = score
+    return scores
+
+
+@njit()
+def learn_sentence(tag, word, is_node, weights, squares, step, worth):
+    """One step for each span of two words and more, but the whole; `is_node` is [cells]."""
+    length, mask = tag.shape[0], weights.shape[0] - 1
+    ends, seen = gaps(tag, word)
+    begin_place = np.empty((length + 1, _GAP), np.int64)
+    end_place = np.empty((length + 1, _GAP), np.int64)
+    for gap in range(length + 1):
+        for kind in range(_GAP):
+            begin_place[gap, kind] = _place(_mix(seen[gap, kind], 11), mask)
+            end_place[gap, kind] = _place(_mix(seen[gap, kind], 13), mask)
+    places = np.empty(2 * _GAP + _PAIR, np.int64)
+    for width in range(2, length):
+        for first in range(length - width + 1):
+            pair_places(ends, first, first + width, mask, places)
+            score = 0.0
+            for kind in range(_GAP):
+                places[_PAIR + kind] = begin_place[first, kind]
+                places[_PAIR + _GAP + kind] = end_place[first + width, kind]
+            for kind in range(places.shape[0]):
+                score += weights[places[kind]]
+            share = 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
+            positive = is_node[cell_of(length, first, width)]
+            gradient = worth * (share - 1.0) if positive else share
+            if abs(gradient) < 1e-3:
+                continue
+            for kind in range(places.shape[0]):
+                place = places[kind]
+                squares[place] += gradient * gradient
+                weights[place] -= step * gradient / math.sqrt(squares[place])
+
+
+@njit()
+def sure_tags(leaf_begin, leaf_tag, forward, backward, tag_of):
+    """The tag of each word that has the greatest posterior under the bigram model."""
+    tag = np.empty(leaf_begin.shape[0] - 1, np.int64)
+    for word in range(tag.shape[0]):
+        best = -1.0
+        for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
+            if forward[leaf] * backward[leaf] > best:
+                best, tag[word] = forward[leaf] * backward[leaf], tag_of[leaf_tag[leaf]]
+    return tag
+
+
+@njit()
+def close_cells(tag, word, closing, masks):
+    """The masks, with all cells closed of which nothing is known and whose scores are too low."""
+    length, of_cell = tag.shape[0], masks.of_cell.copy()
+    scores = span_scores(tag, word, closing.weight)
+    for cell in range(length, of_cell.shape[0] - 1):
+        if of_cell[cell] == OPEN and scores[cell] < closing.least:
+            of_cell[cell] = CLOSED
+    return SpanMasks(masks.allowed, of_cell)

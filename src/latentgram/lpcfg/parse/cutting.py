@@ -1,0 +1,128 @@
+"""`Cutter`: the first stage of parsing where it is cut, with what its kernels need of a grammar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.lpcfg.kernels.chart import index_rules
+from latentgram.lpcfg.kernels.closing import Closing
+from latentgram.lpcfg.kernels.cut import CutRules, Numbers, Space, cell_begins, grow_cut, make_space
+from latentgram.lpcfg.kernels.cut_outside import FirstStage, first_stage, scaled_words
+from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks, everything
+from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.parse.projection import Projection
+from latentgram.lpcfg.parse.pruning import Pruning
+
+_COMMON = 160
+"""Unseen rules are looked at for so many of the commonest parents: others gain nothing by them."""
+_SHORT = 2**15
+"""So many pairs of children can be numbered in two bytes."""
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Makes the first chart of a sentence in a precision."""
+
+    projection: Projection
+    precision: str
+
+    @cached_property
+    def _order(self) -> NDArray[np.int32]:
+        """The interminals, the commonest first, and the preterminals."""
+        grammar, interminals = self.projection.grammar, len(self.projection.grammar.interminals)
+        common = np.argsort(-grammar.symbol_count[:interminals], kind="stable")
+        return np.append(common, np.arange(interminals, len(grammar.states))).astype(np.int32)
+
+    @cached_property
+    def rules(self) -> CutRules:
+        """The rules of the projection in the kernels' own order."""
+        projection, order, grammar = self.projection, self._order, self.projection.grammar
+        interminals, symbols = len(grammar.interminals), len(grammar.states)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(symbols, dtype=np.int32)
+        index = index_rules(rank[grammar.rules], interminals, symbols)
+        probability, unseen = projection.rule[index.rule], projection.index.unseen
+        left, right = np.zeros((2, symbols, 0))
+        if projection.unseen:
+            common = order[: min(interminals, _COMMON)]
+            left, right = (unseen.weight * unseen.left)[order][:, common], unseen.right[order][:, common]
+            parent, first, second = rank[grammar.rules[index.rule]].T
+            own = np.flatnonzero(parent < len(common))
+            probability = probability.copy()
+            probability[own] -= left[first[own], parent[own]] * right[second[own], parent[own]]
+        bounds = projection.boundaries
+        return CutRules(
+            index.pair_of.ravel().astype(np.int16 if len(index.right) < _SHORT else np.int32),
+            index.pair_begin,
+            index.parent,
+            probability.astype(self.precision),
+            np.ascontiguousarray(left, self.precision),
+            np.ascontiguousarray(right, self.precision),
+            order,
+            bounds.bigram,
+            np.ascontiguousarray(bounds.after[:, order[:interminals]], self.precision),
+            np.ascontiguousarray(bounds.before[:, order[:interminals]], self.precision),
+        )
+
+    @cached_property
+    def _roots(self) -> dict[bool, NDArray[np.floating]]:
+        """How often each symbol is the root of a sentence, and of any part of one."""
+        projection = self.projection
+        whole, part = (root[self._order].astype(self.precision) for root in (projection.root, projection.anywhere))
+        return {False: whole, True: part}
+
+    @cached_property
+    def _spaces(self) -> list[Space]:
+        """Those that are not in use."""
+        return []
+
+    def _space(self) -> Space:
+        """Room that no other thread uses."""
+        return self._spaces.pop() if self._spaces else make_space(self.rules)
+
+    @cached_property
+    def _closing(self) -> dict[bool, Closing]:
+        """What closes cells, and what closes none."""
+        grammar, table = self.projection.grammar, self.projection.leaves
+        own = Closing(grammar.closing_weight, grammar.closing_least, table.tag)
+        return {True: own, False: own._replace(weight=own.weight[:0])}
+
+    def stage(
+        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closing: bool
+    ) -> FirstStage:
+        """The chart of what is probable over a sentence with these leaves; `closing` lets cells stay closed."""
+        space, allowed = self._space(), masks or self._all(leaves)
+        least = pruning.coarse_threshold, pruning.coarse_edge_threshold
+        stage: FirstStage = first_stage(
+            leaves,
+            self._closing[closing],
+            self.rules,
+            self.projection.index,
+            self._roots[anywhere],
+            limits_of(pruning),
+            allowed,
+            least,
+            space,
+        )
+        self._spaces.append(space)
+        return stage
+
+    def grow(self, leaves: Leaves, pruning: Pruning) -> tuple[NDArray[np.int32], NDArray[np.int32], Numbers]:
+        """The items over a sentence: where those of each cell begin, their symbols and inside numbers."""
+        words, contexts, *_ = scaled_words(leaves.begin, leaves.symbol, leaves.weight, self.rules)
+        chart = grow_cut(words, contexts, self.rules, limits_of(pruning), self._all(leaves), self._space())
+        begin = cell_begins(chart)
+        return begin, self.rules.name[chart.symbol[: begin[-1]]], chart.inside[: begin[-1]]
+
+    def _all(self, leaves: Leaves) -> SpanMasks:
+        masks: SpanMasks = everything(len(leaves.begin) - 1, len(self.projection.grammar.interminals))
+        return masks
+
+
+def limits_of(pruning: Pruning) -> Limits:
+    """What is cut while a chart grows."""
+    return Limits(pruning.floor, pruning.beam, pruning.unseen_rigour)
