@@ -37,11 +37,11 @@ import latentgram.lpcfg.parse.cascade as cascade
 import latentgram.lpcfg.parse.cutting as cutting
 from harness import explain, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
 from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"
-FULL = Pruning()
+FULL = WITH_CLOSING
 LONG = 249
 STAGES = ("first", "small", "full", "rest")
 

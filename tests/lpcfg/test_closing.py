@@ -11,6 +11,7 @@ from latentgram.lpcfg import closing
 from latentgram.lpcfg.kernels import closing as kernel
 from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks, everything
 from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.pruning import WITH_CLOSING
 
 BANK = lg.demo_treebank(300, seed=0)
 
@@ -121,8 +122,8 @@ def test_what_is_asked_for_its_probability_never_closes(grammar: lg.LPCFG) -> No
     """Even if all cells would be closed: scores, marginals and charts that nothing prunes stay what they are."""
     shut, gold = closed_but_for(grammar, 1e9), lg.demo_treebank(5, seed=7)
     none = dataclasses.replace(grammar, closing_weight=np.zeros(0, np.int8))
-    pairs = [(lg.Parser(shut), lg.Parser(none))]
-    pairs.append(tuple(lg.Parser(model, pruning=lg.Pruning.none()) for model in (shut, none)))
+    prunings = WITH_CLOSING, lg.Pruning.none()
+    pairs = [tuple(lg.Parser(model, pruning=each) for model in (shut, none)) for each in prunings]
     for closing_parser, plain in pairs:
         for tree in gold:
             assert closing_parser.score(tree).to_json() == plain.score(tree).to_json()
@@ -135,7 +136,7 @@ def test_a_sentence_that_closing_leaves_without_a_tree_is_parsed_without_it(gram
     shut = closed_but_for(grammar, 1e9)
     none = dataclasses.replace(grammar, closing_weight=np.zeros(0, np.int8))
     for tree in lg.demo_treebank(5, seed=7):
-        one, other = lg.Parser(shut).parse(tree.words), lg.Parser(none).parse(tree.words)
+        one, other = (lg.Parser(model, pruning=WITH_CLOSING).parse(tree.words) for model in (shut, none))
         assert one.to_json() == other.to_json()
         assert not one.fallback
 

@@ -5,11 +5,11 @@ treebank, and with those that the grammar's bigram model of tags finds, a few of
 the model knows these words too well.
 
 A cell is closed if its score is below a least score. It is chosen on trees that were kept out of learning: the
-greatest score below which at most one in a thousand nodes of these trees lies. A treebank with too few nodes to
-tell gets no closing at all. Weights are rounded to bytes, of which most are zero and take no room in a file.
+greatest score below which at most one in two thousand nodes of these trees lies. A treebank with too few nodes to
+tell gets no closing at all. Weights are rounded to bytes: a quarter of a megabyte.
 
-Cost: passes · 2 · trees · 30 n²/2 look-ups, at most for `MOST` trees spread over the treebank, and the same again
-for each part that is kept out.
+Cost: passes · 2 · trees · 30 n²/2 look-ups, at most for `MOST` trees spread over the treebank; as often as parts
+have to be kept out to have nodes enough, which is once for all but small treebanks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST = 3_000
 PASSES, STEP, WORTH, NOISE = 3, 0.07, 3.0, 0.04
 """How often all lessons are gone through, the size of steps, what a node counts beside a span that is none, and
 the share of the model's tags that are changed."""
-LOST = 1e-3
+LOST = 5e-4
 """The share of nodes that may be lost."""
 ENOUGH, FEWEST = 10_000, 1_000
 """Nodes on which a least score is chosen, if there are so many, and below which it cannot be."""

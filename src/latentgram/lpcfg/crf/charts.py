@@ -31,9 +31,8 @@ from latentgram.lpcfg.crf.kernels.marginals import log_shares
 from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.cascade import Cascade, usual_pruning
 from latentgram.lpcfg.parse.labels import LabelTable
-from latentgram.lpcfg.parse.pruning import Pruning
 
 Learn = Callable[[Treebank[Tree]], LPCFG | Ensemble]
 
@@ -50,7 +49,7 @@ class Teacher:
         """Two for each tree, with the tags of the treebank and without; none where there is no parse."""
         grammars = self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
         first = grammars[0]
-        cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads).table
+        cascade, symbols = Cascade(grammars, usual_pruning(grammars)), GrammarSymbols(first, self.heads).table
         names = Alphabet((*first.interminals, *first.preterminals))
         table = LabelTable(names, len(first.interminals))
         chains = table.begin, table.flat

@@ -69,7 +69,7 @@ class ChartCRFBackend(PhraseBackend):
     def __init__(
         self, model: ChartCRF, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
     ) -> None:
-        super().__init__(model.grammar, decoder or Brackets(), pruning or Pruning())
+        super().__init__(model.grammar, decoder or Brackets(), pruning)
         self.model = model
         self._codes = WordCodes()
 

@@ -44,7 +44,7 @@ from latentgram.lpcfg.kernels.draws import draw_exactly
 from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade, Posterior
+from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
     Nodes,
@@ -53,7 +53,7 @@ from latentgram.lpcfg.parse.labels import (
     span_marginals,
     span_masks,
 )
-from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
+from latentgram.lpcfg.parse.pruning import Pruning
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -181,7 +181,7 @@ class PhraseBackend:
                 f"{type(self.decoder).__name__} is for dependency trees; phrases are decoded by Goodman, MaxRule, "
                 "Viterbi or Brackets"
             )
-        self.cascade = Cascade(grammars, pruning or (PLAIN if plain else Pruning()))
+        self.cascade = Cascade(grammars, pruning or usual_pruning(grammars))
 
     @cached_property
     def symbols(self) -> Alphabet:

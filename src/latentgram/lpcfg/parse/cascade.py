@@ -36,7 +36,7 @@ from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.cutting import Cutter
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import PLAIN, WITH_CLOSING, Pruning
 from latentgram.lpcfg.parse.weighing import TreeWeights
 
 Ints = NDArray[np.int32]
@@ -309,6 +309,13 @@ class Cascade:
     def _chart_weights(self) -> tuple[TreeWeights, ...]:
         index, finest = self.projection.index, self._single[False][-1]
         return tuple(TreeWeights(*each, index) for each in zip(self.finest, finest, strict=True))
+
+
+def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:
+    """How these grammars are pruned where nothing else is asked for."""
+    if len(grammars) == 1 and grammars[0].plain:
+        return PLAIN
+    return WITH_CLOSING if grammars[0].closing_weight.size else Pruning()
 
 
 def _geometric_mean(parts: list[Floats]) -> Array:

@@ -18,7 +18,7 @@ from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.parse.pruning import Pruning
 
 _COMMON = 160
-"""Unseen rules are looked at for so many of the commonest parents: others gain nothing by them."""
+"""Where cells may stay closed, unseen rules are looked at for so many of the commonest parents."""
 _SHORT = 2**15
 """So many pairs of children can be numbered in two bytes."""
 
@@ -48,7 +48,7 @@ class Cutter:
         probability, unseen = projection.rule[index.rule], projection.index.unseen
         left, right = np.zeros((2, symbols, 0))
         if projection.unseen:
-            common = order[: min(interminals, _COMMON)]
+            common = order[: min(interminals, _COMMON) if grammar.closing_weight.size else interminals]
             left, right = (unseen.weight * unseen.left)[order][:, common], unseen.right[order][:, common]
             parent, first, second = rank[grammar.rules[index.rule]].T
             own = np.flatnonzero(parent < len(common))

@@ -41,9 +41,9 @@ class Pruning:
 
     none: ClassVar[_None] = _None()
 
-    floor: float = 1e-4
+    floor: float = 3e-5
     """Least estimated posterior of an item while the coarse chart grows."""
-    beam: float = 1e-3
+    beam: float = 3e-4
     """The same, relative to the best item over the same words."""
     unseen_rigour: float = 10.0
     """How much more is asked, while the chart grows, of items that come about by unseen rules only."""
@@ -110,3 +110,5 @@ def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str
 PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
 """For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
 and all edges between them."""
+WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3)
+"""For grammars that know which cells may stay closed: what is left needs less room."""
