@@ -32,9 +32,10 @@ class Cutter:
 
     @cached_property
     def _order(self) -> NDArray[np.int32]:
-        """The interminals, the commonest first, and the preterminals."""
+        """The interminals and the preterminals; the commonest first where others have no unseen rules."""
         grammar, interminals = self.projection.grammar, len(self.projection.grammar.interminals)
-        common = np.argsort(-grammar.symbol_count[:interminals], kind="stable")
+        worth = grammar.symbol_count[:interminals] * (grammar.closing_weight.size > 0)
+        common = np.argsort(-worth, kind="stable")
         return np.append(common, np.arange(interminals, len(grammar.states))).astype(np.int32)
 
     @cached_property
