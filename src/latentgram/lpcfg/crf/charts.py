@@ -3,8 +3,9 @@
 A grammar is far surer of the trees it was learned from than of any others, so charts of these would teach a layer
 above it to believe in everything the grammar says. `jackknifed` learns one grammar for each of some contiguous
 parts of a treebank, from all other parts, and has it make the charts of that part: once with the tags of the
-treebank and once with its own, so that one layer serves both. Parts are independent of each other, and may be
-worked on anywhere; their order is that of the treebank.
+treebank and once with its own, so that one layer serves both. These charts have more in them than those of parsing
+(the thresholds are lower), for a layer must also learn what is wrong. Parts are independent of each other, and may
+be worked on anywhere; their order is that of the treebank.
 
 Cost: the learning of so many grammars, and two parses of every sentence. A chart takes about 10 kB.
 """
@@ -31,8 +32,9 @@ from latentgram.lpcfg.crf.kernels.marginals import log_shares
 from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.cascade import Cascade, usual_pruning
+from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.labels import LabelTable
+from latentgram.lpcfg.parse.pruning import Pruning
 
 Learn = Callable[[Treebank[Tree]], LPCFG | Ensemble]
 
@@ -49,7 +51,7 @@ class Teacher:
         """Two for each tree, with the tags of the treebank and without; none where there is no parse."""
         grammars = self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
         first = grammars[0]
-        cascade, symbols = Cascade(grammars, usual_pruning(grammars)), GrammarSymbols(first, self.heads).table
+        cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads).table
         names = Alphabet((*first.interminals, *first.preterminals))
         table = LabelTable(names, len(first.interminals))
         chains = table.begin, table.flat
