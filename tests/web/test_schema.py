@@ -24,6 +24,7 @@ OPERATIONS = (
     "POST /api/model/save",
     "GET /api/queue",
     "POST /api/queue",
+    "POST /api/queue/assign",
     "POST /api/queue/take",
     "POST /api/note",
     "GET /api/trees",

@@ -45,7 +45,7 @@ def fit_parser(
 
     >>> import latentgram as lg
     >>> trees = lg.demo_dependencies(100, seed=0)
-    >>> parser = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(passes=2))
+    >>> parser = fit_parser(lg.SHAG, trees, by=lg.Counting(), tagger=lg.Gradient(passes=3))
     >>> parser.parse("the dog sleeps .").tree.xpos
     ('DT', 'NN', 'VBZ', '.')
     """

@@ -38,9 +38,9 @@ class UDParser(Summarised):
 
     >>> import latentgram as lg
     >>> model = lg.fit(lg.UDParser, lg.demo_dependencies(100, seed=0), by=lg.Gradient(passes=2, folds=2))
-    >>> tree = lg.Parser(model).parse("the dogs sleep .").tree
+    >>> tree = lg.Parser(model).parse("The boxes open .").tree
     >>> tree.lemmas, tree.upos
-    (('the', 'dog', 'sleep', '.'), ('DET', 'NOUN', 'VERB', 'PUNCT'))
+    (('the', 'box', 'open', '.'), ('DET', 'NOUN', 'VERB', 'PUNCT'))
     """
 
     segmenter: Segmenter

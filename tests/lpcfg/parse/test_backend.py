@@ -18,7 +18,7 @@ from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
 from latentgram.parser.parser import Parser
 from latentgram.shag.model import SHAG
 from latentgram.store import load, save
@@ -187,7 +187,7 @@ def test_a_parser_takes_its_pruning(tmp_path):
     sentence = Sentence(bank[3].words)
     exact, usual = Parser(grammar, pruning=EXACT), Parser(grammar)
     assert exact.backend.cascade.pruning == EXACT
-    assert usual.backend.cascade.pruning == Pruning()
+    assert usual.backend.cascade.pruning == WITH_CLOSING
     whole, part = (parser.backend.cascade for parser in (exact, usual))
     items = [len(cascade.posterior(cascade.leaves.of(sentence)).item) for cascade in (whole, part)]
     assert items[0] > items[1]
