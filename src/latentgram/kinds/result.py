@@ -61,7 +61,8 @@ class Parse:
     entropy: float = math.nan
     expected: float = math.nan
     conditional: bool = False
-    """Whether the model has only p(tree | sentence), which then is in `tree_logprob`."""
+    """Whether there is only p(tree | sentence), which then is in `tree_logprob`: the model has no other, or it gives
+    the sentence the probability 0."""
     relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
     lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
@@ -152,6 +153,8 @@ class Parse:
             )
             if plain.get("probability") == 0 and plain["tree_logprob"] is None:
                 numbers["tree_logprob"] = -math.inf
+            if "tree" in plain and plain.get("conditional"):
+                numbers["logprob"] = -math.inf
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"this is not a parse in its JSON form: {error!r}") from None
         return cls(

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import item_posteriors, random_lpcfg, tree_probabilities
 
+from latentgram.data.brackets import parse_tree
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.learners import Clustering, Counting, Spectral
+from latentgram.kinds.result import Parse
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG, Ensemble
@@ -215,3 +217,16 @@ def test_a_parser_takes_its_pruning(tmp_path):
 def test_thresholds_out_of_range(field, value):
     with pytest.raises(SettingError, match=f"Pruning.{field} must be"):
         Pruning(**{field: value})
+
+
+def test_words_that_the_grammar_cannot_derive_have_trees_but_no_probability():
+    bank = Treebank.of([parse_tree("(S (A a) (B b))"), parse_tree("(S (B b) (A c))")])
+    parser = Parser(fit(LPCFG, bank, by=Counting(rare=0, pull=0.0)))
+    parse = parser.parse(["b", "b"])
+    assert parse.logprob == -math.inf
+    assert parse.conditional
+    assert 0 < parse.probability <= 1
+    assert math.exp(parse.tree_logprob) == pytest.approx(parse.probability)
+    again = Parse.from_json(parse.to_json())
+    assert (again.logprob, again.tree_logprob, again.conditional) == (parse.logprob, parse.tree_logprob, True)
+    assert not parser.parse(["a", "b"]).conditional

@@ -84,7 +84,9 @@ class ChartCRFBackend(PhraseBackend):
         if phrases is None:
             return leaves, None
         weighed = self._weighed(sentence, phrases.posterior)
-        return leaves, LayerPhrases(self.cascade, self.table, leaves, weighed, phrases.masks)
+        return leaves, LayerPhrases(
+            self.cascade, self.table, leaves, weighed, phrases.masks, widened=phrases.widened
+        )
 
     def _weighed(self, sentence: Sentence, posterior: Posterior) -> Posterior:
         """The posteriors of the layer on the chart of the grammar's."""

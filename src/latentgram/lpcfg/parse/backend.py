@@ -68,6 +68,7 @@ class Decoded(NamedTuple):
     fallback: bool = False
     entropy: float = math.nan
     expected: float = math.nan
+    conditional: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,9 @@ class Phrases:
     posterior: Posterior
     masks: SpanMasks | None = None
     anywhere: bool = False
+    widened: bool = False
+    """Whether words were given preterminals that the grammar never has over them: p(sentence) is 0, and what there
+    is to say of trees is p(tree | sentence) with the wider lexicon."""
 
     @property
     def chart(self) -> PackedChart:
@@ -113,8 +117,6 @@ class Phrases:
 
     def tree_logprob(self, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(tree, sentence), in the chart's precision unless it is to be `exact`."""
-        if self.posterior.logprob == -math.inf:
-            return -math.inf
         return self.cascade.tree_logprob(self.leaves, symbol, size, exact=exact)
 
     def _told(self, symbol: Ints, size: Ints) -> Told:
@@ -128,14 +130,10 @@ class Phrases:
     def decoded(self, symbol: Ints, size: Ints) -> Decoded:
         """A tree with all that is said about it."""
         nodes, expected, entropy = self._told(symbol, size)
-        return Decoded(
-            Nodes(symbol, size, nodes),
-            self.posterior.logprob,
-            self.tree_logprob(symbol, size),
-            False,
-            entropy,
-            expected,
-        )
+        sentence, tree = self.posterior.logprob, self.tree_logprob(symbol, size)
+        if self.widened:
+            sentence, tree = -math.inf, tree - sentence
+        return Decoded(Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, self.widened)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
@@ -213,6 +211,7 @@ class PhraseBackend:
                 tree.fallback,
                 tree.entropy,
                 tree.expected,
+                tree.conditional,
             )
             for sentence, made, tree in zip(sentences, assembled, trees, strict=True)
         ]
@@ -241,10 +240,8 @@ class PhraseBackend:
                     continue
             posterior = self.cascade.posterior(leaves, masks=masks, closing=closing)
             if posterior is not None:
-                if look == lookup.every:
-                    # The lexicon was widened to find a tree: under the grammar these words have none.
-                    posterior = posterior._replace(logprob=-math.inf)
-                return leaves, Phrases(self.cascade, table, leaves, posterior, masks)
+                widened = look == lookup.every
+                return leaves, Phrases(self.cascade, table, leaves, posterior, masks, widened=widened)
             without.append(leaves)
             if sentence.tags is not None:
                 break
