@@ -61,8 +61,8 @@ class Parse:
     entropy: float = math.nan
     expected: float = math.nan
     conditional: bool = False
-    """Whether there is only p(tree | sentence), which then is in `tree_logprob`: the model has no other, or p of the
-    sentence is 0."""
+    """Whether there is only p(tree | sentence), which then is in `tree_logprob`: the model has no other, or
+    p(sentence) is 0."""
     relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
     lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
