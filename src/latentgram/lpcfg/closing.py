@@ -28,6 +28,7 @@ from latentgram.lpcfg.kernels.closing import BITS, UNIT, learn_sentence, span_sc
 from latentgram.lpcfg.kernels.contexts import filter_tags
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.parse.labels import cells_of
 from latentgram.lpcfg.parse.projection import Projection
 
 Longs = NDArray[np.int64]
@@ -112,7 +113,7 @@ def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generat
             continue
         width = binary.end[nodes] - binary.begin[nodes]
         is_node = np.zeros(length * (length + 1) // 2, bool)
-        is_node[(width - 1) * length - (width - 1) * (width - 2) // 2 + binary.begin[nodes]] = True
+        is_node[cells_of(length, binary.begin[nodes], width)] = True
         for asked in (sentence, Sentence(sentence.words)):
             leaves = table.of(asked)
             tag = tags_of(leaves, table, bigram)

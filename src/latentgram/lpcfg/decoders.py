@@ -98,7 +98,7 @@ def _best(chart: PackedChart, item_gain: Floats, edge_gain: Floats, count: int) 
     return chart.item_symbol[items][None], size[None]
 
 
-def _parents(chart: PackedChart) -> Ints:
+def parents_of_edges(chart: PackedChart) -> Ints:
     """[edges] the parent item of each edge."""
     splits = np.repeat(np.diff(chart.split_begin), np.diff(chart.parent_begin))
     return np.repeat(chart.parent_item, splits)
@@ -135,7 +135,7 @@ class Goodman:
         if self.over == "nodes":
             return worth * item, np.zeros_like(edge)
         over_phrases = np.arange(len(item)) >= chart.cell_begin[chart.length]
-        return np.where(over_phrases, 0.0, item), worth[_parents(chart)] * edge
+        return np.where(over_phrases, 0.0, item), worth[parents_of_edges(chart)] * edge
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
         """The best trees by the sum of gains."""

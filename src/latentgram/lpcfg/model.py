@@ -154,6 +154,11 @@ class LPCFG(Summarised):
             f"up to {int(self.states.max(initial=0))} states per symbol"
         )
 
+    @property
+    def closes(self) -> bool:
+        """Whether it knows which cells of a chart may stay closed."""
+        return len(self.closing_weight) > 0
+
     @cached_property
     def plain(self) -> bool:
         """Whether it is a plain PCFG: one state per symbol, and all numbers are probabilities.

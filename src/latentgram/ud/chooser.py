@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from latentgram.arcs.model import HashedWeights
 from latentgram.data.invariants import ANY, below, holds, offsets, rising, shape
+from latentgram.ud.averaging import Arrays, Learning, averaged_weights
 from latentgram.ud.kernels.choosing import (
     LEVELS,
     MOST,
@@ -123,16 +124,6 @@ Result = str | tuple[str, ...]
 """A lemma, or the words of a token."""
 
 
-@dataclass(frozen=True)
-class Learning:
-    """How a chooser is learned."""
-
-    passes: int
-    step: float
-    bits: int
-    seed: int
-
-
 def learn_chooser(
     items: Items,
     scripts: Sequence[str],
@@ -147,19 +138,19 @@ def learn_chooser(
     effects = effects_of(names)
     outright = np.array([is_outright(script) for script in names], np.bool_)
     known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects[0], gold))
-    weights, squares, drift = (np.zeros(1 << how.bits, np.float32) for _ in range(3))
-    rng = np.random.default_rng(how.seed)
     rare = (np.bincount(items.words.form) <= RARE)[items.words.form]
-    for done in range(how.passes):
-        loss = learn_pass(
-            rng.permutation(len(items)), items.forms, items.words, *effects, known, gold, rare, done, how.step,
-            float(done * len(items)), weights, squares, drift, how.bits,
+
+    def one_pass(done: int, order: Ints, arrays: Arrays) -> float:
+        return float(
+            learn_pass(
+                order, items.forms, items.words, *effects, known, gold, rare, done, how.step,
+                float(done * len(items)), *arrays, how.bits,
+            )
         )  # fmt: skip
-        report(done + 1, loss / len(items))
-    mean = weights - drift / (how.passes * len(items))
-    mean[np.abs(mean) < SMALLEST] = 0.0
+
+    weights = averaged_weights(how, len(items), len(items), one_pass, report)
     seen = known.key, known.start, known.script, known.result, known.times
-    return Chooser(names, *seen, HashedWeights.of(mean), how.bits, splits)
+    return Chooser(names, *seen, weights, how.bits, splits)
 
 
 def effects_of(scripts: Sequence[str]) -> tuple[Scripts, NDArray[np.int32]]:
@@ -194,10 +185,6 @@ def lowered(word: str) -> str:
     """A word in small letters, as many as it has."""
     small = word.lower()
     return small if len(small) == len(word) else "".join(sign.lower()[:1] for sign in word)
-
-
-SMALLEST = 0.01
-"""Weights smaller than this are not kept."""
 
 
 def _proposals(

@@ -20,7 +20,8 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
-from latentgram.ud.chooser import Chooser, Items, Learning, codes_of, learn_chooser
+from latentgram.ud.averaging import Learning
+from latentgram.ud.chooser import Chooser, Items, codes_of, learn_chooser
 from latentgram.ud.scripts import applied, script_between
 from latentgram.ud.settings import GradientLemmatiser
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latentgram.ud.chooser import Chooser, Items, Learning, codes_of, learn_chooser
+from latentgram.ud.averaging import Learning
+from latentgram.ud.chooser import Chooser, Items, codes_of, learn_chooser
 from latentgram.ud.scripts import WHOLE, split_between, split_of
 
 Split = tuple[tuple[str, ...], float]

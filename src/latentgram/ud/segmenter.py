@@ -26,7 +26,8 @@ from latentgram.data.surface import Surface, Token, paragraphs_of
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
-from latentgram.ud.chooser import SMALLEST, Codes, Learning, codes_of, letters_of
+from latentgram.ud.averaging import Arrays, Learning, averaged_weights
+from latentgram.ud.chooser import Codes, codes_of, letters_of
 from latentgram.ud.kernels.segmenting import (
     BLANK,
     learn_ends,
@@ -276,39 +277,34 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     words = np.unique(word_codes(*letters_of(often))) if sparse and often else np.zeros(0, np.uint64)
     usual = (form for form in often if form.islower() and forms[form] > forms[form[:1].upper() + form[1:]])
     small = np.unique(codes_of(usual))
-    passes = _Passes(settings, context, [])
+    how = Learning(settings.passes, settings.step, BITS, settings.seed)
+    passes = _Passes(how, context, [])
     joins = any(" " in form for form in forms)
     ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
-    how = Learning(settings.passes, settings.step, BITS, settings.seed)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], how)
     return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)))
 
 
-Arrays = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
-"""Weights, the sums of their squared gradients, and their drift."""
-
-
 class _Passes(NamedTuple):
-    """Passes over data in new orders, and what is seen on the way."""
+    """How weights are learned, and what is seen on the way."""
 
-    settings: GradientSegmenter
+    how: Learning
     context: Context
     trace: list[dict[str, float]]
 
     def learn(
         self, what: str, count: int, moments: int, one: Callable[[Ints, float, Arrays], float]
     ) -> HashedWeights:
-        """Weights after all passes over `count` things, the mean over all moments."""
-        arrays = np.zeros((3, 1 << BITS), np.float32)
-        weights, squares, drift = arrays
-        rng = np.random.default_rng(self.settings.seed)
-        for done in range(self.settings.passes):
-            loss = one(rng.permutation(count), float(done * moments), (weights, squares, drift)) / max(moments, 1)
-            self.context.progress.step(f"learning {what}", done + 1, self.settings.passes, loss=loss)
-            self.trace.append({"pass": float(done + 1), "loss": loss})
-        mean = weights - drift / max(self.settings.passes * moments, 1)
-        mean[np.abs(mean) < SMALLEST] = 0.0
-        return HashedWeights.of(mean)
+        """Weights after all passes over `count` things with so many moments."""
+
+        def report(done: int, loss: float) -> None:
+            self.context.progress.step(f"learning {what}", done, self.how.passes, loss=loss)
+            self.trace.append({"pass": float(done), "loss": loss})
+
+        def one_pass(done: int, order: Ints, arrays: Arrays) -> float:
+            return one(order, float(done * moments), arrays)
+
+        return averaged_weights(self.how, count, moments, one_pass, report)
 
 
 def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, passes: _Passes) -> HashedWeights:
@@ -324,7 +320,7 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
     begin, end, gold = start[:-1][number[place]], start[1:][number[place]], is_end[place]
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        step = passes.settings.step
+        step = passes.how.step
         return float(learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, *arrays, BITS))
 
     return passes.learn("token ends", len(place), len(place), one)
@@ -338,6 +334,6 @@ def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Pa
     tokens = described(forms, space, small)
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        return float(learn_sentences(order, start, *tokens, gold, passes.settings.step, moment, *arrays, BITS))
+        return float(learn_sentences(order, start, *tokens, gold, passes.how.step, moment, *arrays, BITS))
 
     return passes.learn("sentence ends", len(paragraphs), len(forms) - len(paragraphs), one)

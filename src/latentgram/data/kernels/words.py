@@ -133,10 +133,22 @@ def number_words(data, place, slots, pool, used, tokens, count, newline, grow):
 
 
 @njit()
+def write_digits(number, least, out, size):
+    """Write a whole number with so many digits at least behind the first `size` bytes; how many there are then."""
+    digits, rest = least, number // 10**least
+    while rest > 0:
+        digits += 1
+        rest //= 10
+    for place in range(size + digits - 1, size - 1, -1):
+        out[place] = 48 + number % 10
+        number //= 10
+    return size + digits
+
+
+@njit()
 def write_rows(grams, counts, pool, start, out):
     """Write lines `w1 w2<TAB>count` as bytes; how many. Word n has the bytes `pool[start[n] : start[n + 1]]`."""
     size = 0
-    digits = np.empty(20, np.uint8)
     for row in range(grams.shape[0]):
         for column in range(grams.shape[1]):
             if column > 0:
@@ -147,14 +159,7 @@ def write_rows(grams, counts, pool, start, out):
                 size += 1
         out[size] = 9
         size += 1
-        rest, used = counts[row], 0
-        while rest > 0 or used == 0:
-            digits[used] = 48 + rest % 10
-            rest //= 10
-            used += 1
-        for k in range(used - 1, -1, -1):
-            out[size] = digits[k]
-            size += 1
+        size = write_digits(counts[row], 1, out, size)
         out[size] = 10
         size += 1
     return size

@@ -20,7 +20,7 @@ from latentgram.lpcfg.crf.kernels.features import Symbols
 from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors, tree_log_share
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
-from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
+from latentgram.lpcfg.decoders import Brackets, PhraseDecoder, parents_of_edges
 from latentgram.lpcfg.kernels.chart_trees import k_best_trees
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
@@ -57,8 +57,9 @@ class LayerPhrases(Phrases):
             logs, edges = np.log(self.item), np.log(self.edge)
         roots = slice(chart.cell_begin[-2], None)
         gain[roots] = logs[roots]
-        parents = np.repeat(chart.parent_item, np.repeat(np.diff(chart.split_begin), np.diff(chart.parent_begin)))
-        shares = np.subtract(edges, logs[parents], out=np.full(len(edges), -np.inf), where=edges > -np.inf)
+        shares = np.subtract(
+            edges, logs[parents_of_edges(chart)], out=np.full(len(edges), -np.inf), where=edges > -np.inf
+        )
         items, sizes = k_best_trees(chart, gain, shares, count)
         return chart.item_symbol[items], sizes
 

@@ -173,7 +173,7 @@ class Cascade:
     @property
     def closes(self) -> bool:
         """Whether the grammar says which cells may stay closed."""
-        return self.pruning.cuts and self.finest[0].closing_weight.size > 0
+        return self.pruning.cuts and self.finest[0].closes
 
     def _first(
         self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closed: bool
@@ -315,7 +315,7 @@ def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:
     """How these grammars are pruned where nothing else is asked for."""
     if len(grammars) == 1 and grammars[0].plain:
         return PLAIN
-    return WITH_CLOSING if grammars[0].closing_weight.size else Pruning()
+    return WITH_CLOSING if grammars[0].closes else Pruning()
 
 
 def _geometric_mean(parts: list[Floats]) -> Array:

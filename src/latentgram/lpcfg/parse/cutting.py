@@ -34,7 +34,7 @@ class Cutter:
     def _order(self) -> NDArray[np.int32]:
         """The interminals and the preterminals; the commonest first where others have no unseen rules."""
         grammar, interminals = self.projection.grammar, len(self.projection.grammar.interminals)
-        worth = grammar.symbol_count[:interminals] * (grammar.closing_weight.size > 0)
+        worth = grammar.symbol_count[:interminals] * grammar.closes
         common = np.argsort(-worth, kind="stable")
         return np.append(common, np.arange(interminals, len(grammar.states))).astype(np.int32)
 
@@ -49,7 +49,7 @@ class Cutter:
         probability, unseen = projection.rule[index.rule], projection.index.unseen
         left, right = np.zeros((2, symbols, 0))
         if projection.unseen:
-            common = order[: min(interminals, _COMMON) if grammar.closing_weight.size else interminals]
+            common = order[: min(interminals, _COMMON) if grammar.closes else interminals]
             left, right = (unseen.weight * unseen.left)[order][:, common], unseen.right[order][:, common]
             parent, first, second = rank[grammar.rules[index.rule]].T
             own = np.flatnonzero(parent < len(common))

@@ -136,11 +136,12 @@ class LabelTable:
         number = self.labels.encode(label.tolist())
         column = number + repeat * len(self.labels)
         known = (number != ABSENT) & (column < self.columns)
-        cell = _cell(int(end[0]), first, end - first)
+        cell = cells_of(int(end[0]), first, end - first)
         return np.where(known, posteriors[cell, np.where(known, column, 0)], 0.0)
 
 
-def _cell(length: int, first: Ints, width: Ints) -> Ints:
+def cells_of(length: int, first: NDArray[np.integer], width: NDArray[np.integer]) -> Ints:
+    """The numbers of the cells over spans of a sentence."""
     return np.asarray((width - 1) * length - (width - 1) * (width - 2) // 2 + first)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latentgram.compiling import njit
+from latentgram.data.kernels.words import write_digits
 from latentgram.numeric.search import find
 
 MOST = 8
@@ -125,7 +126,6 @@ def score_grams(model, tokens, logs):
 def write_logs(logs, out):
     """Write numbers with five digits after the point, one per line, as bytes of at most `LINE` each; how many."""
     size = 0
-    digits = np.empty(LINE, np.uint8)
     for log in logs:
         if log < 0.0:
             out[size] = 45
@@ -134,18 +134,10 @@ def write_logs(logs, out):
             out[size], out[size + 1], out[size + 2] = 105, 110, 102
             size += 3
         else:
-            rest = np.int64(np.rint(abs(log) * 1e5))
-            used = 0
-            while rest > 0 or used < 6:
-                digits[used] = 48 + rest % 10
-                rest //= 10
-                used += 1
-            for k in range(used - 1, -1, -1):
-                out[size] = digits[k]
-                size += 1
-                if k == 5:
-                    out[size] = 46
-                    size += 1
+            number = np.int64(np.rint(abs(log) * 1e5))
+            size = write_digits(number // 100_000, 1, out, size)
+            out[size] = 46
+            size = write_digits(number % 100_000, 5, out, size + 1)
         out[size] = 10
         size += 1
     return size

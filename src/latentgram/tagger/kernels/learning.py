@@ -2,11 +2,10 @@
 
 After each sentence x with tags t every weight moves along the gradient of log p(t | x),
 
-    g = (how often its feature is in t) − E[how often | x],     w ← w + step · g / sqrt(1 + Σ g²),
+    g = (how often its feature is in t) − E[how often | x],
 
-the sum being over its past gradients (AdaGrad). The weights used in the end are the mean over all sentences: with
-`drift` = Σ (change · number of the sentence), mean = w − drift / sentences. O(Σ K³) per sentence for the sums over
-K candidates per token, and the weights of the features that fire at tokens with more than one.
+by numeric/adagrad.py, a moment being a sentence. O(Σ K³) per sentence for the sums over K candidates per token,
+and the weights of the features that fire at tokens with more than one.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.compiling import njit
+from latentgram.numeric.adagrad import move
 from latentgram.tagger.kernels.chain import expectations, note, triple_index
 from latentgram.tagger.kernels.scores import Rows, chosen, narrow, score_token
 
@@ -42,14 +42,6 @@ class Observed(NamedTuple):
     """[tokens with more than one candidate, FEATURES] the rows of their weights, −1 for none."""
     feature_row: NDArray[np.int32]
     """The row of `features` of each token."""
-
-
-@njit()
-def _move(moving, place, gradient, step, moment):
-    moving.squares[place] += gradient * gradient
-    change = step * gradient / np.sqrt(1.0 + moving.squares[place])
-    moving.value[place] += change
-    moving.drift[place] += change * moment
 
 
 @njit()
@@ -107,7 +99,7 @@ def learn_round(
                     for place in range(row_start[row], row_start[row + 1]):
                         gradient = missing[row_part[place]]
                         if abs(gradient) > SMALLEST_GRADIENT:
-                            _move(weights, place, gradient, step, moment)
+                            move(weights.value, weights.squares, weights.drift, place, gradient, step, moment)
             for place in range(begin[i - first], begin[i - first + 1]):
                 for p in range(parts.start[tag[place]], parts.start[tag[place] + 1]):
                     missing[parts.part[p]] = 0.0
@@ -119,13 +111,13 @@ def learn_round(
                     gradient = -pair_missing[b, c]
                     if gradient != 0.0:
                         cell = b * (n_tags + 1) + c
-                        _move(pairs, cell, gradient, step, moment)
+                        move(pairs.value, pairs.squares, pairs.drift, cell, gradient, step, moment)
                         exponentials.pair[b, c] = np.exp(pairs.value[cell])
                         pair_missing[b, c] = 0.0
         for n in range(noted):
             index = touched[n]
             if triple_missing[index] != 0.0:
-                _move(triples, index, -triple_missing[index], step, moment)
+                move(triples.value, triples.squares, triples.drift, index, -triple_missing[index], step, moment)
                 exponentials.triple[index] = np.exp(triples.value[index])
                 triple_missing[index] = 0.0
     return loss

@@ -1,14 +1,9 @@
-"""Weights of hashed features: their sum, and a step of learning.
-
-A weight w moves along the gradient g of the log-likelihood, less far the more it has moved already (AdaGrad); the
-weights used in the end are the mean over all moments, w − drift / moments with `drift` = Σ (change · moment):
-
-    w ← w + step · g / sqrt(1 + Σ g²)
-"""
+"""Weights of hashed features: their sum, and a step of learning along the log-likelihood (numeric/adagrad.py)."""
 
 import numpy as np
 
 from latentgram.compiling import njit
+from latentgram.numeric import adagrad
 from latentgram.numeric.hashing import bucket
 
 
@@ -25,11 +20,7 @@ def score(keys, size, weights, bits):
 def move(keys, size, gradient, step, moment, weights, squares, drift, bits):
     """One step of the weights of some keys."""
     for k in range(size):
-        place = bucket(keys[k], bits)
-        squares[place] += gradient * gradient
-        change = step * gradient / np.sqrt(1.0 + squares[place])
-        weights[place] += change
-        drift[place] += change * moment
+        adagrad.move(weights, squares, drift, bucket(keys[k], bits), gradient, step, moment)
 
 
 @njit()

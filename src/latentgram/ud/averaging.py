@@ -1,0 +1,48 @@
+"""Weights of hashed features after several passes over data: the mean over all moments (numeric/adagrad.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.arcs.model import HashedWeights
+
+Arrays = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
+"""Weights, the sums of their squared gradients, and their drift."""
+
+SMALLEST = 0.01
+"""Weights smaller than this are not kept."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How weights are learned."""
+
+    passes: int
+    step: float
+    bits: int
+    seed: int
+
+
+def averaged_weights(
+    how: Learning,
+    count: int,
+    moments: int,
+    one_pass: Callable[[int, NDArray[np.int64], Arrays], float],
+    report: Callable[[int, float], None],
+) -> HashedWeights:
+    """Weights after all passes over `count` things, which have so many moments; the loss of each is reported.
+
+    `one_pass` is given the number of passes done, the order of the things, and the arrays to change.
+    """
+    weights, squares, drift = (np.zeros(1 << how.bits, np.float32) for _ in range(3))
+    rng = np.random.default_rng(how.seed)
+    for done in range(how.passes):
+        loss = one_pass(done, rng.permutation(count), (weights, squares, drift))
+        report(done + 1, loss / max(moments, 1))
+    mean = weights - drift / max(how.passes * moments, 1)
+    mean[np.abs(mean) < SMALLEST] = 0.0
+    return HashedWeights.of(mean)
