@@ -222,7 +222,7 @@ def _limit(chart, limits, masks, first, end, best):
         return 0.0
     for word in range(first, end):
         exponent += chart.exponent[word]
-    return max(math.ldexp(limits.floor, -exponent), limits.beam * best)
+    return max(math.ldexp(limits.floor, -int(exponent)), limits.beam * best)
 
 
 @njit()
@@ -319,7 +319,7 @@ def _rebalance(chart, width):
         chart.exponent[word] += here
         shift[word + 1] = shift[word] + here
     for cell in range(chart.cells[0]):
-        factor = math.ldexp(1.0, shift[chart.first[cell]] - shift[chart.end[cell]])
+        factor = math.ldexp(1.0, int(shift[chart.first[cell]] - shift[chart.end[cell]]))
         for item in range(chart.begin[cell], chart.begin[cell + 1]):
             chart.inside[item] *= factor
         for symbol in range(chart.left.shape[1]):
