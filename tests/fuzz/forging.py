@@ -13,6 +13,7 @@ without end. Forgeries are tried in processes of their own.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -259,9 +260,12 @@ def main() -> None:
         files = Path(folder) if asked.files == "new" else FILES
         if asked.files == "new":
             sys.path.insert(0, str(TESTS))
-            from fuzz.present import write
+            from fuzz.present import ask, write
 
             write(files)
+            for file in sorted(files.glob(f"*{asked.only}*.lg")):  # compiles what forgeries will need
+                with contextlib.suppress(LatentgramError):
+                    ask(store.load(file), files)
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only)
     for word, times in outcomes.most_common():
         print(f"{times:7} {word}")
