@@ -118,3 +118,24 @@ def test_what_passes_is_for_terminals(shipping, caplog, monkeypatch):
         njit()(twice)(np.ones(3))
         njit()(twice)(np.ones(3, np.float32))
     assert [hasattr(record, "passing") for record in caplog.records] == [False, True]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_code_is_compiled_again_and_kept(shipping, tmp_path, ending):
+    assert njit()(twice)(np.ones(4)) == 8
+    (file,) = (tmp_path / "cache").rglob(f"*.{ending}")
+    file.write_bytes(file.read_bytes()[:-9])
+    again = njit()(twice)
+    assert again(np.ones(4)) == 8
+    assert hits(again) == 0
+    third = njit()(twice)
+    assert third(np.ones(4)) == 8
+    assert hits(third) == 1
+
+
+def test_a_full_disk_does_not_keep_compiled_code_from_running(shipping, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kernel_cache.caching.IndexDataCacheFile, "save", full)
+    assert njit()(twice)(np.ones(4)) == 8

@@ -27,12 +27,15 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def njit(
     *,
-    nogil: bool = False,
+    nogil: bool = True,
     inline: Literal["never", "always"] = "never",
     fastmath: bool | set[str] = False,
     error_model: Literal["python", "numpy"] = "python",
 ) -> Callable[[Kernel], Dispatcher[Kernel]]:
-    """A decorator that compiles a function when it is called, or takes what was compiled before."""
+    """A decorator that compiles a function when it is called, or takes what was compiled before.
+
+    Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
+    """
     compile = numba.njit(nogil=nogil, inline=inline, fastmath=fastmath, error_model=error_model)
 
     def kept(function: Kernel) -> Dispatcher[Kernel]:

@@ -12,6 +12,7 @@ Numba looks up a function by the hash of its own file only; what is shipped is l
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
@@ -200,7 +201,12 @@ class KernelCache(caching.FunctionCache):
                     return self._impl.rebuild(target_context, data)
             except Exception:  # whatever is wrong with shipped code, it can be compiled here
                 pass
-        compiled = super().load_overload(sig, target_context)
+        try:
+            compiled = super().load_overload(sig, target_context)
+        except Exception:  # a damaged file, or code that calls a module of another version
+            compiled = None
+            with contextlib.suppress(OSError):
+                self.flush()
         if compiled is None:
             compiling.begin()
         return compiled
@@ -211,4 +217,5 @@ class KernelCache(caching.FunctionCache):
         if os.environ.get(SHIP) and self._impl.check_cachable(data):
             shipped_folder().mkdir(parents=True, exist_ok=True)
             self._shipped.save(repr(sig), self._impl.reduce(data))
-        super().save_overload(sig, data)
+        with contextlib.suppress(OSError):  # a full disk: it is compiled, and will be again next time
+            super().save_overload(sig, data)

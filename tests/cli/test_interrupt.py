@@ -97,3 +97,42 @@ def test_counting_by_way_of_files_takes_them_away(sent: signal.Signals, status: 
     assert b"Traceback" not in rest
     assert not list(place.iterdir())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "text.txt"]
+
+
+LOOP = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import os
+from latentgram.interrupt import obeying
+from latentgram.compiling import njit
+
+@njit()
+def spin(end):
+    number = 0
+    while number < end:
+        number = (number + 1) % 1000
+    return number
+
+with obeying():
+    spin(0)
+    os.write(1, b"ready")
+    spin(1000)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_compiled_loop_without_end_is_left(sent: signal.Signals, status: int, tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(LOOP)
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "loop.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert process.stdout is not None
+    process.stdout.read(5)
+    process.send_signal(sent)
+    _, told = process.communicate(timeout=20)
+    assert process.returncode == status
+    assert told == b"latentgram: interrupted\n"

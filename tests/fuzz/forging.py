@@ -1,17 +1,19 @@
 """Can a model file with a right digest and wrong contents do harm?
 
-    [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--only NAME]
+    [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--files old|new] [--only NAME]
 
-A forgery is one of the small files of tests/store/old_files with some numbers, shapes or symbols changed and its
-digest made right again. It must be refused with `ModelFileError`, or give something that answers the questions of
-tests/store/test_old_files.py, or refuses them by an error in Python: never a crash, an access out of the bounds of
-an array in compiled code (which NUMBA_BOUNDSCHECK=1 shows; give it an empty NUMBA_CACHE_DIR), an endless loop or
-memory without end. Forgeries are tried in processes of their own.
+A forgery is a small file, one of tests/store/old_files or one of the present version of every recipe (present.py),
+with some numbers, shapes or symbols changed and its digest made right again. It must be refused with
+`ModelFileError`, or give something that answers the questions of tests/store/test_old_files.py and does what its
+kind can do, or refuses that by an error in Python: never a crash, an access out of the bounds of an array in
+compiled code (which NUMBA_BOUNDSCHECK=1 shows; give it an empty NUMBA_CACHE_DIR), an endless loop or memory
+without end. Forgeries are tried in processes of their own.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -154,19 +156,20 @@ def change_document(document: Any, draw: random.Random) -> None:
         node[key] = draw.choice(("", "\0", "a" * 1000, "</s>", "nosuch", "words", "epsilon", "kind", "\ud800"))
 
 
-def outcome(seed: int, path: Path, only: str = "") -> str:
+def outcome(seed: int, path: Path, files: Path = FILES, only: str = "") -> str:
     """What comes of the forgery with this number."""
+    from fuzz.present import ask
     from store.test_old_files import answers
 
     draw = random.Random(seed)
-    file = draw.choice([file for file in sorted(FILES.glob("*.lg")) if only in file.name])
+    file = draw.choice([file for file in sorted(files.glob("*.lg")) if only in file.name])
     path.write_bytes(forge(file, draw))
     try:
         value = store.load(path)
     except ModelFileError:
         return "refused"
     try:
-        answers(value)
+        answers(value) if files == FILES else ask(value, path.parent)
     except LatentgramError:
         return "refuses to answer"
     except IndexError as error:
@@ -180,7 +183,7 @@ def outcome(seed: int, path: Path, only: str = "") -> str:
     return "answers"
 
 
-def work(first: int, last: int, only: str) -> None:
+def work(first: int, last: int, files: Path, only: str) -> None:
     """In a process of its own: try forgeries, a line for each."""
     import warnings
 
@@ -190,14 +193,14 @@ def work(first: int, last: int, only: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, last):
             print(seed, flush=True)
-            print(outcome(seed, Path(folder) / "forged.lg", only), flush=True)
+            print(outcome(seed, Path(folder) / "forged.lg", files, only), flush=True)
 
 
-def attempt(first: int, last: int, only: str = "") -> Counter[str]:
+def attempt(first: int, last: int, files: Path = FILES, only: str = "") -> Counter[str]:
     """Try forgeries; how often each outcome was seen. A forgery that ends its process is told with its number."""
     outcomes: Counter[str] = Counter()
     while first < last:
-        line = [sys.executable, __file__, "--work", str(first), str(last), "--only", only]
+        line = [sys.executable, __file__, "--work", str(first), str(last), "--folder", str(files), "--only", only]
         process = subprocess.Popen(
             line,
             stdout=subprocess.PIPE,
@@ -245,13 +248,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="files with this in their names")
+    parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
+    parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
     parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
-        work(*asked.work, asked.only)
+        work(*asked.work, asked.folder, asked.only)
         return
     started = time.monotonic()
-    outcomes = attempt(asked.seed, asked.seed + asked.rounds, asked.only)
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) if asked.files == "new" else FILES
+        if asked.files == "new":
+            sys.path.insert(0, str(TESTS))
+            from fuzz.present import ask, write
+
+            write(files)
+            for file in sorted(files.glob(f"*{asked.only}*.lg")):  # compiles what forgeries will need
+                with contextlib.suppress(LatentgramError):
+                    ask(store.load(file), files)
+        outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only)
     for word, times in outcomes.most_common():
         print(f"{times:7} {word}")
     print(f"{asked.rounds} forgeries in {time.monotonic() - started:.0f} s")

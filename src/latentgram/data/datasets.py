@@ -2,14 +2,12 @@
 
 Nothing is shipped with the library. A corpus is first looked for in the folder that `LATENTGRAM_DATA` names (as
 `dependency/en_ewt/train.conllu` and so on), then in the cache (`LATENTGRAM_CACHE`, or the system's place for
-caches), and only then fetched, from a release or a commit and never from a branch that moves. A file with a known
-checksum must have it; of a file without one, the sum of the first fetch is written down beside it, and every later
-use must agree with that.
+caches), and only then fetched, from a release or a commit and never from a branch that moves. Every file has a
+checksum here, which what is fetched, and what is in the cache, must have.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import zipfile
@@ -17,25 +15,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from latentgram.data.files import write_text
 from latentgram.errors import DataError
 from latentgram.progress import Progress, Silent
 
 DATA_VARIABLE = "LATENTGRAM_DATA"
 CACHE_VARIABLE = "LATENTGRAM_CACHE"
-CHECKSUMS = "checksums.json"
 TIMEOUT_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on the web; `checksum` is `sha256:…` or as its publisher gives it, None where it is not known.
+    """A file on the web and its checksum, with the name of its method: `sha256:…`.
 
     Of a zip archive the folder `inside` is what is wanted.
     """
 
     url: str
-    checksum: str | None = None
+    checksum: str
     inside: str = ""
 
     @property
@@ -61,15 +57,19 @@ class Corpus:
         return {"dependency": ".conllu", "constituency": ".mrg"}[self.kind]
 
 
-UD_RELEASE = "r2.15"
+UD_RELEASE = "r2.7"
+"""Of Universal Dependencies; the checksums of its files were published with Hugging Face's datasets 1.x."""
 NLTK_COMMIT = "005569f5d91002697c5dfd5bced624209af0b3bb"
 """Of the data of NLTK, whose index at this commit gives the checksums of its files."""
 
 
-def _universal(name: str, code: str, repository: str, licence: str) -> Corpus:
-    """A treebank of Universal Dependencies; `code` is what its files begin with."""
+def _universal(name: str, code: str, repository: str, licence: str, *sums: str) -> Corpus:
+    """A treebank of Universal Dependencies; `code` is what its files begin with, `sums` those of its parts."""
     base = f"https://raw.githubusercontent.com/UniversalDependencies/{repository}/{UD_RELEASE}"
-    parts = {part: Remote(f"{base}/{code}-ud-{part}.conllu") for part in ("train", "dev", "test")}
+    parts = {
+        part: Remote(f"{base}/{code}-ud-{part}.conllu", f"sha256:{digest}")
+        for part, digest in zip(("train", "dev", "test"), sums, strict=True)
+    }
     home = f"https://universaldependencies.org/treebanks/{code}/index.html"
     language = repository.removeprefix("UD_").partition("-")[0]
     return Corpus(name, "dependency", language, licence, home, parts)
@@ -78,11 +78,51 @@ def _universal(name: str, code: str, repository: str, licence: str) -> Corpus:
 CORPORA: dict[str, Corpus] = {
     corpus.name: corpus
     for corpus in (
-        _universal("en_ewt", "en_ewt", "UD_English-EWT", "CC BY-SA 4.0"),
-        _universal("gum", "en_gum", "UD_English-GUM", "annotation CC BY 4.0, texts up to CC BY-NC-SA 4.0"),
-        _universal("fr_sequoia", "fr_sequoia", "UD_French-Sequoia", "LGPL-LR"),
-        _universal("de_gsd", "de_gsd", "UD_German-GSD", "CC BY-SA 4.0"),
-        _universal("tr_imst", "tr_imst", "UD_Turkish-IMST", "CC BY-NC-SA 3.0"),
+        _universal(
+            "en_ewt",
+            "en_ewt",
+            "UD_English-EWT",
+            "CC BY-SA 4.0",
+            "4e45f7b6f6d4e8d33e0ba7090fc37f2385a91711edb20d456d3fb5f45ac0fc28",
+            "57703dcd3b04c32dda6cb7c2a9d836daf65c2b9141a670163693d230b46559c8",
+            "25ef2d6fe772b8f05be374e093693f14284ccdd870fc27a9295f7e5a0fc3253a",
+        ),
+        _universal(
+            "gum",
+            "en_gum",
+            "UD_English-GUM",
+            "annotation CC BY 4.0, texts up to CC BY-NC-SA 4.0",
+            "e68573d310b106e644e3c9f7a13a0ee113e94542cd3b8a96abc2e1f294732c65",
+            "de1ae4bd12f6c3c5c8f6ca1038b2086213ad557185b3d824e6e4db708e6d31f3",
+            "4a7ef02625a01029daa8f3b683aa2b144fdace3e2ea76ae9ff67725a72fa50e4",
+        ),
+        _universal(
+            "fr_sequoia",
+            "fr_sequoia",
+            "UD_French-Sequoia",
+            "LGPL-LR",
+            "97e8157ecc729674cf3b338fb2606e3d5e5bbbdffb0008ba65ae472ec7a14eb3",
+            "1f48e1642ce5bd612d5abe2b3f820fd1f7124b8b4bb7b629c6d185e61f3400e6",
+            "2fe1e8abd1be1d3fcd75589b386d3e08cc64b34b4bf05aa894bd43c187b284ed",
+        ),
+        _universal(
+            "de_gsd",
+            "de_gsd",
+            "UD_German-GSD",
+            "CC BY-SA 4.0",
+            "7f04925f806a93ec00620631131fcdeb44aca239f8bcc732a29c53560bb8548f",
+            "26e994f0403f6de43a22302fd0f632408e32b95b05cf9318d049d51d0c98fbbf",
+            "1f04a5a571ef31b7b739d1cdb05ceb2db782c4ad9bbf46672f608caccf349403",
+        ),
+        _universal(
+            "tr_imst",
+            "tr_imst",
+            "UD_Turkish-IMST",
+            "CC BY-NC-SA 3.0",
+            "143433753b110aa599aaee26992980e510609881b2ba7dcb46a56596560280e8",
+            "ef5f61c81033a2d7d1a9520a335ae40c64b60a086f3839c4526f2a82d29fe28c",
+            "81da92f533e370bfa3108b3986cca9d5ddfdd37f8478c1fb9ac5861836b4ffc9",
+        ),
         Corpus(
             "wsj-sample",
             "constituency",
@@ -160,14 +200,12 @@ def _fetch(remote: Remote, folder: Path) -> Path:
     import pooch
     import requests
 
-    recorded = _recorded(folder)
-    wanted = remote.checksum or recorded.get(remote.url)
     pooch.get_logger().setLevel("WARNING")
     try:
         path = Path(
             pooch.retrieve(
                 remote.url,
-                known_hash=wanted if wanted is None or ":" in wanted else f"sha256:{wanted}",
+                known_hash=remote.checksum,
                 fname=remote.name,
                 path=folder,
                 downloader=pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS),
@@ -188,24 +226,7 @@ def _fetch(remote: Remote, folder: Path) -> Path:
         ) from error
     except OSError as error:
         raise DataError(f"the cache cannot be written ({error.strerror or error})", path=folder) from error
-    if wanted is None:
-        with write_text(folder / CHECKSUMS) as out:
-            json.dump(recorded | {remote.url: pooch.file_hash(str(path))}, out, indent=2, sort_keys=True)
     return _unpack(path, remote.inside) if remote.inside else path
-
-
-def _recorded(folder: Path) -> dict[str, str]:
-    """The checksums of earlier fetches by address."""
-    path = folder / CHECKSUMS
-    if not path.is_file():
-        return {}
-    try:
-        sums = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise DataError(
-            "the list of checksums is damaged: remove this folder and fetch again", path=path
-        ) from error
-    return {str(url): str(value) for url, value in sums.items()}
 
 
 def _unpack(archive: Path, inside: str) -> Path:
