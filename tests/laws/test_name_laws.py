@@ -45,6 +45,35 @@ def test_names_mean_nothing(case: Case) -> None:
         assert one == pytest.approx(two, rel=1e-7, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.model in ("LexicalSHAG", "ProductSHAG", "ArcDistance", "TopDown")],
+    ids=str,
+)
+def test_names_of_words_mean_nothing(case: Case) -> None:
+    """To models that know coordination and punctuation by their tags, which keep their names."""
+    bank, model = case.data, fitted(case)
+    others = [tree.replace(words=tuple(f"x{word}" for word in tree.words)) for tree in bank]
+    twin = lg.fit(type(model), lg.Treebank.of(others), by=case.by)
+    for tree, other in zip(bank[:6], others, strict=False):
+        rated = [each.rate(item.sentence, np.array([item.heads])) for each, item in ((model, tree), (twin, other))]
+        np.testing.assert_allclose(*rated, rtol=1e-9)
+
+
+def test_names_mean_nothing_to_neighbours_and_histories() -> None:
+    """Words that are renamed keep their order, and so their numbers."""
+    sentences = list(Case("HMM", "EM").data)
+    others = [lg.Sentence(tuple(f"x{word}" for word in sentence.words)) for sentence in sentences]
+    texts = [lg.Text.of(each) for each in (sentences, others)]
+    one, two = (lg.fit(lg.WordVectors, each, by=lg.Spectral(states=3)) for each in texts)
+    np.testing.assert_allclose(two.vectors, one.vectors)
+    for smoothing in ("none", "witten-bell", "kneser-ney"):
+        by, counts = lg.Counting(smoothing=smoothing), [lg.NGramCounts.of(each, order=3) for each in texts]
+        models = [lg.fit(lg.BackoffNGram, each, by=by) for each in counts]
+        for sentence, other in zip(sentences[:6], others, strict=False):
+            assert models[0].logprob(sentence.words) == pytest.approx(models[1].logprob(other.words), rel=1e-9)
+
+
 @pytest.mark.parametrize("states", [8, 12])
 def test_states_beyond_the_rank_change_nothing_of_strings(states: int) -> None:
     text = lg.Text.of(TEXT)

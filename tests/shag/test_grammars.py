@@ -68,20 +68,20 @@ def test_lexical_probabilities_sum_to_one(factors, bank):
     from latentgram.numeric.search import find
     from latentgram.shag.kernels.lexical_backoff import lexical_probability
 
-    by_tag = np.array([[lex._by_tag.get((t, w), 0.0) for w in range(n_words)] for t in range(n_tags)])
-    trust = by_tag.sum(1, keepdims=True)
+    by_tag = np.array([lex._word_given_tag(np.full(n_words, t), np.arange(n_words)) for t in range(n_tags)])
+    np.testing.assert_allclose(by_tag.sum(1), 1.0, atol=1e-12)
     for key in lex.fine_tags.context[:8]:
         word, rest = divmod(int(key), 8)
         direction, state = divmod(rest, 4)
         if word == n_words:
             continue
-        tag = next(t for t in range(n_tags) if by_tag[t, word] > 0)
+        tag = int(np.argmax(by_tag[:, word]))
         coarse = find(lex.coarse_tags.context, 0, len(lex.coarse_tags.context), (tag * 2 + direction) * 4 + state)
         fine = find(lex.fine_tags.context, 0, len(lex.fine_tags.context), int(key))
         total = 0.0
         for t in range(n_tags + 1):
             for w in [-1] if t == n_tags else range(n_words):
-                base = 1.0 if t == n_tags else by_tag[t, w] / trust[t, 0]
+                base = 1.0 if t == n_tags else by_tag[t, w]
                 tag_base = lex.tag_base[direction, state, t]
                 total += lexical_probability(lex._tables, fine, coarse, tag_base, base, t, w)
         assert total == pytest.approx(1.0, abs=1e-9)

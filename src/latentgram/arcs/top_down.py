@@ -9,6 +9,10 @@ program over all trees of a sentence: the model rates trees, such as those of a 
 
 log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
 might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
+
+Every choice has probabilities that sum to one, so all trees with all symbols have at most one together, whatever
+the forms of words: these are seen by the choices after them, and not made. What one lacks is with roots that have
+several words below them, or none, and with trees that never end.
 """
 
 from __future__ import annotations
@@ -50,6 +54,8 @@ class TopDown(Summarised):
 
     RATINGS: ClassVar[tuple[str, ...]] = ("modifiers", "ends")
     """The parts of log P."""
+    is_distribution: ClassVar[bool] = True
+    """Of trees with the symbols of their words, given the words' forms."""
 
     tags: WordSymbols
     """What histories see of a word's tags."""

@@ -56,14 +56,14 @@ def info(
 
 
 def _sums(path: Path, name: str) -> str:
-    """What all sentences sum to under a model that is not a distribution but should be near to one; else ""."""
+    """What is said of a model that is not a distribution: what all sentences sum to, where that can be told."""
     import latentgram
-    from latentgram.errors import LatentgramError
+    from latentgram.errors import LatentgramError, SettingError
     from latentgram.kinds.kind import named
     from latentgram.kinds.protocols import Distribution
     from latentgram.kinds.registry import kinds
 
-    if name != "Parser" and (name not in kinds() or not kinds()[name].mass):
+    if name != "Parser" and not (name in kinds() and hasattr(kinds()[name].model_class(), "is_distribution")):
         return ""
     try:
         stored = latentgram.load(path)
@@ -71,7 +71,12 @@ def _sums(path: Path, name: str) -> str:
         return ""  # its header can be told, though it cannot be used
     model = stored.model if isinstance(stored, latentgram.Parser) else stored
     kind = kinds().get(type(model).__name__)
-    if kind is None or not kind.mass or not isinstance(model, Distribution) or model.is_distribution:
+    if kind is None or not isinstance(model, Distribution) or model.is_distribution:
         return ""
-    mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
+    if not kind.mass:
+        return "not a distribution"
+    try:
+        mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
+    except SettingError as reason:
+        return f"not a distribution: {reason}"
     return f"not a distribution: all sentences of up to {LONGEST} words together have {mass.sum():.4g}"

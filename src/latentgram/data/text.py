@@ -142,11 +142,20 @@ class Text:
         """The first sentences, up to the one that brings them to `size` tokens; only their words."""
         ends = self.start[1:] - 1
         enough = np.searchsorted(ends - np.arange(1, len(self) + 1), size)
-        last = int(ends[min(int(enough), len(self) - 1)])
-        used = np.unique(self.tokens[: last + 1])
-        place = np.zeros(len(self.words), np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        return Text(Alphabet(tuple(self.words.decode(used.tolist()))), place[self.tokens[: last + 1]])
+        return Text(self.words, self.tokens[: int(ends[min(int(enough), len(self) - 1)]) + 1]).compact()
+
+    def compact(self) -> Text:
+        """The same without words that no sentence has: learners would begin elsewhere for their sake.
+
+        >>> text = Text.of(["a rose", "is a rose"])
+        >>> text.compact() is text, Text(text.words, text.tokens[:4]).compact().words.symbols[1:]
+        (True, ('a', 'rose'))
+        """
+        seen = np.bincount(self.tokens, minlength=len(self.words)) > 0
+        if seen.all():
+            return self
+        place = np.cumsum(seen, dtype=np.int32) - 1
+        return Text(Alphabet(tuple(self.words.decode(np.flatnonzero(seen).tolist()))), place[self.tokens])
 
     def encoded_by(self, words: Alphabet, unknown: int = -1) -> NDArray[np.int32]:
         """The tokens in the numbers of another alphabet whose number 0 is the boundary too."""

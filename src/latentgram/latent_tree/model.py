@@ -2,15 +2,16 @@
 
     p(x | tree) = Σ_h root(h_root) ∏ child_d(h_j | h_parent) ∏ word(x_j | h_j)                                  (2)
 
-Learned by EM the numbers are these probabilities. Learned spectrally they live in another basis of the state
-space, where the elementwise product of vectors is a bilinear map (kernels.py), and p̂ may be ≤ 0 or > 1. An
-estimate that cannot be a probability, or is very small, gives way to a small share of what words drawn one by one
-would have,
+Learned by EM the numbers are these probabilities, which sum to one over the symbols of a tree. Learned spectrally
+they live in another basis of the state space, where the elementwise product of vectors is a bilinear map
+(kernels.py), and p̂ may be ≤ 0 or > 1. An estimate that cannot be a probability, or is very small, gives way to a
+small share of what words drawn one by one would have,
 
     log p(x | tree) = log p̂ if FLOOR · ∏ unigram(x_j) ≤ p̂ ≤ 1, else log (FLOOR · ∏ unigram(x_j)),
 
-which is finite for every tree; which trees needed it is told by `scores`. What needs true states, posteriors
-and draws, is done by the nearest model that has some (`with_states`).
+which is finite for every tree; which trees needed it is told by `scores`. True states need no floor, unless a
+symbol is impossible in all of them. What needs true states, posteriors and draws, is done by the nearest model
+that has some (`with_states`).
 """
 
 from __future__ import annotations
@@ -94,6 +95,11 @@ class LatentTree(Summarised):
         """Whether the hidden states are true ones: probabilities, not a rotated space."""
         return len(self.product) == 0
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the probabilities of all symbols of a tree sum to at most one: with true states and no floor."""
+        return self.has_states and bool((self.word > 0).all())
+
     def summary(self) -> str:
         """One line."""
         kind = "hidden states" if self.has_states else "spectral dimensions"
@@ -131,8 +137,28 @@ class LatentTree(Summarised):
         forest = forest_of(trees)
         _, logs, signs = kernels.upward(self.operators, symbol, forest, len(trees))
         alone = np.bincount(forest.tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
-        low = ~((signs > 0) & (logs >= alone) & (logs <= ROUNDING))
+        low = ~((signs > 0) & (self.has_states | (logs >= alone)) & (logs <= ROUNDING))
         return np.where(low, alone, logs), low
+
+    def mass(self, trees: Sequence[DependencyTree]) -> Floats:
+        """[trees] Σ p̂(x | tree) over all symbols x that the words of a tree may have: exact, whatever its size.
+
+        1 for a model of true states; less, where symbols have a valency that the tree decides. What a spectral one
+        differs by tells how far from a distribution it is.
+        """
+        arrays = DependencyArrays.of(trees)
+        logs, signs = self._any_words(arrays)[2:]
+        return np.asarray(signs * np.exp(logs))
+
+    def _any_words(self, trees: DependencyArrays) -> tuple[Floats, Floats, Floats, Floats]:
+        """The vectors of words by valency [cells, words, k]; and upward with the sums of those: r, log p̂ and sign.
+
+        p̂ is linear in the vector of each word, so this is the sum over all words.
+        """
+        table = self.word.reshape(-1, self.symbols.cells, self.states).transpose(1, 0, 2)
+        forest = forest_of(trees)
+        operators = self.operators._replace(word=np.ascontiguousarray(table.sum(1)))
+        return table, *kernels.upward(operators, self.symbols.valencies(forest.above), forest, len(trees))
 
     @property
     def operators(self) -> Operators:
@@ -176,14 +202,11 @@ class LatentTree(Summarised):
 
         Exact, also where symbols have valency: only symbols that fit the place in the tree are drawn.
         """
-        model = self.with_states
-        forest = forest_of(trees)
+        model, forest = self.with_states, forest_of(trees)
         cell = self.symbols.valencies(forest.above)
-        table = model.word.reshape(-1, self.symbols.cells, model.states).transpose(1, 0, 2)
-        operators = model.operators._replace(word=np.ascontiguousarray(table.sum(1)))
-        inside, _, _ = kernels.upward(operators, cell, forest, len(trees))
+        table, inside, _, _ = model._any_words(trees)
         uniforms = np.random.default_rng(seed).random((len(cell), 2))
-        states, drawn = kernels.draw(operators, np.ascontiguousarray(table), cell, forest, inside, uniforms)
+        states, drawn = kernels.draw(model.operators, np.ascontiguousarray(table), cell, forest, inside, uniforms)
         return drawn, states
 
     @cached_property

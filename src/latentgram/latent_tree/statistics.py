@@ -30,6 +30,7 @@ Ints = NDArray[np.int64]
 
 SHARD = 512
 """Trees counted at a time."""
+LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,10 @@ class Tally:
             return cls(tuples.astype(np.int64), count)
         key = np.zeros(len(tuples), np.int64)
         for column in tuples.T:
-            key = key * (int(column.max()) + 1) + column
+            width = int(column.max()) + 1
+            if int(key.max()) >= LARGEST // width:
+                key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            key = key * width + column
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         return cls(tuples[first].astype(np.int64), np.bincount(place, count).astype(np.float64))
 

@@ -191,7 +191,7 @@ def bit_strings(centres: Floats) -> tuple[str, ...]:
 
 def _text(data: Contexts) -> Text:
     if isinstance(data, Text):
-        return data
+        return data.compact()
     if isinstance(data, NGramCounts):
         raise SettingError("vectors by lr-mvl need text: n-gram counts do not say what stands further away")
     return Text.of(item.sentence for item in data)

@@ -301,6 +301,11 @@ class Ensemble(Summarised):
                     " learn all of them from the same trees, binarised alike, with the same rare words"
                 )
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the probabilities of all trees sum to at most one, as geometric means of such do (Hölder)."""
+        return all(grammar.is_distribution for grammar in self.grammars)
+
     def summary(self) -> str:
         """What the ensemble is made of, in one line: learners, each with the most states of a symbol."""
         members = (f"{g.provenance.learner or 'unknown'} {int(g.states.max())}" for g in self.grammars)

@@ -189,7 +189,7 @@ def dictionary_of(settings: HiddenTags, states: int) -> TagDictionary:
 def sentences_of(data: Text | Iterable[SentenceLike]) -> Text | list[Sentence]:
     """Text as it is; anything else as sentences: strings, lists of symbols, lists of (symbol, tag) pairs."""
     if isinstance(data, Text):
-        return data
+        return data.compact()
     if isinstance(data, str) or not isinstance(data, Iterable):
         raise DataError(f"an HMM is learned from text or sentences, not from {type(data).__name__}")
     items = list(data)

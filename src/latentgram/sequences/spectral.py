@@ -60,8 +60,10 @@ Source = Text | NGramCounts | Iterable[SentenceLike]
 
 def _as_text(data: Source) -> Text | NGramCounts:
     """Lists of symbols, or of strings that are split at blanks, as text; anything else as it is."""
-    if isinstance(data, Text | NGramCounts):
+    if isinstance(data, NGramCounts):
         return data
+    if isinstance(data, Text):
+        return data.compact()
     if isinstance(data, list | tuple):
         return Text.of(data)
     raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")

@@ -68,6 +68,11 @@ class HeadGrammar(Summarised):
         """Whether the best path is the best tree."""
         raise NotImplementedError
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether the weights of all trees of all sentences sum to at most one; those of factors need not."""
+        return False
+
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees, and the logarithm of a factor left out of every one of them."""
         raise NotImplementedError

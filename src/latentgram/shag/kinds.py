@@ -8,6 +8,7 @@ from latentgram.kinds.learners import EM, Counting, Spectral
 _SETTINGS = "latentgram.shag.settings"
 _PARSER = "latentgram.shag.parse:DependencyBackend"
 _INSPECT = "latentgram.shag.inspect:HeadInspection"
+_MASS = "latentgram.shag.mass:tree_mass"
 STARTS = 4
 """Starts of a model whose ratings are averaged: what they agree on is less a matter of luck."""
 
@@ -32,7 +33,7 @@ KINDS = [
         update="latentgram.shag.update:update",
         updates="latentgram.shag.update:keeps_its_statistics",
         inspect=_INSPECT,
-        mass="latentgram.shag.mass:tree_mass",
+        mass=_MASS,
         rates=True,
         raters={
             "shag": (EM(),),
@@ -51,6 +52,7 @@ KINDS = [
         parser=_PARSER,
         needs_tags=True,
         update="latentgram.shag.update:update_lexical",
+        mass=_MASS,
         rates=True,
         raters={"lexical": (Counting(),)},
     ),
@@ -71,6 +73,7 @@ KINDS = [
         update="latentgram.shag.update:update_product",
         updates="latentgram.shag.update:factors_keep_their_statistics",
         inspect=_INSPECT,
+        mass=_MASS,
         rates=True,
     ),
     Kind(

@@ -72,6 +72,7 @@ class LexicalSHAG(HeadGrammar):
 
     nonnegative = True
     deterministic = True
+    is_distribution = True
 
     @property
     def states(self) -> int:
@@ -106,19 +107,22 @@ class LexicalSHAG(HeadGrammar):
         return LexicalTables(fine, fine_tags, fine_words, coarse, coarse_tags, coarse_words, self.tag_base)
 
     @cached_property
-    def _by_tag(self) -> dict[tuple[int, int], float]:
-        """p(word | tag), smoothed with the number of words."""
+    def _by_tag(self) -> tuple[dict[tuple[int, int], float], Floats]:
+        """λ c/C + (1 − λ)/V of the pairs of tag and word that were seen, and by tag what all others have."""
         table, uniform = self.tag_words, 1.0 / len(self.vocabulary)
         trust = table.total / (table.total + TRUST * table.distinct)
         context = np.repeat(np.arange(len(table.context)), table.distinct)
-        shares = trust[context] * table.count / table.total[context] + (1 - trust[context]) * uniform
+        others = np.full(len(self.symbols.alphabet), uniform)
+        others[table.context] *= 1 - trust
+        shares = trust[context] * table.count / table.total[context] + others[table.context[context]]
         pairs = zip(table.context[context].tolist(), table.event.tolist(), strict=True)
-        return dict(zip(pairs, shares.tolist(), strict=True))
+        return dict(zip(pairs, shares.tolist(), strict=True)), others
 
     def _word_given_tag(self, tags: NDArray[np.int64], words: NDArray[np.int64]) -> Floats:
-        floor = 0.1 / len(self.vocabulary)
+        """p(word | tag), smoothed with the number of words: sums to one over them."""
+        seen, others = self._by_tag
         pairs = zip(tags.tolist(), words.tolist(), strict=True)
-        return np.array([self._by_tag.get(pair, floor) for pair in pairs])
+        return np.array([seen.get(pair, others[pair[0]]) for pair in pairs])
 
     def summary(self) -> str:
         """One line about the size."""

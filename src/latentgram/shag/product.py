@@ -74,6 +74,11 @@ class ProductSHAG(HeadGrammar):
         return all(factor.deterministic for factor in self.factors)
 
     @property
+    def is_distribution(self) -> bool:
+        """Whether trees have probabilities and not weights: only those of a grammar multiplied by nothing do."""
+        return self.powers == (1.0,) and self.factors[0].is_distribution
+
+    @property
     def relations(self) -> Relations:
         """What names the arcs."""
         return self._grammar.relations

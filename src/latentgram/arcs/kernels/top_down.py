@@ -17,17 +17,17 @@ FULL = 0.5
 
 
 @njit()
-def log_shares(rows, weights, scores):
-    """Write s(o) − log Σ exp s into scores [outcomes]; rows of −1 have no weights."""
+def log_total(rows, weights, scores):
+    """Write s(o) into scores [outcomes]; log Σ exp s in double precision. Rows of −1 have no weights."""
     scores[:] = 0.0
     for row in rows:
         if row >= 0:
             scores += weights[row]
-    greatest = scores.max()
-    total = np.float32(0.0)
+    greatest = np.float64(scores.max())
+    total = 0.0
     for score in scores:
         total += np.exp(score - greatest)
-    scores -= greatest + np.log(total)
+    return greatest + np.log(total)
 
 
 @njit()
@@ -40,12 +40,12 @@ def gradient_pass(order, rows, outcomes, weights, squares, step):
     scores = np.empty(weights.shape[1], np.float32)
     loss = 0.0
     for event in order:
-        log_shares(rows[event], weights, scores)
+        total = log_total(rows[event], weights, scores)
         right = outcomes[event]
-        loss -= scores[right]
+        loss -= scores[right] - total
         length = np.float32(0.0)
         for outcome in range(len(scores)):
-            scores[outcome] = np.exp(scores[outcome])
+            scores[outcome] = np.exp(scores[outcome] - np.float32(total))
         scores[right] -= np.float32(1.0)
         for error in scores:
             length += error * error
@@ -106,8 +106,8 @@ def log_probabilities(heads, tags, words, symbols, n_tags, templates, n_atoms, k
             if names[place] == 0:
                 feature_keys(history[event], templates, keys)
                 rows_of(keys, known, rows)
-                log_shares(rows, weights, scores)
-                names[place], values[place] = name, scores[outcome]
+                total = log_total(rows, weights, scores)
+                names[place], values[place] = name, scores[outcome] - total
                 filled += 1
             logs[tree, 0 if made[event] > 0 else 1] += values[place]
     return logs

@@ -119,6 +119,7 @@ class NGramCounts(Summarised):
             raise SettingError(f"dictionary must be a TagDictionary, not a {type(dictionary).__name__}")
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
         provenance, classes = Provenance(data_digest=text.digest, data_size=text.size), None
+        text = text.compact()
         if dictionary is not None:
             classes, text = WordClasses.of(text, dictionary)
         words, tokens = text.words, text.tokens
