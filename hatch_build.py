@@ -2,8 +2,8 @@
 all; and the description for package indexes is the README, with links and pictures that work away from here.
 
 Where the sources are published is not written down in the package: it is the `origin` of the clone that a release
-is built from, or what LATENTGRAM_SOURCE says (https://…). Without either, no address is claimed: links become their
-text, and pictures are left out.
+is built from, or what LATENTGRAM_SOURCE says (https://…). Without either, no address is claimed: links become
+their text, and pictures are left out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def described(readme: str, source: str) -> str:
 
 
 def published_at(root: str) -> str:
-    """The address of the repository for a browser; nothing where there is none, or one that nobody else can open."""
+    """The address of the repository for a browser; nothing where there is none that others can open."""
     origin = os.environ.get("LATENTGRAM_SOURCE", "")
     if not origin and Path(root, ".git").exists():
         asked = ["git", "-C", root, "remote", "get-url", "origin"]
