@@ -206,3 +206,31 @@ def test_rows_of_conllu_keep_all_that_was_not_annotated(serve: Any, tmp_path: An
     bare = corrected(served, words=["Hi", "!"])["trees"][0]["plain"]
     served.post("/api/accept", id="without-rows", tree=bare)
     assert lg.Treebank.read(served.session.annotations.path)[-1].comments[0] == "# sent_id = bank-3"
+
+
+def test_a_constituent_under_another_mother_than_was_asked_for_is_not_met(serve: Any) -> None:
+    served = serve()
+    words = ["The", "teacher", "saw", "the", "dog", "in", "the", "garden", "."]
+    low, high = {"node": [5, 8, "PP"], "to": [3, 5, "NP"]}, {"node": [5, 8, "PP"], "to": [2, 8, "VP"]}
+    for told, spans, forbidden in ((low, [[3, 8, "NP"]], []), (high, [[2, 8, "VP"]], [[3, 8, "NP"]])):
+        fix = {"kind": "attach", **told, "spans": [[5, 8, "PP"], *spans], "forbidden": forbidden}
+        assert served.post("/api/parse", words=words, corrections=[fix]).json()["unmet"] == []
+        # What is asked of the parser can be had without: then it is said, and done by hand.
+        bare = {**fix, "spans": [[5, 8, "PP"]], "forbidden": [[3, 8, "NP"]] if told is low else []}
+        steered = [bare, {"kind": "span", "first": 3, "end": 8, "label": "NP"}] if told is high else [bare]
+        answer = served.post("/api/parse", words=words, corrections=steered).json()
+        assert [each["number"] for each in answer["unmet"]] == [0]
+        assert answer["unmet"][0]["by_hand"]
+
+
+def test_other_trees_show_what_was_made_by_hand_or_are_not_offered(serve: Any) -> None:
+    served = serve()
+    words = ["A", "teacher", "saw", "the", "dog", "in", "the", "garden", "of", "the", "museum", "."]
+    free = served.post("/api/parse", words=words, count=10).json()["trees"]
+    spans = [{(n["first"], n["end"], n["label"]) for n in tree["nodes"] if n["word"] is None} for tree in free]
+    first, end, label = next(iter(spans[0] - set.intersection(*spans)))
+    named = {"kind": "function", "first": first, "end": end, "label": label, "function": "XYZ"}
+    answer = served.post("/api/parse", words=words, corrections=[named], count=10).json()
+    assert answer["unmet"] == []
+    assert 0 < len(answer["trees"]) < len(free)
+    assert all("-XYZ" in tree["plain"] for tree in answer["trees"])

@@ -145,7 +145,7 @@ def test_a_crash_while_a_tree_is_changed(
 def test_a_tree_that_is_not_there_any_more_is_not_changed(tmp_path: Path) -> None:
     bank = tmp_path / "bank.mrg"
     bank.write_text("(S (NN a))\n")
-    with pytest.raises(DataError, match="another program"):
+    with pytest.raises(DataError, match="not in the treebank any more"):
         History(bank).change(Change("change-1", 0.0, "", "delete", "", 0, "(S (NN b))", ""))
     assert bank.read_text() == "(S (NN a))\n"
     assert str(parse_tree(bank.read_text())) == "(S (NN a))"

@@ -51,7 +51,8 @@ def test_what_else_changes_is_shown_and_the_rest_can_be_left(serve: Any, page: A
     others = {word for word in before if before[word] != after[word]} - {4}
     assert others
     page.wait_for_selector("#changes:not([hidden])")
-    assert page.locator("#changed li").count() == len(others)
+    assert page.locator("#changed li", has_not_text=": relation ").count() == len(others)
+    assert page.locator("#changed li", has_text="dog: relation obj →").count() == 1
     assert page.locator(".ghost").count() == len(others) + 1
     page.click("#leave")
     wait(page, "document.getElementById('changes').hidden")

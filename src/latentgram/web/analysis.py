@@ -36,6 +36,7 @@ from latentgram.web.editing.corrections import (
     apply,
     asks,
     constraints_of,
+    is_met,
     retokenised,
     unknown_names,
 )
@@ -76,20 +77,28 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
     unmet: dict[int, Unmet] = {}
     if asked.base is not None:
         parses, marginals = [_based(parser, sentence, asked.base, cuts)], _marginals(parser, sentence, None)
-        hand = corrections
+        hand, asking = corrections, []
     else:
         hand = [(number, each) for number, each in corrections if not asks(each)]
         asking = [(number, each) for number, each in corrections if asks(each)]
         known, best = _obeying(parser, sentence, asked.known, asking, unmet)
         parses = [best]
         if asked.count > 1:
-            others = [parse for parse in parser.nbest(sentence, asked.count, known) if parse.tree != best.tree]
-            parses += others[: asked.count - 1]
+            more = [parse for parse in parser.nbest(sentence, asked.count, known) if parse.tree != best.tree]
+            parses += more[: asked.count - 1]
         marginals = _marginals(parser, sentence, known)
     if source is not None:
         parses = [parse.onto(source) for parse in parses]
-    first, *more = parses
-    trees = [_by_hand(parser, first.tree, hand, unmet), *(_by_hand(parser, each.tree, hand, {}) for each in more)]
+    first, *others = parses
+    trees = [_by_hand(parser, first.tree, hand, unmet)]
+    parses = [first]
+    for parse in others:  # offered if they show all that the best one shows
+        missed: dict[int, Unmet] = {}
+        tree = _by_hand(parser, parse.tree, hand, missed)
+        met = all(is_met(each, parse.tree) for number, each in asking if number not in unmet)
+        if met and missed.keys() <= unmet.keys():
+            parses.append(parse)
+            trees.append(tree)
     posteriors = Posteriors.of(marginals)
     tagged = trees[0].sentence if isinstance(trees[0], DependencyTree) else first.sentence
     analysis = Analysis(
@@ -167,7 +176,7 @@ def _obeying(
             number, _ = obeyed.pop()
             unmet[number] = Unmet(number=number, reason=str(error), by_hand=True)
     for number, each in obeyed:
-        if not constraints_of([each]).obeyed_by(best.tree):
+        if not is_met(each, best.tree):
             unmet[number] = Unmet(number=number, reason="the parser found no tree with this", by_hand=True)
     return told, best
 

@@ -25,8 +25,8 @@ from latentgram.parser.parser import Parser
 from latentgram.parser.suspects import find_suspects
 from latentgram.web.annotations import Annotations, sentence_key, text_of, words_in
 from latentgram.web.editing.phrases import spans
-from latentgram.web.history import Accepted, Change
-from latentgram.web.pieces import Piece, pieces
+from latentgram.web.history import Accepted, Change, Taken
+from latentgram.web.pieces import NotThere, Piece, pieces
 from latentgram.web.shown import read_tree
 
 _OPERATORS = frozenset("<>$[]{}|/*")
@@ -148,12 +148,32 @@ class Bank:
         return _decisions((tree, _occurrences(tree.sentence.tags or (), tags)) for tree in trees)
 
     def change(self, id: str, number: int, old: str, new: AnyTree | None, annotator: str) -> bool:
-        """Put another tree in the place of one, or none; whether that was not done before."""
+        """Put another tree in the place of one, or none; whether that was not done before.
+
+        A tree that has become another meanwhile raises `Taken` with that one: who comes second may choose.
+        """
         text = "" if new is None else text_of(new)
         action = "delete" if new is None else "replace"
         entry = self._accepted(old)
         change = Change(id, time.time(), annotator, action, entry.id if entry else "", number, old, text)
-        return self.annotations.book.change(change)
+        try:
+            return self.annotations.book.change(change)
+        except NotThere as error:
+            other = None if new is None else self._in_its_place(number, sentence_key(words_in(new)))
+            if other is None:
+                raise
+            raise Taken(f"{other.annotator or 'somebody'} has changed this tree meanwhile", other) from error
+
+    def _in_its_place(self, number: int, key: str) -> Accepted | None:
+        """The tree of a sentence that stands nearest to a number, and who made it so."""
+        same = [entry for entry in self.entries() if entry.key == key]
+        if not same:
+            return None
+        entry = min(same, key=lambda each: abs(each.number - number))
+        changes = (each for each in self.annotations.book.changes() if each.new.strip() == entry.text.strip())
+        last = next(changes, None)
+        who, when = ("", 0.0) if last is None else (last.annotator, last.time)
+        return Accepted("", None, 0, len(entry.words), sentence=key, annotator=who, time=when, tree=entry.text)
 
     def _accepted(self, text: str) -> Accepted | None:
         same = [each for each in self.annotations.book.accepted() if each.tree.strip() == text.strip()]

@@ -17,6 +17,10 @@ _COMMENT = re.compile(rb"^[ \t]*(?:%|#|\*x\*)[^\n]*$", re.MULTILINE)
 _SENTENCE = re.compile(rb"(?:[^\r\n]+(?:\r?\n|\Z))+")
 
 
+class NotThere(DataError):
+    """The tree that was to be changed is not in the file any more."""
+
+
 class Piece(NamedTuple):
     """The text of a tree, and where it stands in the file."""
 
@@ -75,7 +79,7 @@ def changed(content: bytes, phrases: bool, number: int, old: str, new: str) -> b
         return content[:place] + new.strip("\n").encode() + gap + content[place:]
     same = [place for place, piece in enumerate(there) if piece.text.strip() == old.strip()]
     if not same:
-        raise DataError("this tree is not in the treebank any more: another program has changed it")
+        raise NotThere("this tree is not in the treebank any more: somebody has changed or deleted it")
     piece = there[min(same, key=lambda place: abs(place - number))]
     end = piece.end
     if not new:

@@ -166,6 +166,7 @@ class Workers:
     ) -> Answer:
         """Do work on the parser; raises `Busy` after `limit` seconds and `GivenUp` when `gone` says so.
 
+        While the parser is being loaded, which may take long on a busy machine, everybody waits.
         Without `fresh` a worker that has not got the newest parser yet will do.
         """
 
@@ -174,8 +175,8 @@ class Workers:
 
         if not self.count:
             return await asyncio.to_thread(self._alone, task)
+        worker = await self._free(limit, gone, spared=1 if background and self.count > 1 else 0)
         deadline = time.monotonic() + limit
-        worker = await self._free(deadline, gone, spared=1 if background and self.count > 1 else 0)
         call: Future[Callable[[], Answer]] = Future()
 
         def work() -> Answer:
@@ -215,9 +216,12 @@ class Workers:
         self._give_back(worker)
         return answer
 
-    async def _free(self, deadline: float, gone: Gone | None, spared: int) -> Worker:
+    async def _free(self, limit: float, gone: Gone | None, spared: int) -> Worker:
         """A worker that does nothing, with so many others like it."""
+        deadline = time.monotonic() + limit
         while True:
+            if self.warming:
+                deadline = time.monotonic() + limit
             with contextlib.suppress(queue.Empty):
                 if self._idle.qsize() > spared:
                     return self._idle.get_nowait()

@@ -20,7 +20,7 @@ from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 from latentgram.kinds.protocols import AnyTree
 from latentgram.web.editing import arcs
-from latentgram.web.editing.phrases import Draft
+from latentgram.web.editing.phrases import Draft, stands_under
 from latentgram.web.schemas import Index, Label, Strict, Word
 
 COLUMNS = {"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats", "misc": "misc"}
@@ -188,6 +188,14 @@ def constraints_of(corrections: Iterable[Correction]) -> Constraints:
         elif isinstance(each, NoHead):
             no_heads.append((each.word + 1, each.head))
     return Constraints.of(spans=spans, forbidden_spans=forbidden, tags=tags, heads=heads, forbidden_heads=no_heads)
+
+
+def is_met(correction: Correction, tree: AnyTree) -> bool:
+    """Whether a tree shows what a correction asked of the parser: the constituents named, and where they stand."""
+    obeyed = constraints_of([correction]).obeyed_by(tree)
+    if isinstance(correction, Attach) and isinstance(tree, Tree):
+        return obeyed and stands_under(tree, correction.node, correction.to)
+    return obeyed
 
 
 def unknown_names(correction: Correction, labels: Iterable[str], tags: Iterable[str]) -> str | None:

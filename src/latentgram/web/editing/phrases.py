@@ -215,6 +215,21 @@ def spans(tree: Tree) -> list[tuple[str, int, int]]:
     return [(label, counted[first], counted[end]) for label, first, end in tree.spans()]
 
 
+def stands_under(tree: Tree, part: Part, to: Part) -> bool:
+    """Whether a node is a daughter of another one, which covers its words and those that it had before.
+
+    >>> from latentgram.data.brackets import parse_tree
+    >>> tree = parse_tree("(VP (VB eat) (NP (NP (NN pie)) (PP (IN with) (NN cream))))")
+    >>> stands_under(tree, (2, 4, "PP"), (1, 2, "NP")), stands_under(tree, (2, 4, "PP"), (0, 4, "VP"))
+    (True, False)
+    """
+    draft = Draft.of(tree)
+    names = {id(node): (first, end, node.label) for node, first, end in draft.spans()}
+    mother = (min(part[0], to[0]), max(part[1], to[1]), to[2])
+    below = [child for node in draft.nodes() if names[id(node)] == mother for child in node.children]
+    return any(names[id(child)] == tuple(part) for child in below)
+
+
 def is_word(node: Draft | Tree) -> bool:
     """Whether a node stands over a word of the sentence."""
     return node.word is not None and node.label != EMPTY

@@ -145,9 +145,9 @@ def add_queue(app: FastAPI, session: Session) -> None:
 
     @app.post("/api/note")
     def note(asked: NoteRequest) -> NoteAnswer:
-        """Skip or flag a sentence, comment on it, or give it to somebody."""
-        fields = asked.model_dump(exclude={"words"}, exclude_none=True)
-        return noted(session.desk.set(sentence_key(tuple(asked.words)), **fields), "")
+        """Skip or flag a sentence, comment on it, or give it to somebody; with nothing to note, what is noted."""
+        fields, key = asked.model_dump(exclude={"words"}, exclude_none=True), sentence_key(tuple(asked.words))
+        return noted(session.desk.set(key, **fields) if fields else session.desk.read().get(key), "")
 
 
 def _is_free(note: Note | None) -> bool:

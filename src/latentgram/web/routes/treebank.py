@@ -17,7 +17,7 @@ from latentgram.web.bank import Bank, Entry
 from latentgram.web.editing.question import MAX_TREE
 from latentgram.web.history import Accepted
 from latentgram.web.routes.queue import NoteAnswer, noted
-from latentgram.web.schemas import Person, Problem, Strict
+from latentgram.web.schemas import Conflict, Person, Problem, Strict
 from latentgram.web.session import Session
 from latentgram.web.shown import read_tree
 
@@ -143,9 +143,9 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         ]
         return TreesAnswer(total=len(bank.entries()), found=len(found), scored=len(bank.doubts), items=items)
 
-    @app.put("/api/trees")
+    @app.put("/api/trees", responses={409: {"model": Conflict, "description": "It has become another tree."}})
     def replace(asked: ReplaceRequest) -> Problem:
-        """Put another tree in the place of one; if that is not there any more, it is told."""
+        """Put another tree in the place of one; if that has become another, that is told."""
         tree = session.annotations.parse(asked.tree)
         if bank.change(asked.id, asked.number, asked.old, tree, _name(asked, session)):
             session.bank_changed()

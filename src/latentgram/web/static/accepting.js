@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { next } from "./ahead.js";
+import { dropDraft } from "./drafts.js";
 import { openItem, openPasted, refresh } from "./asking.js";
 import { follow } from "./learning.js";
 import { nextPasted, showPasted } from "./pasted.js";
@@ -11,12 +12,18 @@ import { choose } from "./tabs.js";
 import { annotator, at, keep, say, state, view } from "./work.js";
 
 export function canAccept() {
-  return Boolean(state.parse) && !state.accepted && !state.unmet.length && !view.waiting;
+  return Boolean(state.parse) && !state.accepted && !state.unmet.length && !view.waiting && state.edited === null;
+}
+
+/** What closes Accept, in words. */
+export function whyClosed() {
+  if (state.unmet.length) return `A correction is not met: ${state.unmet[0].reason}`;
+  return state.edited === null ? null : "The tree was edited as text: accept the text, or drop the edit.";
 }
 
 export async function accept(text, over) {
   if (text === undefined && !canAccept()) {
-    if (state.unmet.length) say(`A correction is not met: ${state.unmet[0].reason}`);
+    if (whyClosed()) say(whyClosed());
     return;
   }
   if (!state.parse || state.accepted) return;
@@ -41,6 +48,7 @@ export async function sendAccepted(tree, over = state.second ? "beside" : "ask")
       ? await ask("PUT", "/api/trees", { ...work, number: reopened.number, old: reopened.text })
       : await ask("POST", "/api/accept", { ...work, proposed: state.proposed, fixes: state.fixes.count, queue, over });
     follow();
+    dropDraft();
     await goOn();
     say(message(answer, reopened), true);
   } catch (error) {
@@ -79,17 +87,19 @@ export async function goToNext(without) {
   return show();
 }
 
-/** Somebody has given this sentence its tree: the two are shown, and one chooses. */
+/** Somebody has given this sentence its tree, or changed it: the two are shown, and one chooses. */
 function showConflict(tree, { message: text, value }) {
-  const bar = at("conflict");
+  const bar = at("conflict"), { reopened } = state;
   const act = (name, over) => html("button", { type: "button", onclick: () => {
     bar.hidden = true;
-    if (over) accept(tree, over);
-    else goOn();
+    dropDraft();
+    if (!over) return goOn();
+    if (reopened) state.reopened = over === "add" ? null : { ...reopened, text: value.tree };
+    return accept(tree, over);
   } }, name);
   bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
     html("details", {}, html("summary", {}, "Show that tree"), html("pre", {}, value.tree)),
-    html("div", { class: "buttons" }, act("Keep that one", null), act("Put mine in its place", "replace"), act("Keep both", "add"), act("Keep mine beside it, to be compared", "beside")));
+    html("div", { class: "buttons" }, act("Keep that one", null), act("Put mine in its place", "replace"), act("Keep both", "add"), reopened ? null : act("Keep mine beside it, to be compared", "beside")));
   bar.hidden = false;
   say(null);
   bar.querySelector("button").focus();

@@ -63,20 +63,26 @@ function posterior(parse, first, end, label) {
   return parse.marginals.find((each) => each.first === first && each.end === end && each.label === label)?.probability ?? 0;
 }
 
-/** Out of its mother, and perhaps out of hers: possible where the node stands at an edge. */
+/**
+ * Out of its mother, and perhaps out of hers: possible where the node stands at an edge. No more probable than what
+ * must be there then, and than that the old mothers are not.
+ */
 function raised(parse, family, number, most = 2) {
   const node = family[number], rows = [], left = [], forbidden = [];
-  let doubt = 1;
+  let bound = 1;
   for (let mother = family[node.parent]; mother && mother.parent !== null; mother = family[mother.parent]) {
     const atEnd = node.end === mother.end && node.first > mother.first, atStart = node.first === mother.first && node.end < mother.end;
     if (!atEnd && !atStart) break;
     const rest = atEnd ? [mother.first, node.first, mother.label] : [node.end, mother.end, mother.label];
     const stays = family.filter((each) => each.parent === mother.number && each.first >= rest[0] && each.end <= rest[1]);
-    if (stays.length > 1) left.push(rest);
+    if (stays.length > 1) {
+      left.push(rest);
+      bound = Math.min(bound, posterior(parse, ...rest));
+    }
     forbidden.push(part(mother));
-    doubt = Math.min(doubt, 1 - (mother.probability ?? 0));
+    bound = Math.min(bound, 1 - (mother.probability ?? 0));
     const to = family[mother.parent];
-    if (to.parent !== null) rows.push({ name: `${to.label} ${quote(parse.words, to.first, to.end)}`, probability: doubt, fix: { kind: "attach", node: part(node), to: part(to), spans: [part(node), ...left], forbidden: [...forbidden] } });
+    if (to.parent !== null) rows.push({ name: `${to.label} ${quote(parse.words, to.first, to.end)}`, probability: bound, fix: { kind: "attach", node: part(node), to: part(to), spans: [part(node), part(to), ...left], forbidden: [...forbidden] } });
     if (rows.length === most) break;
   }
   return rows;

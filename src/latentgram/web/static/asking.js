@@ -3,8 +3,10 @@
 import { ask } from "./api.js";
 import { prepare } from "./ahead.js";
 import { compare } from "./changes.js";
+import { draftOf } from "./drafts.js";
 import { select } from "./editor.js";
 import { Fixes, describe } from "./fixes.js";
+import { readNote } from "./notes.js";
 import { showPasted, written } from "./pasted.js";
 import { askOnce } from "./people.js";
 import { show, showFixes, showTreeNumber } from "./showing.js";
@@ -53,15 +55,21 @@ async function open(question, more = {}, answer = null) {
   say(null);
   Object.assign(state, {
     question, parse: null, queue: null, instance: view.status?.instance, fixes: new Fixes(), unmet: [], changes: null, tree: 0, collapsed: new Set(), chosen: null,
-    proposed: null, zoom: 0, accepted: false, ticket: null, reopened: null, note: {}, second: false, ...more,
+    proposed: null, zoom: 0, accepted: false, ticket: null, reopened: null, note: {}, second: false, edited: null, ...more,
   });
+  const draft = draftOf(question, state.reopened);
+  Object.assign(state, draft);
   document.body.classList.toggle("annotating", state.queue !== null || state.reopened !== null);
   at("sentence").value = written(question);
   at("conflict").hidden = true;
+  at("comment-box").hidden = true;
+  if (!more.note) readNote();
   showPasted();
   Object.assign(view, { focused: null, selected: null });
   select(null);
-  if (await refresh(null, answer)) state.proposed = state.parse.trees[0].plain;
+  const there = await refresh(null, draft ? null : answer);
+  if (draft) say("Your corrections are here again, as you left them.", true);
+  else if (there) state.proposed = state.parse.trees[0].plain;
   keep();
   prepare();
 }

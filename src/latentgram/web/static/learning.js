@@ -22,10 +22,8 @@ export async function follow() {
     view.status = await ask("GET", "/api/status");
     if (before && before.instance !== view.status.instance) await returned();
     showStatus();
-    if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") {
-      tell("The model was retrained.");
-      if (state.parse && !state.accepted && !state.fixes.count && state.fixes.base === null) await refresh();
-    }
+    // The tree on the screen stays: nobody accepts another one than he has looked at.
+    if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") tell("The model was retrained.");
     if (view.status.refit.state === "running" || view.status.warming) pause = 400;
     if (!at("view-queue").hidden) await showQueue();
   } catch (error) {

@@ -8,8 +8,11 @@ import { showNote } from "./showing.js";
 import { at, keep, say, state, tell } from "./work.js";
 
 async function note(fields) {
+  const { question } = state;
   try {
-    state.note = await ask("POST", "/api/note", { words: state.question.words, ...fields });
+    const told = await ask("POST", "/api/note", { words: question.words, ...fields });
+    if (state.question !== question) return true;
+    state.note = told;
     showNote();
     keep();
     return true;
@@ -18,6 +21,9 @@ async function note(fields) {
     return false;
   }
 }
+
+/** Learn what was said of the sentence at hand before. */
+export const readNote = () => note({});
 
 export async function skip() {
   if (state.pasted) {
@@ -38,19 +44,27 @@ export function editComment() {
   at("comment-text").focus();
 }
 
+const said = () => at("comment-text").value.trim();
+
 export function startNotes() {
   at("skip").addEventListener("click", skip);
   at("flag").addEventListener("click", flag);
   at("comment").addEventListener("click", () => (at("comment-box").hidden ? editComment() : (at("comment-box").hidden = true)));
   at("comment-box").addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (await note({ comment: at("comment-text").value.trim() })) {
+    if (await note({ comment: said() })) {
       at("comment-box").hidden = true;
       at("drawing").focus();
     }
   });
+  // Who goes on without Enter has said it all the same.
+  at("comment-text").addEventListener("change", () => said() !== (state.note.comment ?? "") && note({ comment: said() }));
   at("comment-text").addEventListener("keydown", (event) => {
-    if (event.key === "Escape") at("comment-box").hidden = true;
+    if (event.key === "Escape") {
+      at("comment-text").value = state.note.comment ?? "";
+      at("comment-box").hidden = true;
+      at("drawing").focus();
+    }
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     at("comment-box").requestSubmit();

@@ -7,7 +7,7 @@ import { html } from "./svg.js";
 import { annotator, at, client } from "./work.js";
 
 const list = document.getElementById("queue"), line = document.getElementById("queue-line"), more = document.getElementById("queue-more");
-let order = localStorage.getItem("order") ?? "uncertain", shown = 50, open = () => {}, report = () => {};
+let order = localStorage.getItem("order") ?? "uncertain", shown = 50, turn = 0, open = () => {}, report = () => {};
 
 export function startQueue(onOpen, onProblem) {
   open = onOpen;
@@ -76,7 +76,9 @@ export function queueOrder() {
 
 export async function showQueue() {
   const query = new URLSearchParams({ order, limit: Math.min(shown, 200), client, annotator: annotator() });
+  const mine = ++turn;
   const answer = await ask("GET", `/api/queue?${query}`);
+  if (mine !== turn) return;
   line.textContent = answer.waiting
     ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
     : "Nothing waits. Add sentences below, or start with --sentences FILE.";
@@ -86,7 +88,6 @@ export async function showQueue() {
     html("button", { class: "small", "aria-label": `Give to …: sentence ${item.number + 1}`, onclick: () => assign(item) }, "Give to …"))));
   more.hidden = answer.items.length >= answer.waiting || shown >= 200;
   at("queue-give").hidden = !answer.items.length;
-  return answer;
 }
 
 /** Let somebody do a sentence, or with no name anybody. */

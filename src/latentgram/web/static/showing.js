@@ -1,6 +1,6 @@
 // The parse on the screen: the drawing and its size, the list of trees, the corrections and what they changed.
 
-import { canAccept } from "./accepting.js";
+import { canAccept, whyClosed } from "./accepting.js";
 import { drawArcs } from "./arcs.js";
 import { byHand, freeTheRest, leaveTheRest, takeBack } from "./asking.js";
 import { arcChart, spanChart } from "./chart.js";
@@ -9,7 +9,7 @@ import { drawOutline } from "./outline.js";
 import { hoverChart, listen } from "./pointing.js";
 import { html, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
-import { at, say, state, view } from "./work.js";
+import { at, keep, say, state, view } from "./work.js";
 
 const READABLE = 0.72, LARGEST = 1.25, FIT = "fit";
 const drawing = at("drawing");
@@ -26,7 +26,7 @@ export function show() {
   at("entropy").textContent = parse.entropy === null ? "–" : `${parse.entropy.toFixed(2)} nats`;
   at("time").textContent = `${parse.milliseconds.toFixed(0)} ms`;
   if (parse.fallback) say("The grammar has no parse of this sentence; this tree is put together from parts.");
-  at("by-hand").value = tree.plain;
+  at("by-hand").value = state.edited ?? tree.plain;
   at("text-format").textContent = parse.kind === "dependency" ? "CoNLL-U" : "Penn brackets";
   at("annotated").hidden = parse.kind === "dependency";
   at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "The tree stays as it is but for your corrections."}`;
@@ -120,7 +120,8 @@ export function flip(step) {
 export function showFixes() {
   const { fixes, unmet, changes } = state;
   at("accept").disabled = !canAccept();
-  at("accept").title = unmet.length ? `A correction is not met: ${unmet[0].reason}` : "Put this tree into the treebank and learn from it (a, or Ctrl+Enter)";
+  at("drop-text").hidden = state.edited === null;
+  at("accept").title = whyClosed() ?? "Put this tree into the treebank and learn from it (a, or Ctrl+Enter)";
   at("undo").disabled = !fixes.canUndo;
   at("redo").disabled = !fixes.canRedo;
   at("no-fixes").hidden = fixes.count > 0;
@@ -138,6 +139,15 @@ function correction(fix, number, unmet) {
   return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role: "alert" }, unmet.reason), add), back);
 }
 
+/** What is typed as text is kept until it is accepted or dropped. */
+function edit(text) {
+  const { plain } = state.parse.trees[state.tree];
+  state.edited = text === plain ? null : text;
+  if (state.edited === null) at("by-hand").value = plain;
+  keep();
+  showFixes();
+}
+
 /** Flag and comment of the sentence. */
 export function showNote() {
   const { flag, comment } = state.note;
@@ -150,4 +160,6 @@ export function showNote() {
 export function startShowing() {
   at("leave").addEventListener("click", leaveTheRest);
   at("free").addEventListener("click", freeTheRest);
+  at("by-hand").addEventListener("input", () => edit(at("by-hand").value));
+  at("drop-text").addEventListener("click", () => edit(null));
 }

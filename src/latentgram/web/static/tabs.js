@@ -7,6 +7,7 @@ import { showTreebank } from "./treebank.js";
 import { at, say, view } from "./work.js";
 
 export function choose(wanted) {
+  if (at(`view-${wanted}`).hidden) say(null);
   for (const name of ["parse", "queue", "treebank", "model"]) {
     const chosen = name === wanted;
     at(`view-${name}`).hidden = !chosen;

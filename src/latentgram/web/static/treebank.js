@@ -8,7 +8,7 @@ import { html } from "./svg.js";
 import { annotator, at, say } from "./work.js";
 
 const PAGE = 30;
-let shown = PAGE, answer = null;
+let shown = PAGE, answer = null, turn = 0;
 
 const number = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
 
@@ -34,10 +34,13 @@ export function startTreebank() {
 /** The trees that are searched for; history and annotators below. */
 export async function showTreebank() {
   const query = new URLSearchParams({ query: at("pattern").value, order: at("tree-order").value, limit: Math.min(shown, 200) });
+  const mine = ++turn;
   try {
-    answer = await ask("GET", `/api/trees?${query}`);
-    say(null);
+    const found = await ask("GET", `/api/trees?${query}`);
+    if (mine !== turn) return;
+    answer = found;
   } catch (error) {
+    if (mine !== turn) return;
     at("bank-line").textContent = error.message;
     return at("bank").replaceChildren();
   }

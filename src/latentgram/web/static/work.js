@@ -1,5 +1,6 @@
 // What the parts of the page share: what is worked on, what is shown, and how the page speaks.
 
+import { keepDraft } from "./drafts.js";
 import { Fixes } from "./fixes.js";
 
 export const at = (id) => document.getElementById(id);
@@ -7,7 +8,7 @@ export const at = (id) => document.getElementById(id);
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
 export const state = {
   question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
-  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {}, second: false, changes: null,
+  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {}, second: false, changes: null, edited: null,
 };
 
 /** What is on the screen: the drawing, what is selected, the request under way, and what the server last told. */
@@ -32,6 +33,7 @@ export function tell(text) {
 }
 
 export function keep() {
-  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second } = state;
-  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second }));
+  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second, edited } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second, edited }));
+  keepDraft();
 }
