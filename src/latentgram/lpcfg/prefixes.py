@@ -148,7 +148,17 @@ class LeftCorners:
             layout(states[parent] * states[left]),
             right.copy(),
             self.projection.rule[index.rule],
+            self._toward(index.rule),
         )
+
+    def _toward(self, rules: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Σ_r T[h,l,r] of rules, one after the other."""
+        size = self.grammar.states[self.grammar.rules[:, 2]].astype(np.int64)
+        offset = self.grammar.rule_offset
+        rows = [np.arange(begin, end, step) for begin, end, step in zip(offset, offset[1:], size, strict=False)]
+        sums = np.add.reduceat(self.grammar.rule_tensor, np.concatenate(rows)).astype(np.float32)
+        where = layout(np.array([len(row) for row in rows]))
+        return np.concatenate([sums[where[rule] : where[rule + 1]] for rule in rules.tolist()])
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats]:

@@ -12,8 +12,9 @@ grammars', so is log P.
 The entropy reduction of a word is by how much it lowers the entropy of the derivation, hidden states and all that
 is still to come included, given the words so far (Hale 2006, who counts negative values as zero; prefixes.py).
 
-A plain PCFG is exact. A grammar with hidden states looks only at what its one-state projection finds worth at
-least `beam`, given the words so far and nothing after them; its P are then lower bounds. `beam=0` is exact. The
+A plain PCFG is exact. A grammar with hidden states looks only at rules that its one-state projection finds worth at
+least `beam`, given the words so far and nothing after them, at symbols worth some times that, and at states worth a
+part of it; its P are then lower bounds. `beam=0` is exact. The
 numbers of a spectral grammar are signed, and its P no probabilities: a longer prefix may have more than a shorter
 one, and some come out negative, of which log |P| is taken, as of p(sentence), and which are counted
 (`Reading.negative`).
@@ -57,8 +58,11 @@ Floats = NDArray[np.float64]
 
 BREAK = 2.0**-20
 """How probable it is that a sentence breaks off before a word."""
-BEAM = 1e-4
-"""What a symbol over words, or a rule, must have of the probability of the words so far."""
+BEAM = 2e-4
+"""What a rule must have of the probability of the words so far."""
+COARSE, FINE = 5.0, 0.1
+"""What a symbol over words, and what single states must have, in multiples of the beam: a symbol is in many rules,
+a rule has many states."""
 _BATCH = 16
 """Sentences that a worker gets at a time."""
 
@@ -177,9 +181,10 @@ class Surprisal:
             if asked and (slopes := corners.latent_slopes) is not None:
                 (latent, start), weight = slopes, with_slopes(leaves.weight)
             words = WordWeights(leaves.begin, leaves.symbol, leaves.weight)
-            chart = sweep(words, index, corners.plain, break_off, self.beam)
+            chart = sweep(words, index, corners.plain, break_off, min(COARSE * self.beam, 1.0))
             known = LatentLeaves(leaves.begin, leaves.symbol, leaves.entry, weight)
-            value, whole = latent_sweep(chart, known, index, corners.ways, latent, break_off, self.beam)
+            fine = self.beam * FINE if corners.grammar.nonnegative else 0.0
+            value, whole = latent_sweep(chart, known, index, corners.ways, latent, break_off, self.beam, fine)
         with np.errstate(divide="ignore", invalid="ignore"):
             prefix = np.cumsum(np.log(np.abs(value.real)))
             if whole != 0.0:

@@ -13,7 +13,15 @@ all pairs of children; for pairs that were seen with the parent this sum is take
 
 What the projection did not keep is left out, and so are contractions whose rules have less than `least` of the
 probability of the words so far under the projection: of numbers that are probabilities every P is a lower bound
-then. With a beam of zero and `least` 0 everything is there, and exact.
+then. Inside a contraction the states h of the parent and l of the left child are left out together where they have
+less than `fine`: of an inside vector, with the greatest number of row l of the sum over places,
+
+    G(a,i)[h] · Σ_r T[h,l,r] · max_r Σ_k L(b,i,k)[l] L(c,k,j)[r] < fine,
+
+which is no less than what they add to the probability; of an outside vector the same with Σ_i G(b,i)[h] L(c,i,j)[l]
+and how well d begins with the next word. So are single states of items. It is the memory that rules are read from
+that takes the time, and most states are improbable. With a beam of zero, and `least` and `fine` 0, everything is
+there, and exact.
 """
 
 from __future__ import annotations
@@ -70,6 +78,8 @@ class Ways(NamedTuple):
     """[entries] the right child."""
     share: NDArray[np.float64]
     """[entries] the rules' probabilities under the projection."""
+    toward: NDArray[np.float32]
+    """Σ_r T[h,l,r] of the entries, laid out by `entry_begin`."""
 
 
 class _Work(NamedTuple):
@@ -101,10 +111,17 @@ class _Work(NamedTuple):
     """[pairs] Σ_k F̄(b) · L(b,i,k) F̄(c) · L(c,k,j)."""
     met: NDArray[np.int64]
     met_in: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    """[pairs] where the sum of a pair begins in `outer`: side by side in the order in which they are met, so that
+    little memory is touched."""
     outer: Numbers
-    """Σ_k L(b,i,k) ⊗ L(c,k,j), laid out by `Ways.pair_begin`; zero between cells."""
+    """Σ_k L(b,i,k) ⊗ L(c,k,j)."""
+    peak: NDArray[np.float64]
+    """The greatest number of each row of such a sum."""
+    reach_slot: NDArray[np.int64]
+    """[entries] the same as `slot`, of the two that follow."""
     reached: Numbers
-    """Σ_i G(b,i) ⊗ L(c,i,j), laid out by `Ways.entry_begin`; zero between ends."""
+    """Σ_i G(b,i) ⊗ L(c,i,j)."""
     edge: Numbers
     """Σ_i E(b,i) ⊗ L(c,i,j)."""
     reaching: NDArray[np.int64]
@@ -117,9 +134,10 @@ def _add_outer(target, place, first, left, left_size, second, right, right_size)
     """target += left ⊗ right."""
     for h in range(left_size):
         value = first[left + h]
-        for g in range(right_size):
-            target[place] += value * second[right + g]
-            place += 1
+        if value != 0.0:
+            for g in range(right_size):
+                target[place + g] += value * second[right + g]
+        place += right_size
 
 
 @register_jitable(fastmath=REORDER)
@@ -154,7 +172,7 @@ def _meet(chart, index, work, smooth, first, end):
 
 
 @register_jitable(fastmath=REORDER)
-def _fill(chart, index, ways, grammar, work, first, end, going, least):
+def _fill(chart, index, ways, grammar, work, first, end, going, least, fine):
     """The inside vectors of a cell."""
     cell, smooth, states = cell_at(first, end), grammar.left.shape[0] > 0, grammar.states
     items, behind = chart.cell_begin[cell], chart.cell_begin[cell + 1]
@@ -162,7 +180,7 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least):
         return
     for item in range(items, behind):
         work.place[first, chart.symbol[item]] = item
-    met, starts = _meet(chart, index, work, smooth, first, end), chart.starts[first]
+    met, starts, used = _meet(chart, index, work, smooth, first, end), chart.starts[first], 0
     for number in range(met):
         pair, asked = work.met[number], False
         b, c = ways.pair_left[pair], index.right[pair]
@@ -180,6 +198,11 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least):
                         work.alpha[work.begin[parent] + h] -= weight * grammar.mean_inside[mean + h]
         if not asked:
             work.met_in[pair] = -1
+            continue
+        work.slot[pair] = used
+        for _ in range(states[b] * states[c]):
+            work.outer[used] = 0.0
+            used += 1
     for middle in range(first + 1, end):
         beside, place = cell_at(first, middle), work.place[middle]
         for left in range(chart.cell_begin[beside], chart.cell_begin[beside + 1]):
@@ -189,7 +212,7 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least):
                 if right >= 0 and work.met_in[pair] == cell:
                     _add_outer(
                         work.outer,
-                        ways.pair_begin[pair],
+                        work.slot[pair],
                         work.alpha,
                         work.begin[left],
                         states[chart.symbol[left]],
@@ -201,21 +224,29 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least):
         pair = work.met[number]
         if work.met_in[pair] != cell:
             continue
-        outer = work.outer[ways.pair_begin[pair] : ways.pair_begin[pair + 1]]
+        lefts, rights = states[ways.pair_left[pair]], states[index.right[pair]]
+        outer = work.outer[work.slot[pair] : work.slot[pair] + lefts * rights]
+        for l in range(lefts):
+            work.peak[l] = 0.0
+            for r in range(l * rights, (l + 1) * rights):
+                work.peak[l] = max(work.peak[l], outer[r].real)
         for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
             a = index.parent[entry]
             parent = work.place[first, a]
             if parent < 0 or starts[a] * ways.share[entry] * work.mass[pair] < least:
                 continue
-            place = grammar.rule_begin[index.rule[entry]]
+            place, toward = grammar.rule_begin[index.rule[entry]], ways.entry_begin[entry]
             for h in range(states[a]):
-                total = outer[0] * 0.0
-                for k in range(outer.shape[0]):
-                    total += grammar.rule[place + k] * outer[k]
+                total, weight = outer[0] * 0.0, starts[a]
+                if work.needed[0, first, a]:
+                    weight = work.starts[first, grammar.symbol_begin[a] + h].real
+                for l in range(lefts):
+                    if fine == 0.0 or weight * ways.toward[toward] * work.peak[l] >= fine:
+                        for r in range(rights):
+                            total += grammar.rule[place + r] * outer[l * rights + r]
+                    place += rights
+                    toward += 1
                 work.alpha[work.begin[parent] + h] += total
-                place += outer.shape[0]
-        for k in range(outer.shape[0]):
-            outer[k] = 0.0
     for item in range(items, behind):
         a, total = chart.symbol[item], work.alpha[work.begin[item]] * 0.0
         for middle in range(first + 1, end if smooth else 0):
@@ -226,8 +257,11 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least):
             ):
                 total += work.left_sum[beside, a] * work.right_sum[middle, a]
         for h in range(states[a]):
-            value = work.alpha[work.begin[item] + h] + total * grammar.mean_inside[grammar.symbol_begin[a] + h]
-            work.alpha[work.begin[item] + h] = going * value
+            state = grammar.symbol_begin[a] + h
+            value = going * (work.alpha[work.begin[item] + h] + total * grammar.mean_inside[state])
+            if work.needed[0, first, a] and fine > 0.0 and work.starts[first, state].real * value.real < fine:
+                value *= 0.0
+            work.alpha[work.begin[item] + h] = value
 
 
 @register_jitable(fastmath=REORDER)
@@ -249,15 +283,19 @@ def _sum_factors(chart, grammar, work, first, cell):
 
 
 @register_jitable(fastmath=REORDER)
-def _put_words(chart, leaves, grammar, work, word, scale):
+def _put_words(chart, leaves, grammar, work, word, scale, fine):
     """The vectors of the leaves that the projection kept over a word, divided by the word's scale."""
     cell, leaf = cell_at(word, word + 1), leaves.begin[word]
     for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
         while leaves.symbol[leaf] != chart.symbol[item]:
             leaf += 1
         work.place[word, chart.symbol[item]] = item
+        begin = grammar.symbol_begin[chart.symbol[item]]
         for h in range(grammar.states[chart.symbol[item]]):
-            work.alpha[work.begin[item] + h] = _leaf(grammar, leaves, leaf, h) / scale
+            value = _leaf(grammar, leaves, leaf, h) / scale
+            if fine > 0.0 and work.starts[word, begin + h].real * value.real < fine:
+                value *= 0.0
+            work.alpha[work.begin[item] + h] = value
 
 
 @register_jitable(fastmath=REORDER)
@@ -269,16 +307,19 @@ def _leaf(grammar, leaves, leaf, state):
 
 
 @register_jitable(fastmath=REORDER)
-def _reach(chart, index, ways, grammar, work, end, least, forward):
+def _reach(chart, index, ways, grammar, work, end, least, fine, forward):
     """F and E of all symbols, but for breaking off."""
     smooth, states, begin = grammar.left.shape[0] > 0, grammar.states, grammar.symbol_begin
     interminals, symbols, edge = work.needed.shape[2], states.shape[0], work.ends[end]
-    zero = forward[0] * 0.0
     unseen, taken = np.zeros((2, interminals), forward.dtype), np.zeros((2, symbols), forward.dtype)
-    reached, least_edge = 0, 0.0
-    look = chart.look[end]
+    reached, used, ending, look = 0, 0, 0.0, chart.look[end]
     for d in range(symbols):
-        least_edge += least * chart.ends[end, d] * look[d]
+        ending += chart.ends[end, d] * look[d]
+    least_edge, fine_edge = least * ending, fine * ending
+    # What has less than `least` in all cannot come from a rule that has it.
+    wanted = np.empty(symbols, np.bool_)
+    for d in range(symbols):
+        wanted[d] = chart.forward[end, d] * look[d] >= least or chart.ends[end, d] * look[d] >= least_edge
     for first in range(end):
         cell = cell_at(first, end)
         starts, ends, start_sum, end_sum = (
@@ -291,6 +332,8 @@ def _reach(chart, index, ways, grammar, work, end, least, forward):
             c, value = chart.symbol[item], chart.inside[item]
             for pair in range(index.row_begin[c], index.row_begin[c + 1]):
                 d = index.right[pair]
+                if not wanted[d]:
+                    continue
                 for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
                     b, weight = index.parent[entry], ways.share[entry] * value * look[d]
                     if smooth:
@@ -304,7 +347,12 @@ def _reach(chart, index, ways, grammar, work, end, least, forward):
                         work.reached_at[entry] = end
                         work.reaching[reached] = entry
                         reached += 1
-                    place = ways.entry_begin[entry]
+                        work.reach_slot[entry] = used
+                        for _ in range(states[b] * states[c]):
+                            work.reached[used] = 0.0
+                            work.edge[used] = 0.0
+                            used += 1
+                    place = work.reach_slot[entry]
                     if going >= least:
                         _add_outer(
                             work.reached,
@@ -333,33 +381,25 @@ def _reach(chart, index, ways, grammar, work, end, least, forward):
                 unseen[1, b] += end_sum[b] * work.left_sum[cell, b]
     for number in range(reached):
         entry = work.reaching[number]
-        rule = index.rule[entry]
-        size = ways.entry_begin[entry + 1] - ways.entry_begin[entry]
-        wide = (grammar.rule_begin[rule + 1] - grammar.rule_begin[rule]) // size
-        d = ways.right[entry]
-        place = grammar.rule_begin[rule]
+        rule, d, slot = index.rule[entry], ways.right[entry], work.reach_slot[entry]
+        place, wide = grammar.rule_begin[rule], states[d]
         for k in range(ways.entry_begin[entry], ways.entry_begin[entry + 1]):
-            going, last = work.reached[k], work.edge[k]
-            work.reached[k] = 0.0
-            work.edge[k] = 0.0
-            if last == 0.0:
+            going, last, weight = work.reached[slot], work.edge[slot], ways.toward[k] * look[d]
+            if fine == 0.0 or going.real * weight >= fine:
                 for r in range(wide):
                     forward[begin[d] + r] += going * grammar.rule[place + r]
-            else:
+            if last != 0.0 and (fine == 0.0 or last.real * weight >= fine_edge):
                 for r in range(wide):
-                    forward[begin[d] + r] += going * grammar.rule[place + r]
                     edge[begin[d] + r] += last * grammar.rule[place + r]
             place += wide
-    asked, parents = 0, np.empty(interminals, np.int64)
-    for b in range(interminals if smooth else 0):
-        if unseen[0, b] != 0.0 or unseen[1, b] != 0.0:
-            parents[asked] = b
-            asked += 1
+            slot += 1
     for d in range(symbols if smooth else 0):
-        going, last, right = zero - taken[0, d], zero - taken[1, d], grammar.right[d]
-        for number in range(asked):
-            going += right[parents[number]] * unseen[0, parents[number]]
-            last += right[parents[number]] * unseen[1, parents[number]]
+        if not wanted[d]:
+            continue
+        going, last, right = -taken[0, d], -taken[1, d], grammar.right[d]
+        for b in range(interminals):
+            going += right[b] * unseen[0, b]
+            last += right[b] * unseen[1, b]
         for r in range(begin[d], begin[d + 1]):
             forward[r] += going * grammar.mean_outside[r]
             edge[r] += last * grammar.mean_outside[r]
@@ -385,6 +425,8 @@ def _need(chart, index, ways, grammar, least):
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 c, value = chart.symbol[item], chart.inside[item]
                 for pair in range(index.row_begin[c], index.row_begin[c + 1]):
+                    if chart.forward[end, index.right[pair]] * look[index.right[pair]] < least:
+                        continue
                     weight = value * look[index.right[pair]]
                     for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1]):
                         b = index.parent[entry]
@@ -399,7 +441,7 @@ def _need(chart, index, ways, grammar, least):
 
 
 @njit(fastmath=REORDER)
-def latent_sweep(chart, leaves, index, ways, grammar, break_off, least):
+def latent_sweep(chart, leaves, index, ways, grammar, break_off, least, fine):
     """[n] P(j+1) of all prefixes, each over the size of P(j), and p(sentence) over that of P(n−1).
 
     `chart` is that of the projection, whose starts, inside numbers and scales decide what is looked at.
@@ -428,9 +470,12 @@ def latent_sweep(chart, leaves, index, ways, grammar, break_off, least):
         np.zeros(pairs, kind),
         np.empty(pairs, np.int64),
         np.full(pairs, -1, np.int64),
-        np.zeros(ways.pair_begin[pairs], kind),
-        np.zeros(ways.entry_begin[entries], kind),
-        np.zeros(ways.entry_begin[entries], kind),
+        np.empty(pairs, np.int64),
+        np.empty(ways.pair_begin[pairs], kind),
+        np.empty(states.max()),
+        np.empty(entries, np.int64),
+        np.empty(ways.entry_begin[entries], kind),
+        np.empty(ways.entry_begin[entries], kind),
         np.empty(entries, np.int64),
         np.full(entries, -1, np.int64),
     )
@@ -444,13 +489,13 @@ def latent_sweep(chart, leaves, index, ways, grammar, break_off, least):
             forward[d] = 0.0
         for first in range(end - 1, -1, -1):
             if first == end - 1:
-                _put_words(chart, leaves, grammar, work, first, scales[first])
+                _put_words(chart, leaves, grammar, work, first, scales[first], fine)
             else:
-                _fill(chart, index, ways, grammar, work, first, end, going, least)
+                _fill(chart, index, ways, grammar, work, first, end, going, least, fine)
             if smooth:
                 _sum_factors(chart, grammar, work, first, cell_at(first, end))
         if end > 0:
-            _reach(chart, index, ways, grammar, work, end, least, forward)
+            _reach(chart, index, ways, grammar, work, end, least, fine, forward)
         for first in range(end):
             cell = cell_at(first, end)
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
@@ -483,6 +528,8 @@ def latent_sweep(chart, leaves, index, ways, grammar, break_off, least):
                 continue
             for row in range(begin[d], begin[d + 1]):
                 value, corner = forward[row], grammar.closure[row]
+                if fine > 0.0 and value.real * chart.look[end, d] < fine:
+                    continue
                 for number in range(asked):
                     for h in range(begin[columns[number]], begin[columns[number] + 1]):
                         starts[h] += value * corner[h]
