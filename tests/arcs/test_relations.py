@@ -78,3 +78,13 @@ def test_the_score_tells_relations_at_right_heads(model: lg.ArcFactored, bank: l
     score = lg.Parser(model).evaluate(bank[150:])
     assert score.relation_accuracy == pytest.approx(100 * score.labelled / score.heads)
     assert score.to_json()["relation_accuracy"] == score.relation_accuracy
+
+
+def test_arcs_of_given_trees_are_named_as_those_of_parses_are(model: lg.ArcFactored, bank: lg.Treebank) -> None:
+    parser = lg.Parser(model)
+    parsed = [parse.tree for parse in parser.parse_many(tree.sentence for tree in bank[150:160])]
+    assert (
+        parser.name_arcs([tree.replace(deprels=("?",) * len(tree)) for tree in parsed], gold_tags=True) == parsed
+    )
+    with pytest.raises(lg.SettingError, match="only a parser of dependency trees"):
+        lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(10, seed=0), by=lg.Counting())).name_arcs(parsed)

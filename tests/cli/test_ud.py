@@ -1,5 +1,7 @@
 """`latentgram train ud`, and raw text to CoNLL-U by the model."""
 
+import json
+
 from latentgram.data.conllu import parse_conllu
 
 
@@ -14,9 +16,18 @@ def test_raw_text_becomes_numbered_sentences(run, dependencies, tmp_path):
     numbers = [line for tree in trees for line in tree.comments if line.startswith("# sent_id")]
     assert numbers == [f"# sent_id = {i}" for i in range(1, len(trees) + 1)]
     assert sum("# newpar" in tree.comments for tree in trees) == 2
-    assert "LemmaProb=" in result.out
+    for mark in ("LemmaProb=", "TagProb=", "UposProb=", "XposProb=", "HeadProb=", "RelProb=", "TokenProb="):
+        assert mark in result.out
     assert run("parse", model, text, "--to", "json").out.count("\n") == len(trees)
     scored = run("eval", model, dependencies / "dev.conllu", "--measures", "conll18", "--json")
     assert scored.status == 0
     rows = run("parse", model, dependencies / "dev.conllu")
     assert len(parse_conllu(rows.out)) == 30
+    tagged = run("tag", model, text, "--conllu", "--decoder", "viterbi")
+    cells = [line.split("\t") for line in tagged.out.splitlines() if line[:1].isdigit()]
+    assert [cell[3] for cell in cells] == [tag for tree in trees for tag in tree.upos]
+    assert [cell[1] for cell in cells] == [word for tree in trees for word in tree.words]
+    relations = json.loads(run("eval", model, dependencies / "dev.conllu", "--gold-heads", "--json").out)
+    assert relations["uas"] == 100
+    assert 50 < relations["las"] == relations["relation_accuracy"]
+    assert run("eval", model, dependencies / "dev.conllu", "--gold-heads", "--measures", "conll18").status == 1

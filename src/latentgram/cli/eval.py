@@ -38,6 +38,9 @@ class Evaluation(Workers):
     against: Path | None = option(None, "Another output for the same gold trees: is it better, or is it chance?")
     labelled: bool = flag("--labelled", "With --against: compare heads with their relations (LAS).")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
+    gold_heads: bool = flag(
+        "--gold-heads", "The model only names the arcs of the gold trees: LAS is the accuracy of its relations."
+    )
     measures: Literal["conll18"] | None = option(
         None,
         "conll18: F1 of segmentation, tags, lemmas and trees as in that shared task; a model gets the raw text.",
@@ -77,6 +80,8 @@ def evaluate(asked: Evaluation) -> None:
     if asked.calibration or asked.plot is not None:
         _judge(asked)
         return
+    if asked.gold_heads and (asked.measures is not None or not asked.by_model):
+        raise SettingError("--gold-heads is for a model that parses, and goes without --measures")
     if asked.measures is not None:
         _score_text(asked)
         return
@@ -164,6 +169,9 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
         parser = load_parser(asked.first)
         own = parser.tags_itself and not asked.gold_tags
         say("tags: the parser's own (--gold-tags uses those of the trees)" if own else "tags: those of the trees")
+        if asked.gold_heads:
+            named = parser.name_arcs(gold.dependency_trees, gold_tags=asked.gold_tags)
+            return gold, Treebank.of(named), []
         questions = (parser.question(tree, asked.gold_tags) for tree in gold)
         parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
         return gold, Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]

@@ -28,12 +28,13 @@ from latentgram.errors import DataError, ModelFileError, NoParse, SettingError
 
 if TYPE_CHECKING:
     from latentgram.data.sentence import Sentence
-    from latentgram.data.tokenise import Tokeniser
+    from latentgram.data.tokenise import Cutter
     from latentgram.parser.answers import Question
     from latentgram.sequences.hmm import HMM
     from latentgram.sequences.tagging import Tagging as Result
     from latentgram.tagger.model import Tagger
 
+    Answer = tuple[Sentence, list[Result]]
 
 TOGETHER = 1000
 """Sentences tagged at a time."""
@@ -45,7 +46,7 @@ COLUMNS = ("sentence", "rank", "number", "word", "tag", "probability", "unknown"
 class Tagging(Workers):
     """What is asked of `latentgram tag`."""
 
-    model: Path = argument("Model file of a tagger, of an HMM, or of a parser with a tagger.")
+    model: Path = argument("Model file of a tagger, of an HMM, or of a parser with a tagger, such as a `ud` one.")
     files: list[Path] | None = argument("Files to tag, one sentence per line; standard input if none.", None)
     decoder: Literal["posterior", "viterbi"] = option(
         "posterior", "Each tag the most probable, or the best sequence."
@@ -113,10 +114,10 @@ def tag(asked: Tagging) -> None:
     if asked.to is not None:
         write_table(COLUMNS, _table(taggings), asked.to)
     else:
-        for number, results in taggings:
+        for number, sentence, results in taggings:
             for result in results:
                 if asked.conllu:
-                    typer.echo(_as_conllu(result, asked.probabilities), nl=False)
+                    typer.echo(_as_conllu(sentence, result, asked.probabilities), nl=False)
                 else:
                     typer.echo(_as_json(number, result) if asked.json else _as_rows(result, asked.probabilities))
             if asked.several and not asked.json:
@@ -138,23 +139,23 @@ class _Tally:
     words: int = 0
     unknown: int = 0
 
-    def watch(self, taggings: Iterable[list[Result]]) -> Iterator[tuple[int, list[Result]]]:
+    def watch(self, taggings: Iterable[Answer]) -> Iterator[tuple[int, Sentence, list[Result]]]:
         """The same taggings, numbered from 1."""
-        for results in taggings:
+        for sentence, results in taggings:
             self.sentences += 1
             self.words += len(results[0].words)
             self.unknown += sum(results[0].unknown)
-            yield self.sentences, results
+            yield self.sentences, sentence, results
 
 
-def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Tokeniser | None]:
+def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
     """The tagger of a file, and how text is cut into words for it, if not at blanks."""
     import latentgram
     from latentgram.parser.judging import named_tags
 
     stored = latentgram.load(asked.model)
     parser = stored if isinstance(stored, latentgram.Parser) else None
-    tagger = stored if parser is None else parser.tagger
+    tagger = stored if parser is None else parser.own_tagger
     if isinstance(tagger, latentgram.HMM):
         return tagger if asked.named_by is None else named_tags(tagger, asked.named_by), None
     if not isinstance(tagger, latentgram.Tagger):
@@ -162,25 +163,24 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Tokeniser | None]:
         raise ModelFileError(f"{asked.model} holds no tagger but {what}")
     if asked.named_by or asked.fast:
         raise SettingError("--named-by and --fast are for hidden Markov models")
-    rules = None if parser is None else parser.tokeniser
-    return tagger, rules or latentgram.Tokeniser()
+    return tagger, latentgram.Tokeniser() if parser is None else parser.cutter
 
 
 def _tagged(
     tagger: HMM | Tagger, questions: Iterable[Question], asked: Tagging, bad: list[DataError] | None
-) -> Iterator[list[Result]]:
-    """The taggings of each sentence; one that has none raises or is kept in `bad`."""
+) -> Iterator[Answer]:
+    """Each sentence with its taggings; one that has none raises or is kept in `bad`."""
     from latentgram.parallel import shards
 
     with asked.engine() as engine:
         for batch in engine.map(_job(tagger, asked), shards(questions, TOGETHER)):
-            for results in batch:
-                if not isinstance(results, DataError):
-                    yield results
+            for answer in batch:
+                if not isinstance(answer, DataError):
+                    yield answer
                 elif bad is None:
-                    raise results
+                    raise answer
                 else:
-                    bad.append(results)
+                    bad.append(answer)
 
 
 def _job(tagger: HMM | Tagger, asked: Tagging) -> _Job:
@@ -209,24 +209,27 @@ class _Job:
     alone: Callable[[Question], Iterable[Result]]
     together: Callable[[list[Sentence]], Iterable[Result]] | None = None
 
-    def __call__(self, questions: list[Question]) -> list[list[Result] | DataError]:
+    def __call__(self, questions: list[Question]) -> list[Answer | DataError]:
         if self.together is not None:
+            sentences = [question.sentence for question in questions]
             try:
-                return [[result] for result in self.together([question.sentence for question in questions])]
+                return [
+                    (sentence, [each]) for sentence, each in zip(sentences, self.together(sentences), strict=True)
+                ]
             except DataError:
                 pass  # one of them has no tags; alone, each shows whether it is the one
         return list(map(self._list, questions))
 
-    def _list(self, question: Question) -> list[Result] | DataError:
+    def _list(self, question: Question) -> Answer | DataError:
         try:
-            return list(self.alone(question))
+            return question.sentence, list(self.alone(question))
         except (NoParse, DataError) as error:
             return question.fault(error)
 
 
-def _table(taggings: Iterable[tuple[int, list[Result]]]) -> Iterator[tuple[object, ...]]:
+def _table(taggings: Iterable[tuple[int, Sentence, list[Result]]]) -> Iterator[tuple[object, ...]]:
     """The rows of a table: a word in each."""
-    for number, results in taggings:
+    for number, _, results in taggings:
         for rank, result in enumerate(results, 1):
             columns = zip(result.words, result.tags, result.confidence, result.unknown, strict=True)
             for place, (word, name, sure, new) in enumerate(columns, 1):
@@ -241,10 +244,11 @@ def _as_rows(result: Result, probabilities: bool) -> str:
     return "".join(f"{word}\t{name}\n" for word, name, _ in rows)
 
 
-def _as_conllu(result: Result, probabilities: bool) -> str:
+def _as_conllu(sentence: Sentence, result: Result, probabilities: bool) -> str:
     """The rows of a sentence without a tree, with the posteriors of tags and of each column in MISC."""
     from latentgram.data.conllu import to_conllu
     from latentgram.data.dependencies import UNATTACHED, DependencyTree
+    from latentgram.parser.parser import as_written
 
     size = len(result.words)
     xpos = () if result.upos else result.tags
@@ -261,7 +265,7 @@ def _as_conllu(result: Result, probabilities: bool) -> str:
             [f"{name.capitalize()}Prob={sure[i]:.4g}" for name, sure in columns.items()] for i in range(size)
         )
         tree = tree.replace(misc=tuple(map("|".join, shares)))
-    return to_conllu(tree)
+    return to_conllu(tree if sentence.space_after is None else as_written(tree, sentence))
 
 
 def _as_json(number: int, result: Result) -> str:

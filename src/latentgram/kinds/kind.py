@@ -126,6 +126,8 @@ class Kind:
     """Whether its parser takes a `Pruning`."""
     segmenter: str = ""
     """What cuts raw text into sentences and words in its way: a function of the model."""
+    own_tagger: str = ""
+    """The `Tagger` that it tags raw text with: a function of the model."""
     tagger: bool = False
     """Whether it gives tags to words."""
     scores: Literal["", "sentences", "trees"] = ""

@@ -105,6 +105,14 @@ class Explaining(Protocol):
         """
 
 
+@runtime_checkable
+class Naming(Protocol):
+    """A backend for dependency trees that can name the arcs of given ones."""
+
+    def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
+        """The relations of all words, given their heads as a `DependencyTree` has them."""
+
+
 class Scorer(Model, Protocol[Item]):
     """A model that gives sentences, or trees, a probability and does not parse."""
 

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,22 @@ from latentgram.view.trees import draw
 
 HEAD_MARK, RELATION_MARK, TAG_MARK, LEMMA_MARK = WORD_MARKS = ("HeadProb=", "RelProb=", "TagProb=", "LemmaProb=")
 """How the posteriors of arcs, of relations, of tags and of lemmas are written in MISC."""
+COLUMN_MARKS = {"upos": "UposProb=", "xpos": "XposProb=", "feats": "FeatsProb="}
+"""How those of single columns are."""
 TOKEN_MARK, SPLIT_MARK = "TokenProb=", "SplitProb="
 """How those of the ends of tokens and of their words are."""
-MARKS = (*WORD_MARKS, TOKEN_MARK, SPLIT_MARK)
+MARKS = (*WORD_MARKS, *COLUMN_MARKS.values(), TOKEN_MARK, SPLIT_MARK)
 NOTES = ("# logprob = ", "# fallback = ", "# sentence_prob = ")
 """How the comments that speak of a whole parse begin."""
+
+
+class TagPosteriors(NamedTuple):
+    """How sure a tagger is of the tags of a sentence's words."""
+
+    together: NDArray[np.float64]
+    """Of each XPOS and UPOS together."""
+    columns: Mapping[str, NDArray[np.float64]]
+    """Of each entry of `upos`, `xpos` and `feats`, as far as the tagger gives them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +76,14 @@ class Parse:
     p(sentence) is 0."""
     relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
     lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
+    column_confidence: Mapping[str, NDArray[np.float64]] = dataclasses.field(default_factory=dict)
+    """The posteriors of `upos`, `xpos` and `feats`, by these names, where a tagger has given them."""
+
+    def tagged(self, sure: TagPosteriors | None) -> Parse:
+        """This parse with how sure its tagger was; itself where there was none."""
+        if sure is None:
+            return self
+        return dataclasses.replace(self, tag_confidence=sure.together, column_confidence=sure.columns)
 
     def onto(self, source: DependencyTree) -> Parse:
         """This parse on the rows the sentence came from: all is kept but what the parser says of its own.
@@ -126,6 +145,9 @@ class Parse:
             for name in ("relation_confidence", "lemma_confidence"):
                 if len(posteriors := getattr(self, name)):
                     plain[name] = [finite(p) for p in posteriors]
+            if self.column_confidence:
+                columns = self.column_confidence.items()
+                plain["column_confidence"] = {name: [finite(p) for p in column] for name, column in columns}
             plain["upos"], plain["xpos"] = list(self.tree.upos), list(self.tree.xpos)
             plain["feats"], plain["lemmas"] = list(self.tree.feats), list(self.tree.lemmas)
             plain["multiwords"] = [[*row.split("\t")[:2]] for _, row in self.tree.extra_rows]
@@ -151,11 +173,15 @@ class Parse:
                 np.array([known(p) for p in column], np.float64)
                 for column in (plain["confidence"], plain["tag_confidence"], *further)
             )
+            columns = {
+                name: np.array([known(p) for p in column], np.float64)
+                for name, column in plain.get("column_confidence", {}).items()
+            }
             if plain.get("probability") == 0 and plain["tree_logprob"] is None:
                 numbers["tree_logprob"] = -math.inf
             if "tree" in plain and plain.get("conditional"):
                 numbers["logprob"] = -math.inf
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"this is not a parse in its JSON form: {error!r}") from None
         return cls(
             tree.sentence,
@@ -166,6 +192,7 @@ class Parse:
             conditional=bool(plain.get("conditional", False)),
             relation_confidence=relations,
             lemma_confidence=lemmas,
+            column_confidence=columns,
             **numbers,
         )
 

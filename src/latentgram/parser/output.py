@@ -1,8 +1,9 @@
 """Parses as text: brackets, CoNLL-U, JSON lines, or an outline; with probabilities where asked for.
 
 Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
-the relation given the head, `TagProb=`, `LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has
-cut), JSON in its own fields. A fallback tree is flagged in each of them.
+the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` where a tagger gave them,
+`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. A fallback
+tree is flagged in each of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
-from latentgram.kinds.result import NOTES, SPLIT_MARK, TOKEN_MARK, WORD_MARKS, Parse
+from latentgram.kinds.result import COLUMN_MARKS, NOTES, SPLIT_MARK, TOKEN_MARK, WORD_MARKS, Parse
 from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
@@ -53,6 +54,7 @@ def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
     """A dependency tree with posteriors in MISC and the log-probability in a comment."""
     columns = (parse.confidence, parse.relation_confidence, parse.tag_confidence, parse.lemma_confidence)
     known = {mark: column for mark, column in zip(WORD_MARKS, columns, strict=True) if len(column)}
+    known.update({COLUMN_MARKS[name]: column for name, column in parse.column_confidence.items()})
     shares = ({mark: column[word] for mark, column in known.items()} for word in range(len(tree)))
     misc, rows = list(map(_marked, tree.misc, shares)), list(tree.extra_rows)
     notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]

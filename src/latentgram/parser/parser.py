@@ -15,9 +15,6 @@ from functools import cached_property
 from itertools import chain, repeat
 from typing import cast, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
@@ -33,9 +30,9 @@ from latentgram.evaluate.bracketing import BracketingScore
 from latentgram.evaluate.score import Score
 from latentgram.kinds.kind import named
 from latentgram.kinds.marginals import Marginals
-from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model
+from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming
 from latentgram.kinds.registry import find_kind, kind_of, kinds
-from latentgram.kinds.result import NBest, Parse
+from latentgram.kinds.result import NBest, Parse, TagPosteriors
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.curves import Calibrator
@@ -44,8 +41,6 @@ from latentgram.tagger.model import Tagger
 
 BATCH = 64
 """Sentences that are parsed together."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,24 +125,32 @@ class Parser(Summarised):
             return cast("Callable[[Model], Cutter]", named(reference))(self.model)
         return self.tokeniser or Tokeniser()
 
+    @property
+    def own_tagger(self) -> Tagger | None:
+        """What tags words that come without tags: the parser's tagger, or the one within the model."""
+        reference = kind_of(self.model).own_tagger
+        if self.tagger is None and reference:
+            return cast("Callable[[Model], Tagger]", named(reference))(self.model)
+        return self.tagger
+
     def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
         known = [parts for _, parts in batch]
         sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
         return self._finished(self.backend.parse(sentences, known), sure, known)
 
-    def _tagged(self, sentences: Sequence[Sentence], known: Known) -> tuple[list[Sentence], list[Floats | None]]:
+    def _tagged(
+        self, sentences: Sequence[Sentence], known: Known
+    ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
         return fill_tags(self.tagger, sentences, known)
 
-    def _finished(self, parses: list[Parse], sure: Sequence[Floats | None], known: Known) -> list[Parse]:
+    def _finished(self, parses: list[Parse], sure: Sequence[TagPosteriors | None], known: Known) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
         finished = []
         for parse, confidence, told in zip(parses, sure, known, strict=True):
-            if confidence is not None:
-                parse = dataclasses.replace(parse, tag_confidence=confidence)
-            parse = self._calibrated(parse, told)
+            parse = self._calibrated(parse.tagged(confidence), told)
             if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
-                parse = dataclasses.replace(parse, tree=_as_written(parse.tree, parse.sentence))
+                parse = dataclasses.replace(parse, tree=as_written(parse.tree, parse.sentence))
             finished.append(parse)
         return finished
 
@@ -235,6 +238,22 @@ class Parser(Summarised):
         marginals = self.backend.marginals(given, told)
         return marginals if self.calibrator is None else self.calibrator.apply_to_marginals(marginals, told)
 
+    def name_arcs(self, trees: Sequence[DependencyTree], *, gold_tags: bool = False) -> list[DependencyTree]:
+        """The same trees with the relations that the model gives to their arcs.
+
+        >>> import latentgram as lg
+        >>> trees = lg.demo_dependencies(50, seed=0)
+        >>> parser = lg.Parser(lg.fit(lg.ArcFactored, trees, by=lg.MIRA(order=1, passes=2)))
+        >>> parser.name_arcs(trees[:1], gold_tags=True)[0].heads == trees[0].heads
+        True
+        """
+        backend = self.backend
+        if not isinstance(backend, Naming):
+            raise SettingError("only a parser of dependency trees names the arcs of trees")
+        sentences, _ = self._tagged([self.question(tree, gold_tags) for tree in trees], [None] * len(trees))
+        names = backend.name_arcs(sentences, [tree.heads for tree in trees])
+        return [tree.replace(deprels=each) for tree, each in zip(trees, names, strict=True)]
+
     @property
     def tags_itself(self) -> bool:
         """Whether it can parse words without tags: by a tagger, or by a grammar that has tags of its own."""
@@ -299,7 +318,7 @@ class _BatchParser:
         return self.parser._parse_batch(batch)
 
 
-def _as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
+def as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
     """A tree with its text in a comment, rows of multiword tokens, and marks where no blank follows a token."""
     misc = list(tree.misc)
     rows = list(tree.extra_rows)

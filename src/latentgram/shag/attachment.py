@@ -308,6 +308,12 @@ class AttachmentBackend(ABC, Generic[Analysed]):
         possible = tree.is_projective or not self.projective
         return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if possible else -math.inf)
 
+    def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
+        """The relations of all words, given their heads."""
+        places = [np.array(each, np.int64) - 1 for each in heads]
+        trees = list(zip(map(self._analysis, sentences), places, strict=True))
+        return [relations.names for relations in self._relations(trees)]
+
     def impossible_part(self, tree: AnyTree) -> int | None:
         """Of the words whose arcs cross others, the one whose arc has the least posterior."""
         if not isinstance(tree, DependencyTree) or tree.is_projective:

@@ -30,6 +30,7 @@ from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, risin
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import NoParse, SettingError
+from latentgram.kinds.result import TagPosteriors
 from latentgram.sequences.tagging import Tagging
 from latentgram.tagger.candidates import Candidates
 from latentgram.tagger.guesser import Guesser
@@ -113,10 +114,17 @@ class Tagger(Summarised):
 
     def annotate(self, sentences: Sequence[Sentence], known: Known = ()) -> list[tuple[Sentence, Floats]]:
         """Sentences with tags in place of what they had, and the posterior of each XPOS and UPOS together."""
-        return [
-            (dataclasses.replace(sentence, xpos=xpos, upos=upos, feats=feats), sure[:, 0])
-            for sentence, _, (xpos, upos, feats), sure in self._best(sentences, "viterbi", known)
-        ]
+        return [(tagged, sure.together) for tagged, sure in self.annotated(sentences, known)]
+
+    def annotated(
+        self, sentences: Sequence[Sentence], known: Known = ()
+    ) -> Iterator[tuple[Sentence, TagPosteriors]]:
+        """Sentences with tags in place of what they had, and the posteriors of these in each column."""
+        for sentence, _, columns, sure in self._best(sentences, "viterbi", known):
+            xpos, upos, feats = columns
+            each = {name: share for name, column, share in zip(_NAMES, columns, sure.T[1:], strict=True) if column}
+            tagged = dataclasses.replace(sentence, xpos=xpos, upos=upos, feats=feats)
+            yield tagged, TagPosteriors(sure[:, 0], each)
 
     def _taggings(self, sentences: Sequence[Sentence], decoder: str, known: Known) -> Iterator[Tagging]:
         for sentence, numbers, columns, sure in self._best(sentences, decoder, known):

@@ -15,6 +15,7 @@ KINDS = [
         help="From raw text to CoNLL-U: sentences, words, tags, features, lemmas and trees, in one model.",
         parser="latentgram.ud.parse:UDBackend",
         segmenter="latentgram.ud.model:segmenter_of",
+        own_tagger="latentgram.ud.model:tagger_of",
         update="latentgram.ud.model:update",
     ),
     Kind(

@@ -60,6 +60,11 @@ def segmenter_of(model: UDParser) -> Segmenter:
     return model.segmenter
 
 
+def tagger_of(model: UDParser) -> Tagger:
+    """What tags words."""
+    return model.tagger
+
+
 def learn_ud(trees: Treebank[DependencyTree], settings: GradientUD, context: Context) -> UDParser:
     """All parts from one treebank."""
     held = trees.dependency_trees

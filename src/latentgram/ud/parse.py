@@ -15,11 +15,11 @@ from latentgram.data.sentence import Sentence
 from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Decoder, Known
-from latentgram.kinds.result import Parse
+from latentgram.kinds.result import Parse, TagPosteriors
 from latentgram.tagger.filling import fill_tags
 from latentgram.ud.model import UDParser
 
-Sure = NDArray[np.float64] | None
+Sure = TagPosteriors | None
 
 
 class UDBackend:
@@ -60,6 +60,11 @@ class UDBackend:
         """A given tree with its probabilities."""
         return self.arcs.score(tree)
 
+    def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
+        """The relations of all words under the best tags, given their heads."""
+        tagged, _ = fill_tags(self.model.tagger, sentences, [None] * len(sentences))
+        return self.arcs.name_arcs(tagged, heads)
+
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all arcs under the best tags."""
         return self.arcs.marginals(self._tagged(sentence, known)[0], known)
@@ -77,10 +82,7 @@ class UDBackend:
         if self.model.lemmatiser is not None:
             lemmas = self.model.lemmatiser.lemmatise([parse.sentence for parse in parses])
             parses = [_with_lemmas(parse, *each) for parse, each in zip(parses, lemmas, strict=True)]
-        return [
-            parse if confidence is None else replace(parse, tag_confidence=confidence)
-            for parse, confidence in zip(parses, sure, strict=True)
-        ]
+        return [parse.tagged(posteriors) for parse, posteriors in zip(parses, sure, strict=True)]
 
 
 def _with_lemmas(parse: Parse, lemmas: tuple[str, ...], sure: NDArray[np.float64]) -> Parse:
