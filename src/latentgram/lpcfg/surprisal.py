@@ -12,12 +12,11 @@ grammars', so is log P.
 The entropy reduction of a word is by how much it lowers the entropy of the derivation, hidden states and all that
 is still to come included, given the words so far (Hale 2006, who counts negative values as zero; prefixes.py).
 
-A plain PCFG is exact. A grammar with hidden states looks only at rules that its one-state projection finds worth at
-least `beam`, given the words so far and nothing after them, at symbols worth some times that, and at states worth a
-part of it; its P are then lower bounds. `beam=0` is exact. The
-numbers of a spectral grammar are signed, and its P no probabilities: a longer prefix may have more than a shorter
-one, and some come out negative, of which log |P| is taken, as of p(sentence), and which are counted
-(`Reading.negative`).
+A plain PCFG is exact. A grammar with hidden states looks only at rules that its one-state projection finds worth
+at least `beam`, given the words so far and nothing after them, at symbols worth some times that, and at states
+worth a part of it; its P are then lower bounds. `beam=0` is exact. The numbers of a spectral grammar are signed,
+and its P no probabilities: a longer prefix may have more than a shorter one, and some come out negative, of which
+log |P| is taken, as of p(sentence), and which are counted (`Reading.negative`).
 
 Where the grammar cannot go on, P is 0, and the surprisal of this word and of all later ones would be infinite.
 Such a sentence may *break off*: before each word but the first, with the small probability ε, what was begun is

@@ -18,10 +18,10 @@ less than `fine`: of an inside vector, with the greatest number of row l of the 
 
     G(a,i)[h] · Σ_r T[h,l,r] · max_r Σ_k L(b,i,k)[l] L(c,k,j)[r] < fine,
 
-which is no less than what they add to the probability; of an outside vector the same with Σ_i G(b,i)[h] L(c,i,j)[l]
-and how well d begins with the next word. So are single states of items. It is the memory that rules are read from
-that takes the time, and most states are improbable. With a beam of zero, and `least` and `fine` 0, everything is
-there, and exact.
+which is no less than what they add to the probability; of an outside vector the same with
+Σ_i G(b,i)[h] L(c,i,j)[l] and how well d begins with the next word. So are single states of items. Reading rules
+from memory takes the time, and most states are improbable. With a beam of zero, and `least` and `fine` 0,
+everything is there, and exact.
 """
 
 from __future__ import annotations
