@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from pathlib import Path
 from typing import Any
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -17,6 +18,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 TEXT = "A teacher saw the dog in the garden of the museum ."
 
 
@@ -55,3 +57,15 @@ def until(page: Any, wanted: str, there: bool = True) -> None:
 def says(page: Any, beginning: str) -> None:
     """Wait until the page says something."""
     wait(page, f"document.getElementById('message').textContent.startsWith({beginning!r})")
+
+
+def faults(page: Any) -> list[tuple[str, list[str]]]:
+    """The serious faults of accessibility that axe-core finds, each with where it finds it."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run(document).then(r => r.violations)")
+    return [
+        (each["id"], [node["html"][:160] for node in each["nodes"][:3]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]

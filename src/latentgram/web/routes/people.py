@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import time
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, islice
 
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from latentgram.errors import DataError
-from latentgram.web.agreement import Agreement, agreement_of
+from latentgram.web.agreement import Agreement, agreement_of, same_tree
 from latentgram.web.annotations import words_in
 from latentgram.web.history import Accepted, Change
-from latentgram.web.routes.queue import per_hour
+from latentgram.web.routes.queue import per_hour, progress_of
 from latentgram.web.routes.treebank import Id
-from latentgram.web.schemas import Person, Problem, Strict
+from latentgram.web.schemas import Person, Problem, Progress, Strict
 from latentgram.web.session import Session
+
+MOST = 200
+"""Sentences to be decided that are sent at a time."""
 
 
 class PersonItem(BaseModel):
-    """What one annotator did."""
+    """What one annotator did, and what waits for him."""
 
     name: str
     trees: int
     words: int
     fixes: int
+    agreement: float | None = Field(description="How much the parser had right before correction, in percent.")
     per_hour: float | None
-    last: float
+    last: float | None
+    waiting: int = Field(description="Sentences given to him that have no tree of his yet.")
 
 
 class PairItem(BaseModel):
@@ -55,9 +61,11 @@ class Dispute(BaseModel):
 
 
 class PeopleAnswer(BaseModel):
-    """All annotators, how they agree, and what is to be decided."""
+    """All annotators, how they agree, and what is to be decided; how far the queue is, and what nobody has yet."""
 
     people: list[PersonItem]
+    progress: Progress
+    unassigned: int
     pairs: list[PairItem]
     disputes: list[Dispute]
 
@@ -77,12 +85,18 @@ def add_people(app: FastAPI, session: Session) -> None:
     @app.get("/api/people")
     def people() -> PeopleAnswer:
         """Who did how much, and how they agree on sentences that two annotated."""
+        notes = session.catch_up()
         accepted = session.annotations.book.accepted()
         groups = _several(accepted)
+        given = Counter(notes[item.key].assigned if item.key in notes else "" for item in session.queue.waiting)
+        names = {each.annotator for each in accepted} | {name for name in given if name}
+        differing = ((key, group) for key, group in groups.items() if _differ(session, group))
         return PeopleAnswer(
-            people=[_person(name, accepted) for name in sorted({each.annotator for each in accepted})],
+            people=[_person(name, accepted, given[name] if name else 0) for name in sorted(names)],
+            progress=progress_of(session),
+            unassigned=given[""],
             pairs=_pairs(session, groups),
-            disputes=[_dispute(session, key, group) for key, group in groups.items() if _differ(group)][:200],
+            disputes=[_dispute(session, key, group) for key, group in islice(differing, MOST)],
         )
 
     @app.post("/api/settle")
@@ -111,19 +125,23 @@ def _several(accepted: list[Accepted]) -> dict[str, list[Accepted]]:
     return {key: list(group.values()) for key, group in groups.items() if len(group) > 1}
 
 
-def _differ(group: list[Accepted]) -> bool:
-    return len({each.digest for each in group}) > 1
+def _differ(session: Session, group: list[Accepted]) -> bool:
+    first, *others = (session.annotations.parse(each.tree) for each in group)
+    return not all(same_tree(first, other) for other in others)
 
 
-def _person(name: str, accepted: list[Accepted]) -> PersonItem:
+def _person(name: str, accepted: list[Accepted], waiting: int) -> PersonItem:
     own = [each for each in accepted if each.annotator == name]
+    known = [each.agreement for each in own if each.agreement is not None]
     return PersonItem(
         name=name,
         trees=len(own),
         words=sum(each.words for each in own),
         fixes=sum(each.fixes for each in own),
+        agreement=sum(known) / len(known) if known else None,
         per_hour=per_hour(own),
-        last=max(each.time for each in own),
+        last=max((each.time for each in own if each.time), default=None),
+        waiting=waiting,
     )
 
 

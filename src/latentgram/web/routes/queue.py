@@ -61,12 +61,13 @@ class QueueAnswer(BaseModel):
 
 
 class TakeRequest(Strict):
-    """Ask for the next sentence; it is kept for this client for a while."""
+    """Ask for the next sentence, or for one by its number; it is kept for this client for a while."""
 
     client: Client = ""
     annotator: Person = ""
     order: Order = "uncertain"
     without: list[int] = Field([], max_length=50, description="Numbers that are not wanted now.")
+    number: int | None = Field(None, ge=0, description="This one and no other, unless somebody has it.")
 
 
 class TakeAnswer(BaseModel):
@@ -108,7 +109,7 @@ def add_queue(app: FastAPI, session: Session) -> None:
         """Sentences that wait for a tree: the most uncertain first, mixed, or in the order of the file."""
         notes = session.catch_up()
         waiting = session.queue.listed(order, annotator)
-        waiting.sort(key=lambda item: notes[item.key].skipped if item.key in notes else False)
+        waiting.sort(key=lambda item: _is_for_others(notes.get(item.key), annotator))
         items = [_queued(session, item, notes.get(item.key), client) for item in waiting[offset : offset + limit]]
         return QueueAnswer(
             waiting=len(waiting), scored=scored(waiting), items=items, progress=progress_of(session)
@@ -126,9 +127,12 @@ def add_queue(app: FastAPI, session: Session) -> None:
         """The next sentence for an annotator, which nobody else is given meanwhile."""
         notes = session.catch_up()
         annotator = asked.annotator or session.annotator
-        for item in session.queue.listed(asked.order, annotator):
+        session.queue.check(asked.number)
+        one = [] if asked.number is None else [session.queue.items[asked.number]]
+        for item in one or session.queue.listed(asked.order, annotator):
             note = notes.get(item.key) or Note(item.key)
-            if item.number in asked.without or note.skipped or note.assigned not in ("", annotator):
+            others = item.number in asked.without or note.skipped or note.assigned not in ("", annotator)
+            if others and not one:
                 continue
             if not note.leased_to_another(asked.client) and session.desk.take(item.key, asked.client):
                 return TakeAnswer(item=_queued(session, item, note, asked.client), progress=progress_of(session))
@@ -148,6 +152,11 @@ def add_queue(app: FastAPI, session: Session) -> None:
         """Skip or flag a sentence, comment on it, or give it to somebody; with nothing to note, what is noted."""
         fields, key = asked.model_dump(exclude={"words"}, exclude_none=True), sentence_key(tuple(asked.words))
         return noted(session.desk.set(key, **fields) if fields else session.desk.read().get(key), "")
+
+
+def _is_for_others(note: Note | None, annotator: str) -> tuple[bool, bool]:
+    """What was skipped comes last, and before it what somebody else is to do."""
+    return (False, False) if note is None else (note.skipped, note.assigned not in ("", annotator))
 
 
 def _is_free(note: Note | None) -> bool:

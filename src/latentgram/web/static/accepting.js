@@ -9,7 +9,9 @@ import { nextPasted, showPasted } from "./pasted.js";
 import { show } from "./showing.js";
 import { html } from "./svg.js";
 import { choose } from "./tabs.js";
-import { annotator, at, keep, say, state, view } from "./work.js";
+import { annotator, at, keep, say, setAnnotating, state, view } from "./work.js";
+
+const NONE_LEFT = "Nothing else waits in the queue.";
 
 export function canAccept() {
   return Boolean(state.parse) && !state.accepted && !state.unmet.length && !view.waiting && state.edited === null;
@@ -49,8 +51,8 @@ export async function sendAccepted(tree, over = state.second ? "beside" : "ask")
       : await ask("POST", "/api/accept", { ...work, proposed: state.proposed, fixes: state.fixes.count, queue, over });
     follow();
     dropDraft();
-    await goOn();
-    say(message(answer, reopened), true);
+    const done = message(answer, reopened);
+    say((await goOn()) === NONE_LEFT ? `${done} ${NONE_LEFT}` : done, true);
   } catch (error) {
     if (error.status !== 0) state.accepted = false;
     if (error.status === 409) showConflict(tree, error);
@@ -67,7 +69,7 @@ function message(answer, reopened) {
 
 /** After an acceptance: the next sentence of the queue or of the pasted text, or this one as it is parsed now. */
 async function goOn() {
-  if (state.reopened) return choose("treebank");
+  if (state.reopened) return choose(state.reopened.from ?? "treebank");
   if (state.pasted) {
     if (!state.pasted.done.includes(state.pasted.at)) state.pasted.done.push(state.pasted.at);
     const number = nextPasted();
@@ -81,10 +83,11 @@ async function goOn() {
 export async function goToNext(without) {
   const found = await next(without);
   if (found) return openItem(found.item, found.answer);
-  document.body.classList.remove("annotating");
+  setAnnotating(false);
   state.queue = null;
-  say("Nothing else waits in the queue.", true);
-  return show();
+  say(NONE_LEFT, true);
+  show();
+  return NONE_LEFT;
 }
 
 /** Somebody has given this sentence its tree, or changed it: the two are shown, and one chooses. */

@@ -2,9 +2,22 @@
 
 import { ask } from "./api.js";
 import { queueOrder } from "./queue.js";
-import { annotator, client, state } from "./work.js";
+import { annotator, client, state, view } from "./work.js";
 
-let ready = null, turn = 0;
+const RENEWED = 300_000;
+let ready = null, turn = 0, held = null;
+
+/** Keep the sentence at hand for this tab, and go on doing so while it is worked on; whether nobody else has it. */
+export async function hold() {
+  const { queue, instance } = state, now = Date.now();
+  if (queue === null || instance !== view.status?.instance || (held?.queue === queue && now < held.until)) return true;
+  held = { queue, until: now + RENEWED };
+  try {
+    return Boolean((await ask("POST", "/api/queue/take", { client, annotator: annotator(), number: queue })).item);
+  } catch {
+    return true; // Who is second is told when he accepts.
+  }
+}
 
 /** Take the next sentence and parse it. */
 export async function prepare() {

@@ -1,7 +1,7 @@
 // Asking for parses: a new sentence, and corrections one by one.
 
 import { ask } from "./api.js";
-import { prepare } from "./ahead.js";
+import { hold, prepare } from "./ahead.js";
 import { compare } from "./changes.js";
 import { draftOf } from "./drafts.js";
 import { select } from "./editor.js";
@@ -11,7 +11,7 @@ import { showPasted, written } from "./pasted.js";
 import { askOnce } from "./people.js";
 import { show, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
-import { at, keep, say, state, tell, view } from "./work.js";
+import { at, keep, say, setAnnotating, state, tell, view } from "./work.js";
 
 const LONG = 80;
 
@@ -59,7 +59,7 @@ async function open(question, more = {}, answer = null) {
   });
   const draft = draftOf(question, state.reopened);
   Object.assign(state, draft);
-  document.body.classList.toggle("annotating", state.queue !== null || state.reopened !== null);
+  setAnnotating(state.queue !== null || state.reopened !== null);
   at("sentence").value = written(question);
   at("conflict").hidden = true;
   at("comment-box").hidden = true;
@@ -72,6 +72,7 @@ async function open(question, more = {}, answer = null) {
   else if (there) state.proposed = state.parse.trees[0].plain;
   keep();
   prepare();
+  if (!(await hold()) && state.question === question) say("Somebody else has this sentence before him now.");
 }
 
 /** What is asked of the server. */
@@ -180,6 +181,7 @@ export async function walk(step) {
 }
 
 async function corrected(fix, text) {
+  hold();
   state.chosen = null;
   state.accepted = false;
   keep();

@@ -11,7 +11,7 @@ function drafts() {
 
 /** A sentence of the queue, or a tree of the treebank as it is there. */
 function nameOf({ words, source }, reopened) {
-  return JSON.stringify([source ?? words, reopened ? [reopened.number, reopened.text] : null]);
+  return JSON.stringify([source ?? words, reopened?.text ?? null]);
 }
 
 /** Keep what was said of the sentence at hand; an acceptance under way is not settled yet. */

@@ -24,6 +24,9 @@ export function select(thing) {
   choices = [];
   const groups = alternatives(parse, tree, thing);
   panel.replaceChildren(...title(parse, tree, thing), ...buttons(parse, tree, thing), ...groups.flatMap(group), ...fields(parse, tree, thing), ...guidelineOf(labelOf(tree, thing)));
+  // On a narrow screen the panel stands at the lower edge: the tree goes up, out of its way.
+  const over = at("drawing").getBoundingClientRect().bottom - panel.getBoundingClientRect().top;
+  if (over > 0 && getComputedStyle(panel).position === "fixed") scrollBy(0, over);
 }
 
 /** Do what stands at a number; whether there is something. */

@@ -47,6 +47,7 @@ function showStatus() {
   at("queue-count").hidden = !view.status.queue;
   at("queue-count").textContent = view.status.queue;
   at("queue-count").title = progressText(view.status.progress);
+  at("work-progress").textContent = state.queue === null ? "" : `${progressText(view.status.progress)}.`;
   setGuidelines(view.status.guidelines);
   showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;

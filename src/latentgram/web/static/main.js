@@ -19,7 +19,7 @@ import { flip, resize, startShowing, zoom } from "./showing.js";
 import { choose } from "./tabs.js";
 import { startTools } from "./tools.js";
 import { startTreebank } from "./treebank.js";
-import { at, say, state, view } from "./work.js";
+import { at, say, setAnnotating, state, view } from "./work.js";
 
 const drawing = at("drawing"), field = at("sentence");
 
@@ -27,7 +27,7 @@ async function restore() {
   const kept = JSON.parse(sessionStorage.getItem("work") ?? "null");
   if (kept?.question) {
     Object.assign(state, kept, { fixes: new Fixes(kept.fixes.past, kept.fixes.at) });
-    document.body.classList.toggle("annotating", state.queue !== null || Boolean(state.reopened));
+    setAnnotating(state.queue !== null || Boolean(state.reopened));
     field.value = written(kept.question);
     showPasted();
     if (await refresh()) prepare();

@@ -152,7 +152,9 @@ export function focusOn(key, quietly = false) {
   quiet = quietly;
   next.element.focus({ preventScroll: true });
   quiet = false;
-  next.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+  // An arc may be wider than the screen: its word is what one looks for.
+  const { arc } = next.thing;
+  (view.picture.reachable.get(`w${arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: arc === undefined ? "nearest" : "center" });
 }
 
 export function hoverChart(element, { span, arc }) {

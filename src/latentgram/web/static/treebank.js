@@ -3,7 +3,6 @@
 import { ask } from "./api.js";
 import { openTree } from "./asking.js";
 import { offer } from "./download.js";
-import { showPeople } from "./agreement.js";
 import { html } from "./svg.js";
 import { annotator, at, say } from "./work.js";
 
@@ -31,7 +30,7 @@ export function startTreebank() {
   }
 }
 
-/** The trees that are searched for; history and annotators below. */
+/** The trees that are searched for; the history below. */
 export async function showTreebank() {
   const query = new URLSearchParams({ query: at("pattern").value, order: at("tree-order").value, limit: Math.min(shown, 200) });
   const mine = ++turn;
@@ -48,7 +47,7 @@ export async function showTreebank() {
   at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.` : "No trees yet: accept some, or start with --treebank FILE.";
   at("bank").replaceChildren(...answer.items.map(line));
   at("bank-more").hidden = answer.items.length >= answer.found || shown >= 200;
-  await Promise.all([showHistory(), showPeople(showTreebank)]);
+  await showHistory();
 }
 
 function line(item) {

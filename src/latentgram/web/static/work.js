@@ -22,6 +22,14 @@ export function annotator() {
   return localStorage.getItem("annotator") || view.status?.annotator || "";
 }
 
+/** While one annotates, what is typed and what is measured are folded away; each can be opened again. */
+export function setAnnotating(now) {
+  if (document.body.classList.toggle("annotating", now) === folded) return;
+  folded = now;
+  for (const part of document.querySelectorAll("#result .fold")) part.open = !now;
+}
+let folded = false;
+
 export function say(text, good = false) {
   at("message").hidden = !text;
   at("message").textContent = text ?? "";
