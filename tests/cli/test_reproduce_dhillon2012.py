@@ -52,12 +52,15 @@ def test_tags_k_best_mira_and_word_vectors_as_in_the_paper(
     trees, vectors = dependencies / "train.conllu", tmp_path / "v.lg"
     assert run("train", "vectors", trees, "--view", "lr-mvl", "--states", 5, "-o", vectors).status == 0
     options = ("--data", dependencies.parents[1], "--treebanks", "demo", "--orders", 1, "--count", 4, "--folds", 2)
-    more = ("--tags", 2, "--best", 3, "--vectors", vectors)
+    more = ("--tags", 2, "--best", 3, "--vectors", vectors, "--printed")
     assert run("reproduce", "dhillon2012", *options, *more, "--output", tmp_path / "out").status == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
-    assert results["setup"] == {"count": 4, "folds": 2, "best": 3, "tags": 2}
+    assert results["setup"] == {"count": 4, "folds": 2, "best": 3, "tags": 2, "printed": True}
     (one,) = results["runs"]
-    assert set(reproduce_dhillon2012.WORDS) <= set(one["systems"]["dev"])
+    rows = one["systems"]["dev"]
+    assert set(rows) == {"base", *reproduce_dhillon2012.PERCEPTRON, *reproduce_dhillon2012.PRINTED_WORDS}
+    for name, weights in one["weights"].items():
+        assert (weights["base"] == 0.0) == name.startswith("templates alone")
     assert {"tagger", "jackknifed tags"} <= set(one["seconds"])
     refused = run("reproduce", "dhillon2012", *options, "--tags", 1, "--output", tmp_path / "no")
     assert refused.status == 1

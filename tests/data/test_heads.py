@@ -71,6 +71,12 @@ PRINTED = [
     ("ADJP", "RB JJ PP", 1),
     ("ADVP", "RB RBR", 0),
     ("WHNP", "WP$ NN", 0),
+    ("NP", "NN CC NN", 0),
+    ("NP", "JJ NN , CC NN", 1),
+    ("NP", "NN , NN CC NN", 2),
+    ("ADVP", "RB CC RB", 0),
+    ("UCP", "ADJP CC NP", 0),
+    ("NP", "CC NN", 1),
 ]
 """Phrases, their children, and the heads that appendix A of Collins (1999) gives them, worked out by hand."""
 

@@ -331,15 +331,16 @@ def test_an_ensemble_shares_one_chart(bank: Treebank) -> None:
     assert [grammar.provenance.learner for grammar in ensemble.grammars][5:] == ["Clustering", "Spectral"]
 
 
-def test_noise_makes_grammars_differ_by_their_seed(bank: Treebank) -> None:
+@pytest.mark.parametrize("kind", ["dropout", "gaussian"])
+def test_noise_makes_grammars_differ_by_their_seed(bank: Treebank, kind: str) -> None:
     plain, first, again, other = (
-        fit(LPCFG, bank[:200], by=Spectral(states=2, noise=noise, seed=seed))
+        fit(LPCFG, bank[:200], by=Spectral(states=2, noise=noise, noise_kind=kind, seed=seed))
         for noise, seed in ((0.0, 0), (0.2, 0), (0.2, 0), (0.2, 1))
     )
     np.testing.assert_array_equal(first.rule_tensor, again.rule_tensor)
     for one, two in ((plain, first), (first, other)):
         assert one.rule_tensor.shape != two.rule_tensor.shape or not np.allclose(one.rule_tensor, two.rule_tensor)
-    noisy = fit(Ensemble, bank[:200], by=Combining(states=2, members=3, noise=0.2, iterations=1))
+    noisy = fit(Ensemble, bank[:200], by=Combining(states=2, members=3, noise=0.2, noise_kind=kind, iterations=1))
     assert [grammar.provenance.fields["features"] for grammar in noisy.grammars] == ["paper"] * 3
     assert len({grammar.rule_tensor.tobytes() for grammar in noisy.grammars}) == 3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latentgram.lpcfg.features import View, dropped
+from latentgram.lpcfg.features import View, disturbed, dropped
 from latentgram.lpcfg.kernels import moments as kernels
 from latentgram.lpcfg.views import (
     NodeFeatures,
@@ -96,6 +96,39 @@ def test_dropped_features_are_as_if_they_had_not_been_there() -> None:
     assert views.spectrum == pytest.approx(values[:4])
     y = views.inside_map[noisy[0].column].sum(1)
     assert np.abs(y) == pytest.approx(np.abs(phi @ left[:, :4]), abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(8, 11), (1100, 900)], ids=["dense", "sparse"])
+def test_features_that_noise_multiplies_have_its_values(sizes: tuple[int, int]) -> None:
+    """Ω, its maps and the views, against vectors in which a Gaussian of mean 1 stands for each 1."""
+    rng = np.random.default_rng(8)
+    sides = [
+        View(
+            np.sort(rng.permuted(np.tile(np.arange(size), (300, 1)), axis=1)[:, :3]).astype(np.int32),
+            np.array([size]),
+        )
+        for size in sizes
+    ]
+    noisy = [disturbed(side, 0.3, rng) for side in sides]
+    vectors = []
+    for side, size in zip(noisy, sizes, strict=True):
+        assert side.value is not None
+        assert side.value.mean() == pytest.approx(1.0, abs=0.05)
+        assert side.value.std() == pytest.approx(0.3, abs=0.05)
+        seen = np.zeros((300, size))
+        np.put_along_axis(seen, side.column, side.value, 1)
+        vectors.append(seen * np.sqrt(301 / ((seen != 0).sum(0) + 5.0)))
+    phi, psi = vectors
+    left, values, right = np.linalg.svd(phi.T @ psi / 300, full_matrices=False)
+    features = NodeFeatures(
+        noisy[0].column, noisy[1].column, sizes, 301, 5.0, values=(noisy[0].value, noisy[1].value)
+    )
+    views = decompose(cross_moment(features), 4)
+    assert views.spectrum == pytest.approx(values[:4])
+    y = (views.inside_map[noisy[0].column] * noisy[0].value[:, :, None]).sum(1)
+    assert np.abs(y) == pytest.approx(np.abs(phi @ left[:, :4]), abs=1e-8)
+    z = (views.outside_map[noisy[1].column] * noisy[1].value[:, :, None]).sum(1)
+    assert np.abs(z) == pytest.approx(np.abs(psi @ right.T[:, :4] / values[:4]), abs=1e-8)
 
 
 def test_sparse_and_dense_moments_are_the_same() -> None:

@@ -115,6 +115,12 @@ def dhillon2012(
     vectors: Annotated[
         str | None, typer.Option(help="Vectors of words from raw text, a file of 'latentgram train vectors'.")
     ] = None,
+    printed: Annotated[
+        bool,
+        typer.Option(
+            "--printed", help="Only the rows of the paper, on sentences without punctuation, as it has it."
+        ),
+    ] = False,
     test: Test = False,
 ) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
@@ -125,7 +131,7 @@ def dhillon2012(
     if tags == 1:
         raise SettingError("--tags is a number of parts from 2 on, or 0 for gold tags; got 1")
     folders = [data / "dependency" / name for name in treebanks.split(",")]
-    setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors))
+    setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors), printed)
     _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown))
 
 

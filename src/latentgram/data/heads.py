@@ -9,8 +9,8 @@ A rule of a parent label is a list of passes, tried in order:
 If no pass finds a child, the head is the first child from the side of the last pass that is no punctuation.
 
 `COLLINS` is the table of Collins (1999, appendix A) for Penn labels, which the parser of Klein and Manning (2003)
-and so Cohen et al. (2013) use; his rule for coordination is not in it. `ENGLISH` is the same with *to* below the
-verb it marks.
+and so Cohen et al. (2013) use, with his rule for coordination: where the child before the head is a conjunction,
+the head is the one before that. `ENGLISH` is the table with *to* below the verb it marks, and without that rule.
 
 `HeadRules.learn` makes rules for any treebank without knowing the language. The head of X should be something
 that X nodes have and other nodes do not: the passes of X are its child labels Y ordered by
@@ -58,6 +58,8 @@ class HeadRules:
     otherwise: str = "left"
     """The pass for labels without a rule."""
     punctuation: tuple[str, ...] = PENN_PUNCTUATION
+    coordination: tuple[str, ...] = ()
+    """Labels that make a head of the child before them, not counting punctuation, in place of the one behind."""
 
     def __post_init__(self) -> None:
         for label, passes in (*self.rules.items(), ("otherwise", (self.otherwise,))):
@@ -108,7 +110,15 @@ class HeadRules:
         skipped = _mask(forest.labels, self.punctuation)
         return np.asarray(
             kernel.head_children(
-                forest.size, forest.arity, forest.label, below, first_pass, from_right, wanted, skipped
+                forest.size,
+                forest.arity,
+                forest.label,
+                below,
+                first_pass,
+                from_right,
+                wanted,
+                skipped,
+                _mask(forest.labels, self.coordination),
             )
         )
 
@@ -259,7 +269,8 @@ COLLINS = HeadRules(
         "WHNP": ("left WDT WP WP$ WHADJP WHPP WHNP",),
         "WHPP": ("right IN TO FW",),
         "X": ("right",),
-    }
+    },
+    coordination=("CC",),
 )
 """Penn Treebank English, as printed."""
 ENGLISH = HeadRules({**COLLINS.rules, "VP": ("left VBD VBN MD VBZ VB VBG VBP VP TO ADJP NN NNS NP",)})

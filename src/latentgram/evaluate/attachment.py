@@ -119,14 +119,14 @@ def attachment_rows(
             raise DataError(f"there are {'more' if right is None else 'fewer'} output trees than gold trees")
         if right.words != guess.words:
             raise DataError(f"sentence {number} has other words in the output than in the gold treebank")
-        counted = _counted(right, punctuation, number)
+        counted = counted_words(right, punctuation, number)
         heads = np.array(right.heads) == np.array(guess.heads)
         relations = np.array(right.deprels) == np.array(guess.deprels)
         rows.append((counted.sum(), (heads & counted).sum(), (heads & relations & counted).sum()))
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-def _counted(tree: DependencyTree, punctuation: Punctuation, number: int) -> NDArray[np.bool_]:
+def counted_words(tree: DependencyTree, punctuation: Punctuation, number: int) -> NDArray[np.bool_]:
     """For each word, whether it counts."""
     if punctuation == "none":
         return np.ones(len(tree), np.bool_)

@@ -50,10 +50,14 @@ RANK = Field(
 )
 DIMENSIONS = Field("dimensions of the spectral views that are clustered", at_least=1)
 NOISE = Field(
-    "probability with which each feature of a node is dropped in learning, to make grammars of different seeds "
-    "differ; in ensembles all members are then learned alike but for it",
+    "probability with which each feature of a node is dropped in learning, so that grammars of different seeds "
+    "differ (see also noise_kind); in ensembles all members are then learned alike but for it",
     at_least=0,
     at_most=1,
+)
+NOISE_KIND = Field(
+    "noise: features are dropped, or each is multiplied by a Gaussian of mean 1 and the deviation noise",
+    choices=("dropout", "gaussian"),
 )
 MEMBERS = Field("number of grammars", at_least=1, at_most=8)
 

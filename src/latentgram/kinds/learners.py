@@ -143,6 +143,7 @@ class Spectral(_CountedStates, _Basis):
     lexical_share: float | None = fields.LEXICAL_SHARE(None)
     lexical_cutoff: int | None = fields.LEXICAL_CUTOFF(None)
     noise: float | None = fields.NOISE(None)
+    noise_kind: Literal["dropout", "gaussian"] | None = fields.NOISE_KIND(None)
     seed: int | None = fields.SEED(None)
     rank: int | None = fields.RANK(None)
     hankel: Literal["places", "string", "prefix", "factor"] | None = fields.HANKEL(None)
@@ -204,6 +205,7 @@ class Clustering(_CountedStates, _Basis):
     iterations: int | None = fields.STEPS_AFTER(None)
     dimensions: int | None = fields.DIMENSIONS(None)
     noise: float | None = fields.NOISE(None)
+    noise_kind: Literal["dropout", "gaussian"] | None = fields.NOISE_KIND(None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,6 +218,7 @@ class Combining(_CountedStates):
 
     members: int | None = fields.MEMBERS(None)
     noise: float | None = fields.NOISE(None)
+    noise_kind: Literal["dropout", "gaussian"] | None = fields.NOISE_KIND(None)
     iterations: int | None = fields.STEPS_AFTER(None)
     seed: int | None = fields.SEED(None)
 

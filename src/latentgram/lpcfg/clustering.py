@@ -45,6 +45,7 @@ def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: 
         vectors=learner.vectors,
         noise=learner.noise,
         seed=learner.seed,
+        noise_kind=learner.noise_kind,
     )
     views = project(data, wanted, context)
     states, counts = cluster(data, views, learner.states, learner.seed, context.engine)

@@ -70,6 +70,7 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
                 vectors=learner.vectors,
                 noise=learner.noise,
                 seed=seed,
+                noise_kind=learner.noise_kind,
             )
             shared[member.features] = project(data, wanted, context)
         grammars.append(_learn(data, shared[member.features], member, seed, learner, context))

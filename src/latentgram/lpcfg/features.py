@@ -20,7 +20,7 @@ it, and ask for that set (`Spectral(features="mine")`):
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -216,6 +216,8 @@ class View:
 
     column: NDArray[np.int32]
     width: NDArray[np.int64]
+    value: NDArray[np.float64] | None = None
+    """[nodes, F] what noise made of them; else they are 1."""
 
 
 def view(nodes: Nodes, names: Sequence[str], table: dict[str, Feature], engine: Engine) -> View:
@@ -247,3 +249,8 @@ def dropped(view: View, symbol: Values, share: float, random: np.random.Generato
     drop[drop.all(1), 0] = False
     column = np.where(drop, np.take(view.width, symbol)[:, None], view.column)
     return View(column.astype(np.int32), view.width + 1)
+
+
+def disturbed(view: View, deviation: float, random: np.random.Generator) -> View:
+    """The view in which each feature of each node is multiplied by a Gaussian of mean 1."""
+    return replace(view, value=random.normal(1.0, deviation, view.column.shape))

@@ -55,6 +55,7 @@ class SpectralLPCFG(Latent):
     lexical_share: float = fields.LEXICAL_SHARE(0.6)
     lexical_cutoff: int = fields.LEXICAL_CUTOFF(5)
     noise: float = fields.NOISE(0.0)
+    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
     seed: int = fields.SEED(0)
     rank: int = fields.RANK(0)
 
@@ -78,6 +79,7 @@ class ClusteringLPCFG(Latent):
     seed: int = fields.SEED(0)
     dimensions: int = fields.DIMENSIONS(8)
     noise: float = fields.NOISE(0.0)
+    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,6 +89,7 @@ class CombiningEnsemble(Latent):
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(5)
     noise: float = fields.NOISE(0.0)
+    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
     seed: int = fields.SEED(0)
 
 

@@ -8,8 +8,9 @@ has rank m, and with its decomposition U Σ Vᵀ
 
 are coordinates of the state seen from inside and from outside (Cohen et al. 2013, §2.2.1).
 
-With `noise` each feature of each node is dropped with that probability (Narayan and Cohen 2015): grammars of
-different seeds then make different mistakes, and parse better together than each of them.
+With `noise` σ each feature of each node is dropped with that probability, or multiplied by 1 + ε with a Gaussian
+ε of deviation σ (Narayan and Cohen 2015): grammars of different seeds then make different mistakes, and parse
+better together than each of them.
 
 Cost, for N nodes and F features per view: N·F² for Ω, and one truncated decomposition per symbol.
 """
@@ -34,6 +35,7 @@ from latentgram.lpcfg.features import (
     Nodes,
     View,
     cluster_features,
+    disturbed,
     dropped,
     view,
     word_groups,
@@ -62,6 +64,7 @@ class ViewSettings:
     noise: float = 0.0
     seed: int = 0
     """Of the noise."""
+    noise_kind: str = "dropout"
 
     @classmethod
     def of(cls, settings: SpectralLPCFG) -> ViewSettings:
@@ -75,6 +78,7 @@ class ViewSettings:
             settings.vectors,
             settings.noise,
             settings.seed,
+            settings.noise_kind,
         )
 
 
@@ -108,6 +112,8 @@ class NodeFeatures:
     scaling: float
     dropped: bool = False
     """Whether the last feature of each side stands for those that noise dropped."""
+    values: tuple[Floats, Floats] | None = None
+    """What noise made of the features of each side, which else are 1."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,8 @@ def feature_views(data: GrammarData, settings: ViewSettings, engine: Engine) -> 
     if settings.noise == 0.0:
         return inside, outside
     random = np.random.default_rng(settings.seed)
+    if settings.noise_kind == "gaussian":
+        return disturbed(inside, settings.noise, random), disturbed(outside, settings.noise, random)
     inside = dropped(inside, nodes.symbol, settings.noise, random)
     return inside, dropped(outside, nodes.symbol, settings.noise, random)
 
@@ -169,7 +177,10 @@ def features_of(
         (int(inside.width[symbol]), int(outside.width[symbol])),
         examples=len(data.derivations) + 1,
         scaling=settings.scaling,
-        dropped=settings.noise > 0.0,
+        dropped=settings.noise > 0.0 and settings.noise_kind == "dropout",
+        values=None
+        if inside.value is None or outside.value is None
+        else (inside.value[nodes], outside.value[nodes]),
     )
 
 
@@ -190,8 +201,12 @@ def project(data: GrammarData, settings: ViewSettings, context: Context) -> Node
     def keep(symbol: int, maps: TwoViews) -> None:
         nodes = order[begin[symbol] : begin[symbol + 1]]
         spectra[symbol] = maps.spectrum
-        moments.project_rows(inside.column, nodes, maps.inside_map, y)
-        moments.project_rows(outside.column, nodes, maps.outside_map, z)
+        for side, image, rows in ((inside, maps.inside_map, y), (outside, maps.outside_map, z)):
+            if side.value is None:
+                moments.project_rows(side.column, nodes, image, rows)
+            else:
+                features = _sparse(side.column[nodes], side.value[nodes], len(image))
+                rows[nodes, : image.shape[1]] = features @ image
 
     # The largest first, so that no worker is left alone with one at the end.
     largest_first = np.argsort(-np.diff(begin), kind="stable").tolist()
@@ -223,7 +238,26 @@ def cross_moment(features: NodeFeatures) -> CrossMoment:
     if features.dropped:
         for weight in weights:
             weight[-1] = 0.0
-    return weighted_moment(features.inside, features.outside, *weights)
+    if features.values is None:
+        return weighted_moment(features.inside, features.outside, *weights)
+    phi, psi = (
+        _sparse(column, value, width)
+        for column, value, width in zip(
+            (features.inside, features.outside), features.values, features.widths, strict=True
+        )
+    )
+    mean = scipy.sparse.csr_array(phi.T @ psi) / len(features.inside)
+    cross = scipy.sparse.csr_array(mean.multiply(weights[0][:, None]).multiply(weights[1]))
+    dense = cross.shape[0] * cross.shape[1] <= DENSE_CELLS
+    return CrossMoment(cross.toarray() if dense else cross, *weights)
+
+
+def _sparse(column: Ints, value: Floats, width: int) -> scipy.sparse.csr_array:
+    """[N, width] examples that have the features `column` [N, F] with these values."""
+    number, count = column.shape
+    return scipy.sparse.csr_array(
+        (value.ravel(), column.ravel(), np.arange(0, number * count + 1, count)), (number, width)
+    )
 
 
 def whitening(counts: NDArray[np.integer], examples: int, smoothing: float) -> Floats:

@@ -34,7 +34,8 @@ STAGES = ("reading", "features", "scaling", "SVD", "a → b c", "a → x")
 """Of spectral learning: the paper's five, after reading and binarising the trees. Its "transfer" from one program
 to another falls away."""
 NOISE, MEMBERS = 0.2, 5
-"""Share of features dropped, and grammars, of ensembles."""
+"""Share of features dropped, or deviation of the Gaussian they are multiplied by; and grammars of ensembles."""
+NOISES = {"dropout": "dropped features", "gaussian": "Gaussian noise"}
 RANKS = (4, 8, 16)
 """Products that the rules of a grammar with many states become sums of."""
 UNSCALED = 1e12
@@ -135,17 +136,20 @@ class Cohen2013(Experiment[LPCFG, Tree]):
     def beyond(self, states: int, many: int) -> list[Beyond]:
         """Five grammars with noise in their features, of `states` states; and one of `many`, its rules whole and
         as sums of products."""
-        by = Spectral(states=states, horizontal=SIBLINGS)
-        noisy = [replace(by, noise=NOISE, seed=seed) for seed in range(MEMBERS)]
-        grammars, seconds = timed(lambda: tuple(fit(LPCFG, self.train, by=learner) for learner in noisy))
-        several = f"{MEMBERS} × "
-        rows = [
-            Beyond("spectral, dropped features", states, self.score(grammars[0]), seconds / MEMBERS),
-            Beyond(f"{several}spectral, dropped features", states, self.score(Ensemble(grammars)), seconds),
-        ]
-        for name, noise in (("clusters, dropped features", NOISE), ("clusters, different features", 0.0)):
-            combining = Combining(states=states, members=MEMBERS, noise=noise, horizontal=SIBLINGS)
-            ensemble, seconds = timed(partial(fit, Ensemble, self.train, by=combining))
+        by, several, rows = Spectral(states=states, horizontal=SIBLINGS), f"{MEMBERS} × ", []
+        combining = Combining(states=states, members=MEMBERS, horizontal=SIBLINGS)
+        together = {"clusters, different features": combining}
+        for kind, name in NOISES.items():
+            noise = {"noise": NOISE, "noise_kind": kind}
+            noisy = [replace(by, seed=seed, **noise) for seed in range(MEMBERS)]
+            grammars, seconds = timed(partial(self._all, noisy))
+            rows += [
+                Beyond(f"spectral, {name}", states, self.score(grammars[0]), seconds / MEMBERS),
+                Beyond(f"{several}spectral, {name}", states, self.score(Ensemble(grammars)), seconds),
+            ]
+            together[f"clusters, {name}"] = replace(combining, **noise)
+        for name, learner in together.items():
+            ensemble, seconds = timed(partial(fit, Ensemble, self.train, by=learner))
             rows.append(Beyond(several + name, states, self.score(ensemble), seconds))
         whole, seconds = timed(lambda: fit(LPCFG, self.train, by=replace(by, states=many)))
         rows.append(Beyond("spectral, whole tensors", many, self.score(whole), seconds, self.last_stage(whole)))
@@ -154,6 +158,9 @@ class Cohen2013(Experiment[LPCFG, Tree]):
             f1, stage = self.score(grammar), self.last_stage(grammar)
             rows.append(Beyond(f"spectral, rules of rank {rank}", many, f1, seconds + more, stage))
         return rows
+
+    def _all(self, learners: Sequence[Spectral]) -> tuple[LPCFG, ...]:
+        return tuple(fit(LPCFG, self.train, by=learner) for learner in learners)
 
     def last_stage(self, grammar: LPCFG) -> float:
         """Milliseconds per sentence of the last stage of parsing, where the grammar itself looks at the chart."""

@@ -6,15 +6,16 @@ for learning are jackknifed. Every choice was made on development parts; the tes
 for. Outputs of several treebanks are compared together by the paired bootstrap.
 
 Literal: the lists (n = 50, three-fold jackknifing), the two templates, the averaged perceptron (rows named so),
-Algorithm 1 (rows "as printed"), tags by ten-way jackknifing with `tags` = 10. Ours: features and decoder of the
-base parser; its learner, MIRA with one rival (k-best with `best`); the reranker by margins, and in all rerankers
-the score of the base parser and features brought to a common spread; U from the treebank, and from raw text with
-`vectors`; all rows with other models.
+Algorithm 1 (rows "as printed"), tags by ten-way jackknifing with `tags` = 10, sentences without punctuation with
+`printed`, which also leaves out all rows that the paper has not. Ours: features and decoder of the base parser;
+its learner, MIRA with one rival (k-best with `best`); the reranker by margins, and the score of the base parser in
+all rerankers but those of "templates alone"; features brought to a common spread; U from the treebank, and from
+raw text with `vectors`; all rows with other models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from latentgram.arcs.mira import learn_arcs
 from latentgram.arcs.nbest import NBestList, nbest_lists
+from latentgram.arcs.reranker import BASE
 from latentgram.arcs.reranking import (
     RatedLists,
     Ways,
@@ -34,7 +36,7 @@ from latentgram.arcs.reranking import (
 from latentgram.arcs.settings import MIRAArcs, MIRAReranker
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
-from latentgram.evaluate.attachment import Punctuation, attachment_rows
+from latentgram.evaluate.attachment import Punctuation, attachment_rows, counted_words
 from latentgram.evaluate.compare import Comparison, attachment_uas, paired_bootstrap
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import Spectral
@@ -62,13 +64,21 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "+ all generative": (*LATENT, "top-down"),
 }
 """The rerankers: the generative models of each; all have the base score and the templates."""
+ALONE = "templates alone"
+"""How rerankers that do not see the score of the base parser are named."""
 PERCEPTRON: dict[str, tuple[str, ...]] = {
+    f"{ALONE}, perceptron": (),
+    f"{ALONE} + log p̂ as printed, perceptron": ("latent-tree-printed",),
     "base features, perceptron": (),
     "+ log p̂ as printed, perceptron": ("latent-tree-printed",),
 }
-"""Rerankers by the averaged perceptron, as in the paper."""
-WORDS: dict[str, tuple[str, ...]] = {
+"""Rerankers by the averaged perceptron, as in the paper; which does not say whether they see the base score."""
+PRINTED_WORDS: dict[str, tuple[str, ...]] = {
+    f"{ALONE} + log p̂ of words as printed, perceptron": ("latent-tree-printed-words",),
     "+ log p̂ of words as printed, perceptron": ("latent-tree-printed-words",),
+}
+WORDS: dict[str, tuple[str, ...]] = {
+    **PRINTED_WORDS,
     "+ log p̂ of words, corrected": ("latent-tree-corrected-words",),
     "+ log p̂ corrected, valency, U of words": ("latent-tree-vectors",),
 }
@@ -110,11 +120,19 @@ class Setup:
     """Parts for the jackknifing of the tags of the training part; 0 for gold tags everywhere."""
     vectors: ClusterSpace | None = None
     """Vectors of words from raw text."""
+    printed: bool = False
+    """Whether sentences lose their punctuation, and there are no rows but the paper's."""
 
     @property
     def systems(self) -> dict[str, tuple[str, ...]]:
         """The rerankers, by name."""
-        return {**SYSTEMS, **PERCEPTRON, **(WORDS if self.vectors is not None else {})}
+        words = {} if self.vectors is None else PRINTED_WORDS if self.printed else WORDS
+        return {**({} if self.printed else SYSTEMS), **PERCEPTRON, **words}
+
+    @property
+    def best_system(self) -> str:
+        """The one that is compared over all treebanks: the last of SYSTEMS, or of the paper's rows."""
+        return list(self.systems)[-1] if self.printed else "+ all generative"
 
     @property
     def ways(self) -> Ways:
@@ -140,11 +158,12 @@ def reproduce(
     parts = ("dev", "test") if test else ("dev",)
     runs = [run(folder, order, setup, parts, progress) for folder in folders for order in orders]
     figures: dict[str, object] = {
-        "setup": {"count": setup.count, "folds": setup.folds, "best": setup.best, "tags": setup.tags},
+        "setup": {name: getattr(setup, name) for name in ("count", "folds", "best", "tags", "printed")},
         "paper": {str(order): printed for order, printed in PAPER.items()},
         "runs": [_as_json(each) for each in runs],
         "together": {
-            part: {str(order): together(runs, part, order).to_json() for order in orders} for part in parts
+            part: {str(order): together(runs, part, order, setup.best_system).to_json() for order in orders}
+            for part in parts
         },
     }
     plots = {
@@ -161,14 +180,19 @@ def reproduce(
         )
         for part in parts
     }
-    return Results(figures, page(runs, parts, orders), plots)
+    return Results(figures, page(runs, parts, orders, setup.best_system), plots)
 
 
 def run(folder: Path, order: int, setup: Setup, parts: Sequence[str], progress: Progress) -> Order:
     """All systems of one order on one treebank."""
-    train, _ = read_part(folder, "train.conllu", read_dependencies).projectivise()
-    context = Context(progress=progress)
     rule = PUNCTUATION.get(folder.name, "upos")
+
+    def read(part: str) -> Treebank[DependencyTree]:
+        trees = read_part(folder, f"{part}.conllu", read_dependencies)
+        return without_punctuation(trees, rule) if setup.printed else trees
+
+    train, _ = read("train").projectivise()
+    context = Context(progress=progress)
     seconds = {}
     tagger = None
     if setup.tags:
@@ -185,14 +209,17 @@ def run(folder: Path, order: int, setup: Setup, parts: Sequence[str], progress: 
     )
     base, seconds["base parser"] = timed(lambda: learn_arcs(train, learner, context))
     scorers = learn_generative(train, models, context, ways)
-    rerankers = {
-        name: train_reranker(rated, base, {each: scorers[each] for each in names}, setup.reranker(name))
-        for name, names in setup.systems.items()
-    }
+    rerankers = {}
+    unscored = RatedLists(rated.lists, {**rated.ratings, BASE: [np.zeros(len(each)) for each in rated.lists]})
+    for name, names in setup.systems.items():
+        alone, models_of = name.startswith(ALONE), {each: scorers[each] for each in names}
+        reranker = train_reranker(unscored if alone else rated, base, models_of, setup.reranker(name))
+        counts = np.array([feature != BASE or not alone for feature in reranker.names])
+        rerankers[name] = replace(reranker, weights=reranker.weights * counts)
     rows: dict[str, dict[str, Rows]] = {}
     oracle: dict[str, dict[int, Rows]] = {}
     for part in parts:
-        gold = read_part(folder, f"{part}.conllu", read_dependencies)
+        gold = read(part)
         seen = gold if tagger is None else retagged(gold, tagger)
         lists, seconds[f"{part} lists"] = timed(partial(nbest_lists, base, seen, count))
         ratings = RatedLists.of(lists, scorers)
@@ -208,6 +235,37 @@ def run(folder: Path, order: int, setup: Setup, parts: Sequence[str], progress: 
         }
     shown = {name: reranker.weights_by_name() for name, reranker in rerankers.items()}
     return Order(folder.name, order, rows, oracle, shown, seconds)
+
+
+def without_punctuation(trees: Iterable[DependencyTree], rule: Punctuation) -> Treebank[DependencyTree]:
+    """Trees without the words that do not count, whose dependents go to the next head above that does.
+
+    Where the root goes, the first of its dependents is the root of the others.
+
+    >>> tree = DependencyTree(("(", "yes", ",", "no"), (2, 3, 0, 3), upos=("PUNCT", "INTJ", "PUNCT", "INTJ"))
+    >>> without_punctuation([tree], "upos")[0].heads
+    (0, 1)
+    """
+    bank = []
+    for place, tree in enumerate(trees, 1):
+        kept = np.flatnonzero(counted_words(tree, rule, place)).tolist()
+        if not kept:
+            continue
+        number = {word + 1: new for new, word in enumerate(kept, 1)}
+        heads = []
+        for word in kept:
+            head = tree.heads[word]
+            while head and head not in number:
+                head = tree.heads[head - 1]
+            heads.append(number.get(head, 0))
+        root = heads.index(0) + 1
+        heads = [head or (0 if word == root else root) for word, head in enumerate(heads, 1)]
+        words, deprels, upos, xpos, feats = (
+            tuple(column[word] for word in kept)
+            for column in (tree.words, tree.deprels, tree.upos, tree.xpos, tree.feats)
+        )
+        bank.append(DependencyTree(words, tuple(heads), deprels, upos, xpos, feats=feats))
+    return Treebank.of(bank)
 
 
 def retagged(trees: Treebank[DependencyTree], tagger: Tagger) -> Treebank[DependencyTree]:
@@ -240,12 +298,10 @@ def complete(rows: Rows) -> float:
     return float(100 * (rows[:, 1] == rows[:, 0]).mean())
 
 
-def together(runs: Sequence[Order], part: str, order: int) -> Comparison:
-    """The base parser against the reranker with all generative models, over all treebanks."""
+def together(runs: Sequence[Order], part: str, order: int, system: str) -> Comparison:
+    """The base parser against a reranker, over all treebanks."""
     chosen = [each for each in runs if each.order == order]
-    first, second = (
-        np.concatenate([each.rows[part][name] for each in chosen]) for name in ("base", "+ all generative")
-    )
+    first, second = (np.concatenate([each.rows[part][name] for each in chosen]) for name in ("base", system))
     return paired_bootstrap(first, second, attachment_uas)
 
 
@@ -271,7 +327,7 @@ def _as_json(run: Order) -> dict[str, object]:
     }
 
 
-def page(runs: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> str:
+def page(runs: Sequence[Order], parts: Sequence[str], orders: Sequence[int], system: str) -> str:
     """All of it as Markdown."""
     lines = ["# Dhillon, Rodu, Collins, Foster and Ungar (2012)", ""]
     lines += [
@@ -287,7 +343,7 @@ def page(runs: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> 
             for name, rows in run.rows[part].items():
                 change = 100 * (uas(rows) - uas(base)) / (100 - uas(base))
                 chance = "" if name == "base" else f"{paired_bootstrap(base, rows, attachment_uas).p_value:.4f}"
-                printed = PAPER[run.order].get(name)
+                printed = PAPER[run.order].get(name.removesuffix(", perceptron"))
                 shown = f"{printed[0]} / {printed[1]}" if printed else ""
                 error = "" if name == "base" else f"{-change:+.1f} %"
                 cells.append([name, f"{uas(rows):.2f}", f"{complete(rows):.2f}", error, chance, shown])
@@ -296,10 +352,10 @@ def page(runs: Sequence[Order], parts: Sequence[str], orders: Sequence[int]) -> 
             lines += [f"Best tree of a list of k: {best}.", ""]
         spent = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
         lines += [f"Processor time: {spent}.", ""]
-    lines += ["## All treebanks together: base parser against the reranker with all generative models", ""]
+    lines += [f"## All treebanks together: base parser against the reranker {system!r}", ""]
     for part in parts:
         for order in orders:
-            comparison = together(runs, part, order)
+            comparison = together(runs, part, order, system)
             less = 100 * comparison.difference / (100 - comparison.first)
             lines.append(f"- {part}, order {order}: {comparison}; error {-less:+.1f} %")
     return "\n".join(lines) + "\n"

@@ -104,12 +104,13 @@ def binarise(size, arity, head, memory):
 
 
 @njit()
-def head_children(size, arity, above, below, first_pass, from_right, wanted, skipped):
+def head_children(size, arity, above, below, first_pass, from_right, wanted, skipped, joins):
     """The place of the head among the children of each node; 0 where there are none.
 
     Passes `first_pass[a]` to `first_pass[a + 1]` belong to parents labelled a = `above[v]`. A pass goes through
     the children c from its side and takes the first whose label `below[c]` it wants. Without one, the last pass
-    names the side from which the first child that is not skipped is taken, then the first of all.
+    names the side from which the first child that is not skipped is taken, then the first of all. A head behind
+    a child that joins gives way to the child before that one.
     """
     head = np.zeros(len(size), np.int32)
     widest = 1
@@ -140,6 +141,11 @@ def head_children(size, arity, above, below, first_pass, from_right, wanted, ski
                 place = k - 1 - i if right else i
                 if not skipped[below[child[place]]]:
                     chosen = place
+                    break
+        if chosen > 1 and joins[below[child[chosen - 1]]]:
+            for i in range(chosen - 2, -1, -1):
+                if not skipped[below[child[i]]]:
+                    chosen = i
                     break
         head[v] = chosen
     return head
