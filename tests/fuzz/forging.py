@@ -1,5 +1,6 @@
 """Can a model file with a right digest and wrong contents do harm?
 
+    export PYTHONPATH=tests
     [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--files old|new] [--only NAME]
 
 A forgery is a small file, one of tests/store/old_files or one of the present version of every recipe (present.py),
@@ -16,14 +17,11 @@ import argparse
 import contextlib
 import json
 import os
-import queue
 import random
 import resource
 import struct
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -33,6 +31,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save
 
+from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
 from latentgram import store
 from latentgram.errors import LatentgramError, ModelFileError
 
@@ -191,62 +190,21 @@ def work(first: int, last: int, files: Path, only: str) -> None:
     np.seterr(all="ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, last):
-            print(seed, flush=True)
-            print(outcome(seed, Path(folder) / "forged.lg", files, only), flush=True)
+        tell_each(range(first, last), lambda seed: outcome(seed, Path(folder) / "forged.lg", files, only))
 
 
-def attempt(first: int, last: int, files: Path = FILES, only: str = "") -> Counter[str]:
+def attempt(
+    first: int, last: int, files: Path = FILES, only: str = "", seconds: float = float("inf")
+) -> Counter[str]:
     """Try forgeries; how often each outcome was seen. A forgery that ends its process is told with its number."""
-    outcomes: Counter[str] = Counter()
-    while first < last:
-        line = [sys.executable, __file__, "--work", str(first), str(last), "--folder", str(files), "--only", only]
-        process = subprocess.Popen(
-            line,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent / "src", TESTS)))},
-        )
-        told: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-        def listen(process: subprocess.Popen[str] = process, told: queue.SimpleQueue[str] = told) -> None:
-            assert process.stdout is not None
-            with process.stdout:
-                for word in process.stdout:
-                    told.put(word.strip())
-            told.put("")
-
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        under_way: int | None = None
-        while True:
-            try:
-                word = told.get(timeout=PATIENCE)
-            except queue.Empty:
-                process.kill()
-                word = "ENDLESS"
-            if word.isdecimal():
-                under_way = int(word)
-            elif word in ("", "ENDLESS"):
-                process.wait()
-                listener.join()
-                break
-            else:
-                outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
-                under_way, first = None, first + 1
-        if under_way is not None:
-            outcomes[f"{'ENDLESS' if word else f'CRASH {process.returncode}'} ({under_way})"] += 1
-            first = under_way + 1
-        elif first < last:
-            raise RuntimeError(f"the process ended by itself with {process.returncode} before {first}")
-    return outcomes
+    return outcomes_of([__file__, "--folder", str(files), "--only", only], first, last, PATIENCE, seconds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
     parser.add_argument("--only", default="", help="files with this in their names")
     parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
@@ -257,20 +215,21 @@ def main() -> None:
         return
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) if asked.files == "new" else FILES
+        files = Path(folder) / "files" if asked.files == "new" else FILES
         if asked.files == "new":
-            sys.path.insert(0, str(TESTS))
+            files.mkdir()
             from fuzz.present import ask, write
 
             write(files)
-            for file in sorted(files.glob(f"*{asked.only}*.lg")):  # compiles what forgeries will need
+            for file in sorted(files.glob("*.lg")):  # compiles what forgeries will need
+                if asked.only not in file.name:
+                    continue
                 with contextlib.suppress(LatentgramError):
-                    ask(store.load(file), files)
-        outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only)
-    for word, times in outcomes.most_common():
-        print(f"{times:7} {word}")
-    print(f"{asked.rounds} forgeries in {time.monotonic() - started:.0f} s")
-    sys.exit(any(word.split(" (")[0].isupper() for word in outcomes))
+                    ask(store.load(file), Path(folder))
+        outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)
+    print_outcomes(outcomes)
+    print(f"{outcomes.total()} forgeries in {time.monotonic() - started:.0f} s")
+    sys.exit(any(map(harmful, outcomes)))
 
 
 if __name__ == "__main__":

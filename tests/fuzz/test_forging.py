@@ -13,6 +13,7 @@ from safetensors.numpy import save as to_bytes
 
 import latentgram as lg
 from fuzz import forging
+from fuzz.processes import harmful
 from latentgram import store
 from latentgram.data.invariants import _stated
 from latentgram.errors import ModelFileError
@@ -21,7 +22,7 @@ from latentgram.kinds.kind import named
 
 def test_a_short_round_of_forgeries_does_no_harm() -> None:
     outcomes = forging.attempt(0, 60)
-    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+    assert not list(filter(harmful, outcomes))
     assert outcomes["refused"] > 30
     assert outcomes["answers"] > 5
 
@@ -31,7 +32,7 @@ def test_forgeries_that_once_did_harm(seed: int, monkeypatch: pytest.MonkeyPatch
     """Draws from an automaton whose weights leave no word."""
     monkeypatch.setattr(forging, "PATIENCE", 300.0)
     outcomes = forging.attempt(seed, seed + 1)
-    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+    assert not list(filter(harmful, outcomes))
 
 
 def changed(name: str, array: str, change: Any) -> Any:
