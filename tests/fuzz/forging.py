@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import random
+import re
 import resource
 import struct
 import sys
@@ -45,13 +47,17 @@ NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62
 REALS = (0.0, -1.0, 1e308, -1e308, 1e15, 1e30, -1e100, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
 
 
-def forge(path: Path, draw: random.Random) -> bytes:
-    """The bytes of a file with one to three things changed and a right digest."""
+def forge(path: Path, draw: random.Random, *, strings: bool = False) -> bytes:
+    """The bytes of a file with one to three things changed, `strings` among them, and a right digest."""
     raw = path.read_bytes()
     (size,) = struct.unpack("<Q", raw[:8])
     header = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["latentgram"])
     arrays = load_file(path)
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        listed = sorted(name.removesuffix(".offsets") for name in arrays if name.endswith(".offsets"))
+        if strings and listed and draw.random() < 0.15:
+            change_strings(arrays, draw.choice(listed), draw)
+            continue
         names = [name for name in sorted(arrays) if not name.endswith((".bytes", ".offsets"))]
         if names and draw.random() < 0.8:
             name = draw.choice(names)
@@ -63,6 +69,28 @@ def forge(path: Path, draw: random.Random) -> bytes:
             change_document(header["value"], draw)
     header["digest"] = store._digest({**header}, arrays)
     return bytes(save(arrays, {"latentgram": json.dumps(header)}))
+
+
+def change_strings(arrays: dict[str, Any], name: str, draw: random.Random) -> None:
+    """Another string among many: one with other numbers in it, a foreign or an odd one, one twice, one less."""
+    run, ends = arrays[f"{name}.bytes"], arrays[f"{name}.offsets"]
+    if run.dtype != np.uint8 or ends.ndim != 1 or len(ends) < 2 or ends[0] or (np.diff(ends) < 0).any():
+        return
+    texts = [run[begin:end].tobytes() for begin, end in itertools.pairwise(ends.tolist())]
+    place = draw.randrange(len(texts))
+    change = draw.randrange(4)
+    if change == 0:
+        odd = draw.choice(("-1", "-99999", "99999", str(2**31 - 1), str(2**63), "", "x"))
+        texts[place] = re.sub(rb"\d+", lambda _: odd.encode(), texts[place], count=draw.choice((0, 1)))
+    elif change == 1:
+        texts[place] = draw.choice((b"", b"\0", b"=\n=", b"\xff", b"a" * 5000, draw.choice(texts)))
+    elif change == 2:
+        texts.insert(place, draw.choice(texts))
+    else:
+        del texts[place]
+    lengths = [len(text) for text in texts]
+    arrays[f"{name}.bytes"] = np.frombuffer(b"".join(texts), np.uint8)
+    arrays[f"{name}.offsets"] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _entry(array: Any, draw: random.Random) -> Any:
@@ -149,6 +177,8 @@ def change_document(document: Any, draw: random.Random) -> None:
         node[key] = draw.choice((old[:-1], old[1:], [], old + old, old[::-1]))
     elif isinstance(old, bool) or old is None:
         node[key] = draw.choice((True, False, None))
+    elif isinstance(old, str) and "\t" in old:
+        node[key] = re.sub(r"\d+", lambda _: draw.choice(("-1", "-99999", "99999", str(2**31 - 1))), old)
     elif isinstance(old, int | float):
         node[key] = draw.choice((*NUMBERS, 0.5, 1e300, {"$float": "nan"}, {"$float": "inf"}))
     else:
@@ -162,7 +192,7 @@ def outcome(seed: int, path: Path, files: Path = FILES, only: str = "") -> str:
 
     draw = random.Random(seed)
     file = draw.choice([file for file in sorted(files.glob("*.lg")) if only in file.name])
-    path.write_bytes(forge(file, draw))
+    path.write_bytes(forge(file, draw, strings=files != FILES))
     try:
         value = store.load(path)
     except ModelFileError:

@@ -107,3 +107,16 @@ def test_every_array_that_can_be_stored_states_its_invariants() -> None:
 def holds_arrays(hint: Any) -> bool:
     """Whether values of a type are arrays, or have some among them."""
     return typing.get_origin(hint) is np.ndarray or any(map(holds_arrays, typing.get_args(hint)))
+
+
+@pytest.mark.parametrize(
+    "script", ["lower\t0\t\t-99999\t", "lower\t999\t\t-999\t", "odd\t0\t\t0\t", "x", "keep\t0\t\t²\t"]
+)
+def test_scripts_that_reach_beyond_a_word_are_refused(script: str, tmp_path: Path) -> None:
+    trees = [lg.DependencyTree((word + "s",), (0,), upos=("N",), lemmas=(word,)) for word in ("cat", "dog", "rat")]
+    model = lg.fit(lg.Lemmatiser, trees, by=lg.Gradient(passes=1))
+    scripts = (script, *model.chooser.scripts[1:])
+    forged = dataclasses.replace(model, chooser=dataclasses.replace(model.chooser, scripts=scripts))
+    lg.save(forged, tmp_path / "forged.lg")
+    with pytest.raises(ModelFileError, match=r"Chooser\.scripts makes no sense"):
+        lg.load(tmp_path / "forged.lg")
