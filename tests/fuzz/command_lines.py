@@ -29,7 +29,7 @@ from typing import Any
 
 from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
 
-PATIENCE = 600.0
+PATIENCE = 120.0
 MEMORY = 6 << 30
 LONG = {"serve", "bench", "reproduce"}
 """Commands that are not run with good files."""

@@ -39,8 +39,8 @@ from latentgram.errors import LatentgramError, ModelFileError
 
 TESTS = Path(__file__).parents[1]
 FILES = TESTS / "store" / "old_files"
-PATIENCE = 900.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
-"""Seconds without a sign of life after which a process is in an endless loop; the first ones are for compiling."""
+PATIENCE = 300.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
+"""Seconds of work without a sign of life that are an endless loop; the first ones are for compiling."""
 MEMORY = 6 << 30
 """Bytes of address space that a process may take."""
 NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**62), 10**400)

@@ -16,6 +16,19 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
+LOOK = 2.0
+"""Seconds between two looks at a silent process."""
+
+
+def seconds_used(process: int) -> float:
+    """Processor time of a process, 0 if it has ended; where the system does not tell, the time that has passed."""
+    if not os.path.isdir("/proc/self"):
+        return time.monotonic()
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def tell_each(numbers: Iterable[int], outcome: Callable[[int], str]) -> None:
@@ -42,8 +55,8 @@ def outcomes_of(
 ) -> Counter[str]:
     """How often each outcome was seen in trials `first` to `last` of `python PROGRAM --work FIRST LAST`.
 
-    A trial that ends its process, or gives no sign of life for `patience` seconds, is told with its number. After
-    so many `seconds` no more trials are done.
+    A trial that ends its process, or gives no sign of life for `patience` seconds of the processor, is told with
+    its number. After so many `seconds` no more trials are done.
     """
     outcomes: Counter[str] = Counter()
     end = time.monotonic() + seconds
@@ -68,10 +81,14 @@ def outcomes_of(
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
         under_way: int | None = None
+        since = 0.0
         while True:
             try:
-                word = told.get(timeout=patience)
+                word = told.get(timeout=LOOK)
+                since = seconds_used(process.pid)
             except queue.Empty:
+                if seconds_used(process.pid) - since < patience:
+                    continue
                 process.kill()
                 word = "ENDLESS"
             if word.isdecimal():

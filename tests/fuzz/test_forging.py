@@ -120,3 +120,13 @@ def test_scripts_that_reach_beyond_a_word_are_refused(script: str, tmp_path: Pat
     lg.save(forged, tmp_path / "forged.lg")
     with pytest.raises(ModelFileError, match=r"Chooser\.scripts makes no sense"):
         lg.load(tmp_path / "forged.lg")
+
+
+def test_weights_that_are_too_few_for_their_features_are_refused(tmp_path: Path) -> None:
+    parser = lg.load(forging.FILES / "arc_factored_mbr.lg")
+    few = dataclasses.replace(
+        parser.model.weights, size=7, bucket=np.zeros(0, np.uint32), value=np.zeros(0, np.float32)
+    )
+    lg.save(dataclasses.replace(parser.model, weights=few), tmp_path / "forged.lg")
+    with pytest.raises(ModelFileError, match="is shorter than the variants of a feature"):
+        lg.load(tmp_path / "forged.lg")
