@@ -38,8 +38,10 @@ bench: $(STAMP)
 # The long rounds: every reader, forged model files with and without bounds checks, odd data, signals.
 fuzz: $(STAMP) odd-data
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
-	$(BIN)/python tests/fuzz/forging.py --rounds 50000
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked $(BIN)/python tests/fuzz/forging.py --rounds 50000
+	for files in old new; do \
+	  PYTHONPATH=tests $(BIN)/python tests/fuzz/forging.py --files $$files --rounds 50000 && \
+	  NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked PYTHONPATH=tests \
+	    $(BIN)/python tests/fuzz/forging.py --files $$files --rounds 50000 || exit 1; done
 	PYTHONPATH=tests $(BIN)/python tests/faults/battery.py --rounds 200
 
 # Tiny and odd treebanks for every recipe, with every access to an array in compiled code checked.

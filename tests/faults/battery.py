@@ -1,17 +1,20 @@
 """How does each long command end when a signal strikes at a random moment?
 
-    python tests/faults/battery.py [--rounds 200] [--seed 0] [COMMAND …]
+    PYTHONPATH=tests python tests/faults/battery.py [--rounds 200] [--seed 0] [--forked] [COMMAND …]
 
 For each command and each of SIGINT, SIGTERM and SIGKILL: start it, send the signal at a random moment of its
-life, and look at what is left. A round fails if the status is not 130 (SIGINT), 143 (SIGTERM) or that of a kill,
-or 0 where the command was done before; if the end takes more than two seconds; if there is a traceback, or not
-one line that says `latentgram: interrupted`; if a process or a temporary file is left; or if the output is there
-and is not that of an undisturbed run. `parse` is then taken up by `--resume` and must write the same bytes.
+life, and look at what is left. With --forked commands are started in copies of a process that has imported and
+compiled everything, so that signals strike work and not the start of Python. A round fails if the status is not
+130 (SIGINT), 143 (SIGTERM) or that of a kill, or 0 where the command was done before; if the end takes more than
+two seconds; if there is a traceback, or not one line that says `latentgram: interrupted`; if a process or a
+temporary file is left; or if the output is there and is not that of an undisturbed run. `parse` is then taken up
+by `--resume` and must write the same bytes.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import hashlib
 import os
 import random
@@ -22,15 +25,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import latentgram as lg
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+LONG = 376
+"""Words of a long sentence."""
 LIMIT = 2.0
 """Seconds from a signal to the end."""
 # Jobs that a shell starts in the background ignore interrupts, and the battery may be such a job.
@@ -65,10 +72,86 @@ class Command:
     resumable: bool = False
     endless: bool = False
 
-    def line(self, place: Path, work: Path) -> list[str]:
-        """What to run."""
-        filled = self.arguments.format(data=place, output=work / "output", work=work)
-        return [sys.executable, "-c", self.program, *filled.split()]
+    def words(self, place: Path, work: Path) -> list[str]:
+        """What stands on the command line."""
+        return self.arguments.format(data=place, output=work / "output", work=work).split()
+
+    def start(self, place: Path, work: Path, *, forked: bool = False) -> Running:
+        """Run it in a group of processes of its own."""
+        if forked:
+            return Forked(self.program, self.words(place, work))
+        return subprocess.Popen(
+            [sys.executable, "-c", self.program, *self.words(place, work)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+
+class Forked:
+    """A command in a copy of this process, as far as needed like a `subprocess.Popen`."""
+
+    def __init__(self, program: str, words: list[str]) -> None:
+        self.returncode: int | None = None
+        self._told = tempfile.TemporaryFile()  # noqa: SIM115 (read when it has ended)
+        self.pid = os.fork()
+        if not self.pid:
+            self._be(program, words)
+
+    def _be(self, program: str, words: list[str]) -> NoReturn:
+        status = 1
+        try:
+            os.setsid()
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for number, target in enumerate((nothing, nothing, self._told.fileno())):
+                os.dup2(target, number)
+            sys.argv = ["-c", *words]
+            exec(program, {"__name__": "__main__"})
+            status = 0
+        except SystemExit as left:
+            status = left.code if isinstance(left.code, int) else int(left.code is not None)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with suppress(BaseException):
+                atexit._run_exitfuncs()
+            os._exit(status)
+
+    def send_signal(self, number: int) -> None:
+        """Strike it, if it is still there."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its status, once it has ended."""
+        end = time.monotonic() + (float("inf") if timeout is None else timeout)
+        while self.returncode is None:
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            if done:
+                self.returncode = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() >= end:
+                raise subprocess.TimeoutExpired("a copy of this process", timeout or 0.0)
+            else:
+                time.sleep(0.01)
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """What it told on standard error, once it has ended."""
+        self.wait(timeout)
+        self._told.seek(0)
+        return b"", self._told.read()
+
+
+Running = subprocess.Popen[bytes] | Forked
 
 
 COMMANDS = {
@@ -79,12 +162,20 @@ COMMANDS = {
     "train shag": Command("train shag {data}/train.conllu --by em --states 4 --iterations 20 -o {output}"),
     "train tagger": Command("train tagger {data}/train.conllu -o {output}"),
     "train arcs": Command("train arcs {data}/train.conllu -o {output}"),
+    "train chart-crf": Command("train chart-crf {data}/train.mrg --states 2 --passes 2 --bits 12 -o {output}"),
+    "train ud": Command("train ud {data}/train.conllu -o {output}"),
     "train hmm": Command("train hmm {data}/text.txt --by em --states 8 --iterations 20 -o {output}"),
     "parse": Command("parse {data}/lpcfg.lg {data}/text.txt -o {output} --resume", resumable=True),
     "parse, two workers": Command(
         "parse {data}/lpcfg.lg {data}/text.txt --n-jobs 2 -o {output} --resume", resumable=True
     ),
     "parse dependencies": Command("parse {data}/shag.lg {data}/text.conllu -o {output} --resume", resumable=True),
+    "parse a long sentence": Command(
+        "parse {data}/latent.lg {data}/long.txt -o {output} --resume", resumable=True
+    ),
+    "parse a long sentence, arcs": Command(
+        "parse {data}/arcs.lg {data}/long.conllu -o {output} --resume", resumable=True
+    ),
     "ngram count": Command(
         "ngram count {data}/numbers.txt -o {output} --order 4 --memory 64M --temporary {work}/runs"
     ),
@@ -103,6 +194,17 @@ def prepare(place: Path, sentences: int) -> None:
     words = [" ".join(sentence.words) for sentence in lg.demo_treebank(sentences, 1).sentences()]
     (place / "text.txt").write_text("\n".join(words) + "\n")
     lg.demo_dependencies(sentences, 1).write(place / "text.conllu")
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=4))), place / "latent.lg")
+    lg.save(lg.Parser(lg.fit(lg.ArcFactored, arcs, by=lg.MIRA(passes=1, bits=14, folds=2))), place / "arcs.lg")
+    long = " ".join(words).split()[:LONG]
+    (place / "long.txt").write_text(" ".join(long) + "\n")
+    heads = (0, *(1 for _ in long[1:]))
+    tags = lg.demo_treebank(sentences, 1).sentences()
+    upos = [tag for tree in lg.demo_dependencies(sentences, 1) for tag in tree.upos][:LONG]
+    xpos = [tag for sentence in tags for tag in sentence.xpos or ()][:LONG]
+    lg.Treebank.of([lg.DependencyTree(tuple(long), heads, upos=tuple(upos), xpos=tuple(xpos))]).write(
+        place / "long.conllu"
+    )
     draw = random.Random(0)
     rows = (" ".join(str(draw.randrange(20_000)) for _ in range(20)) for _ in range(20 * sentences))
     (place / "numbers.txt").write_text("\n".join(rows) + "\n")
@@ -116,13 +218,6 @@ def workplace() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
-
-
-def run(line: list[str]) -> subprocess.Popen[bytes]:
-    """Start a command in a group of processes of its own."""
-    return subprocess.Popen(
-        line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
 
 
 def content(output: Path) -> str | None:
@@ -148,11 +243,19 @@ def outlived(group: int) -> bool:
     return True
 
 
-def strike(command: Command, number: signal.Signals, after: float, place: Path, wanted: str | None) -> list[str]:
+def strike(
+    command: Command,
+    number: signal.Signals,
+    after: float,
+    place: Path,
+    wanted: str | None,
+    *,
+    forked: bool = False,
+) -> list[str]:
     """What is wrong with the end of a command that is struck after so many seconds."""
     wrong = []
     with workplace() as work:
-        process = run(command.line(place, work))
+        process = command.start(place, work, forked=forked)
         with suppress(subprocess.TimeoutExpired):
             process.wait(after)
         started, elapsed = time.monotonic(), 0.0
@@ -185,7 +288,7 @@ def strike(command: Command, number: signal.Signals, after: float, place: Path, 
         if number != signal.SIGKILL and left:
             wrong.append(f"leaves {sorted(left)}")
         if command.resumable and made is None:
-            again = run(command.line(place, work))
+            again = command.start(place, work, forked=forked)
             _, told = again.communicate(timeout=300)
             if again.returncode or content(work / "output") != wanted:
                 wrong.append(f"cannot be resumed: {told[-300:]!r}")
@@ -193,7 +296,14 @@ def strike(command: Command, number: signal.Signals, after: float, place: Path, 
 
 
 def battery(
-    names: list[str], rounds: int, seed: int, place: Path, say: Callable[[str], None] = print
+    names: list[str],
+    rounds: int,
+    seed: int,
+    place: Path,
+    *,
+    forked: bool = False,
+    signals: Sequence[signal.Signals] = SIGNALS,
+    say: Callable[[str], None] = print,
 ) -> Counter[str]:
     """Strike commands; how often each fault was seen."""
     draw = random.Random(seed)
@@ -202,7 +312,7 @@ def battery(
         command = COMMANDS[name]
         with workplace() as work:
             started = time.monotonic()
-            process = run(command.line(place, work))
+            process = command.start(place, work, forked=forked)
             try:
                 _, told = process.communicate(timeout=5 if command.endless else 600)
                 assert process.returncode == 0, told
@@ -211,10 +321,11 @@ def battery(
                 process.communicate()
             life = time.monotonic() - started
             wanted = content(work / "output")
-        for number in SIGNALS:
+        for number in signals:
             found: Counter[str] = Counter()
             for _ in range(rounds):
-                for fault in strike(command, number, draw.uniform(0.4, max(life, 0.5)), place, wanted):
+                after = draw.uniform(0.02 if forked else 0.4, max(life, 0.5))
+                for fault in strike(command, number, after, place, wanted, forked=forked):
                     found[fault] += 1
             say(f"{name}, {number.name}: {rounds} rounds, {sum(found.values())} faults")
             for fault, times in found.most_common():
@@ -228,11 +339,17 @@ def main() -> None:
     parser.add_argument("commands", nargs="*", choices=[[], *COMMANDS], default=[])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--sentences", type=int, default=2000, help="of the text that is parsed")
+    parser.add_argument("--forked", action="store_true", help="strike work and not the start of Python")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds from a signal to the end")
+    parser.add_argument("--signals", nargs="*", default=[number.name for number in SIGNALS])
     asked = parser.parse_args()
+    globals()["LIMIT"] = asked.limit
+    signals = [signal.Signals[name] for name in asked.signals]
     with workplace() as place:
         prepare(place, asked.sentences)
-        faults = battery(asked.commands or list(COMMANDS), asked.rounds, asked.seed, place)
+        names = asked.commands or list(COMMANDS)
+        faults = battery(names, asked.rounds, asked.seed, place, forked=asked.forked, signals=signals)
     print(f"{sum(faults.values())} faults")
     sys.exit(bool(faults))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import battery
+from faults import battery, full_disk
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -28,7 +28,7 @@ def test_signals_at_random_moments(name: str, place: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
     command, draw = battery.COMMANDS[name], random.Random(name)
     with battery.workplace() as work:
-        whole = battery.run(battery.COMMANDS["parse"].line(place, work))
+        whole = battery.COMMANDS["parse"].start(place, work)
         assert whole.communicate()[1] is not None
         wanted = battery.content(work / "output")
     for number in battery.SIGNALS:
@@ -55,3 +55,16 @@ def test_a_full_disk_is_one_line(arguments: str, place: Path) -> None:
         line for line in done.stderr.splitlines() if line.startswith("latentgram: ")
     ] == done.stderr.splitlines()
     assert "No space left" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("disk")
+    full_disk.prepare(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["train", "parse", "ngram count, by files", "sample >"])
+def test_no_room_leaves_nothing_half_written(name: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    assert not full_disk.faults(name, 100, data, there=name == "train")

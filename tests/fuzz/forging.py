@@ -1,5 +1,6 @@
 """Can a model file with a right digest and wrong contents do harm?
 
+    export PYTHONPATH=tests
     [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--files old|new] [--only NAME]
 
 A forgery is a small file, one of tests/store/old_files or one of the present version of every recipe (present.py),
@@ -14,16 +15,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
-import queue
 import random
+import re
 import resource
 import struct
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -33,26 +33,31 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save
 
+from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
 from latentgram import store
 from latentgram.errors import LatentgramError, ModelFileError
 
 TESTS = Path(__file__).parents[1]
 FILES = TESTS / "store" / "old_files"
-PATIENCE = 900.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
-"""Seconds without a sign of life after which a process is in an endless loop; the first ones are for compiling."""
+PATIENCE = 300.0 if os.environ.get("NUMBA_BOUNDSCHECK") else 120.0
+"""Seconds of work without a sign of life that are an endless loop; the first ones are for compiling."""
 MEMORY = 6 << 30
 """Bytes of address space that a process may take."""
 NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**62), 10**400)
 REALS = (0.0, -1.0, 1e308, -1e308, 1e15, 1e30, -1e100, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
 
 
-def forge(path: Path, draw: random.Random) -> bytes:
-    """The bytes of a file with one to three things changed and a right digest."""
+def forge(path: Path, draw: random.Random, *, strings: bool = False) -> bytes:
+    """The bytes of a file with one to three things changed, `strings` among them, and a right digest."""
     raw = path.read_bytes()
     (size,) = struct.unpack("<Q", raw[:8])
     header = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["latentgram"])
     arrays = load_file(path)
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
+        listed = sorted(name.removesuffix(".offsets") for name in arrays if name.endswith(".offsets"))
+        if strings and listed and draw.random() < 0.15:
+            change_strings(arrays, draw.choice(listed), draw)
+            continue
         names = [name for name in sorted(arrays) if not name.endswith((".bytes", ".offsets"))]
         if names and draw.random() < 0.8:
             name = draw.choice(names)
@@ -64,6 +69,28 @@ def forge(path: Path, draw: random.Random) -> bytes:
             change_document(header["value"], draw)
     header["digest"] = store._digest({**header}, arrays)
     return bytes(save(arrays, {"latentgram": json.dumps(header)}))
+
+
+def change_strings(arrays: dict[str, Any], name: str, draw: random.Random) -> None:
+    """Another string among many: one with other numbers in it, a foreign or an odd one, one twice, one less."""
+    run, ends = arrays[f"{name}.bytes"], arrays[f"{name}.offsets"]
+    if run.dtype != np.uint8 or ends.ndim != 1 or len(ends) < 2 or ends[0] or (np.diff(ends) < 0).any():
+        return
+    texts = [run[begin:end].tobytes() for begin, end in itertools.pairwise(ends.tolist())]
+    place = draw.randrange(len(texts))
+    change = draw.randrange(4)
+    if change == 0:
+        odd = draw.choice(("-1", "-99999", "99999", str(2**31 - 1), str(2**63), "", "x"))
+        texts[place] = re.sub(rb"\d+", lambda _: odd.encode(), texts[place], count=draw.choice((0, 1)))
+    elif change == 1:
+        texts[place] = draw.choice((b"", b"\0", b"=\n=", b"\xff", b"a" * 5000, draw.choice(texts)))
+    elif change == 2:
+        texts.insert(place, draw.choice(texts))
+    else:
+        del texts[place]
+    lengths = [len(text) for text in texts]
+    arrays[f"{name}.bytes"] = np.frombuffer(b"".join(texts), np.uint8)
+    arrays[f"{name}.offsets"] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _entry(array: Any, draw: random.Random) -> Any:
@@ -150,6 +177,8 @@ def change_document(document: Any, draw: random.Random) -> None:
         node[key] = draw.choice((old[:-1], old[1:], [], old + old, old[::-1]))
     elif isinstance(old, bool) or old is None:
         node[key] = draw.choice((True, False, None))
+    elif isinstance(old, str) and "\t" in old:
+        node[key] = re.sub(r"\d+", lambda _: draw.choice(("-1", "-99999", "99999", str(2**31 - 1))), old)
     elif isinstance(old, int | float):
         node[key] = draw.choice((*NUMBERS, 0.5, 1e300, {"$float": "nan"}, {"$float": "inf"}))
     else:
@@ -163,7 +192,7 @@ def outcome(seed: int, path: Path, files: Path = FILES, only: str = "") -> str:
 
     draw = random.Random(seed)
     file = draw.choice([file for file in sorted(files.glob("*.lg")) if only in file.name])
-    path.write_bytes(forge(file, draw))
+    path.write_bytes(forge(file, draw, strings=files != FILES))
     try:
         value = store.load(path)
     except ModelFileError:
@@ -191,62 +220,21 @@ def work(first: int, last: int, files: Path, only: str) -> None:
     np.seterr(all="ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, last):
-            print(seed, flush=True)
-            print(outcome(seed, Path(folder) / "forged.lg", files, only), flush=True)
+        tell_each(range(first, last), lambda seed: outcome(seed, Path(folder) / "forged.lg", files, only))
 
 
-def attempt(first: int, last: int, files: Path = FILES, only: str = "") -> Counter[str]:
+def attempt(
+    first: int, last: int, files: Path = FILES, only: str = "", seconds: float = float("inf")
+) -> Counter[str]:
     """Try forgeries; how often each outcome was seen. A forgery that ends its process is told with its number."""
-    outcomes: Counter[str] = Counter()
-    while first < last:
-        line = [sys.executable, __file__, "--work", str(first), str(last), "--folder", str(files), "--only", only]
-        process = subprocess.Popen(
-            line,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent / "src", TESTS)))},
-        )
-        told: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-        def listen(process: subprocess.Popen[str] = process, told: queue.SimpleQueue[str] = told) -> None:
-            assert process.stdout is not None
-            with process.stdout:
-                for word in process.stdout:
-                    told.put(word.strip())
-            told.put("")
-
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        under_way: int | None = None
-        while True:
-            try:
-                word = told.get(timeout=PATIENCE)
-            except queue.Empty:
-                process.kill()
-                word = "ENDLESS"
-            if word.isdecimal():
-                under_way = int(word)
-            elif word in ("", "ENDLESS"):
-                process.wait()
-                listener.join()
-                break
-            else:
-                outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
-                under_way, first = None, first + 1
-        if under_way is not None:
-            outcomes[f"{'ENDLESS' if word else f'CRASH {process.returncode}'} ({under_way})"] += 1
-            first = under_way + 1
-        elif first < last:
-            raise RuntimeError(f"the process ended by itself with {process.returncode} before {first}")
-    return outcomes
+    return outcomes_of([__file__, "--folder", str(files), "--only", only], first, last, PATIENCE, seconds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
     parser.add_argument("--only", default="", help="files with this in their names")
     parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
@@ -257,20 +245,21 @@ def main() -> None:
         return
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) if asked.files == "new" else FILES
+        files = Path(folder) / "files" if asked.files == "new" else FILES
         if asked.files == "new":
-            sys.path.insert(0, str(TESTS))
+            files.mkdir()
             from fuzz.present import ask, write
 
             write(files)
-            for file in sorted(files.glob(f"*{asked.only}*.lg")):  # compiles what forgeries will need
+            for file in sorted(files.glob("*.lg")):  # compiles what forgeries will need
+                if asked.only not in file.name:
+                    continue
                 with contextlib.suppress(LatentgramError):
-                    ask(store.load(file), files)
-        outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only)
-    for word, times in outcomes.most_common():
-        print(f"{times:7} {word}")
-    print(f"{asked.rounds} forgeries in {time.monotonic() - started:.0f} s")
-    sys.exit(any(word.split(" (")[0].isupper() for word in outcomes))
+                    ask(store.load(file), Path(folder))
+        outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)
+    print_outcomes(outcomes)
+    print(f"{outcomes.total()} forgeries in {time.monotonic() - started:.0f} s")
+    sys.exit(any(map(harmful, outcomes)))
 
 
 if __name__ == "__main__":

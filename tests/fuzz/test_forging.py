@@ -13,6 +13,7 @@ from safetensors.numpy import save as to_bytes
 
 import latentgram as lg
 from fuzz import forging
+from fuzz.processes import harmful
 from latentgram import store
 from latentgram.data.invariants import _stated
 from latentgram.errors import ModelFileError
@@ -21,7 +22,7 @@ from latentgram.kinds.kind import named
 
 def test_a_short_round_of_forgeries_does_no_harm() -> None:
     outcomes = forging.attempt(0, 60)
-    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+    assert not list(filter(harmful, outcomes))
     assert outcomes["refused"] > 30
     assert outcomes["answers"] > 5
 
@@ -31,7 +32,7 @@ def test_forgeries_that_once_did_harm(seed: int, monkeypatch: pytest.MonkeyPatch
     """Draws from an automaton whose weights leave no word."""
     monkeypatch.setattr(forging, "PATIENCE", 300.0)
     outcomes = forging.attempt(seed, seed + 1)
-    assert not [word for word in outcomes if word.split(" (")[0].isupper()]
+    assert not list(filter(harmful, outcomes))
 
 
 def changed(name: str, array: str, change: Any) -> Any:
@@ -106,3 +107,26 @@ def test_every_array_that_can_be_stored_states_its_invariants() -> None:
 def holds_arrays(hint: Any) -> bool:
     """Whether values of a type are arrays, or have some among them."""
     return typing.get_origin(hint) is np.ndarray or any(map(holds_arrays, typing.get_args(hint)))
+
+
+@pytest.mark.parametrize(
+    "script", ["lower\t0\t\t-99999\t", "lower\t999\t\t-999\t", "odd\t0\t\t0\t", "x", "keep\t0\t\t²\t"]
+)
+def test_scripts_that_reach_beyond_a_word_are_refused(script: str, tmp_path: Path) -> None:
+    trees = [lg.DependencyTree((word + "s",), (0,), upos=("N",), lemmas=(word,)) for word in ("cat", "dog", "rat")]
+    model = lg.fit(lg.Lemmatiser, trees, by=lg.Gradient(passes=1))
+    scripts = (script, *model.chooser.scripts[1:])
+    forged = dataclasses.replace(model, chooser=dataclasses.replace(model.chooser, scripts=scripts))
+    lg.save(forged, tmp_path / "forged.lg")
+    with pytest.raises(ModelFileError, match=r"Chooser\.scripts makes no sense"):
+        lg.load(tmp_path / "forged.lg")
+
+
+def test_weights_that_are_too_few_for_their_features_are_refused(tmp_path: Path) -> None:
+    parser = lg.load(forging.FILES / "arc_factored_mbr.lg")
+    few = dataclasses.replace(
+        parser.model.weights, size=7, bucket=np.zeros(0, np.uint32), value=np.zeros(0, np.float32)
+    )
+    lg.save(dataclasses.replace(parser.model, weights=few), tmp_path / "forged.lg")
+    with pytest.raises(ModelFileError, match="is shorter than the variants of a feature"):
+        lg.load(tmp_path / "forged.lg")

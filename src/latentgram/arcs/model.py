@@ -210,7 +210,7 @@ class ArcFactored(Summarised):
 
     symbols: ArcSymbols
     order: int
-    weights: Annotated[HashedWeights, holds("weights.size > 0", "is empty")]
+    weights: Annotated[HashedWeights, holds("weights.size >= 16", "is shorter than the variants of a feature")]
     pruner: ArcFactored | None
     """The first-order model that chooses the arcs the second order looks at."""
     scale: Annotated[float, FINITE]

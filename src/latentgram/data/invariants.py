@@ -117,8 +117,8 @@ class _Rising:
         else:
             fine = left < right if self.strictly else left <= right
         if self.rows is not None:
-            starts = _array(_evaluate(self.rows, owner)).astype(np.int64)
-            fine[starts[(starts > 0) & (starts < len(array))] - 1] = True
+            starts = _array(_evaluate(self.rows, owner)).astype(np.int64, copy=False)  # offsets, so they rise
+            fine[starts[np.searchsorted(starts, 1) : np.searchsorted(starts, len(array))] - 1] = True
         return None if fine.all() else "is not sorted"
 
 

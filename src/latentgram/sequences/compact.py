@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.invariants import ANY, NONNEGATIVE, holds, rising, shape, within
+from latentgram.data.invariants import ANY, NONNEGATIVE, Broken, check, holds, rising, shape, within
 from latentgram.data.ngrams.arpa import Arpa
 from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
@@ -118,6 +118,10 @@ class CompactNGram(Summarised):
             raise DataError("the packed n-grams make no sense: the file is damaged")
         prefix = np.concatenate([np.full(size, NONE), np.repeat(np.arange(inner), children)])
         trie = _with_suffixes(self.level, word.astype(np.int32), prefix.astype(np.int32), size)
+        try:
+            check(trie)  # bits are checked when they are numbers
+        except Broken as error:
+            raise DataError(f"the packed n-grams make no sense: {error}") from None
         code = _unpacked(self.codes, self.bits, rows)
         order = np.repeat(np.arange(len(self.values)), np.diff(self.level))
         prob = 10.0 ** self.values[order, code].astype(np.float64)

@@ -59,9 +59,16 @@ READINGS = ("exclusive", "epsilon", "failure")
 UNKNOWN = "<unk>"
 EMPTY = 0
 """The state of the empty history."""
-SHORTER = "all((history >= 0).sum(1)[backoff[1:]] < (history[1:] >= 0).sum(1))"
 DIRECT = 3000
 """Up to this many states the system of expected visits is solved by elimination."""
+
+
+def shortens(model: BackoffNGram) -> bool:
+    """Whether each history backs off to a shorter one."""
+    length = np.zeros(model.states, np.int32)
+    for column in model.history.T:
+        length += column >= 0
+    return bool((length[model.backoff[1:]] < length[1:]).all())
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +87,7 @@ class BackoffNGram(Summarised):
     reading: Annotated[str, holds("reading in ('exclusive', 'epsilon', 'failure')", "is not a reading")]
     history: Annotated[NDArray[np.int32], shape("states", ANY), below("len(words)", or_none=True)]
     """[states, order - 1] the words of each history, at the right, -1 before them; short histories come first."""
-    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1), holds(SHORTER, "does not shorten histories")]
+    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1), holds(shortens, "does not shorten histories")]
     """[states] the history without its first word, -1 for the empty one."""
     failure: Annotated[Floats, shape("states"), NONNEGATIVE]
     """[states] the weight of the arc to `backoff`."""

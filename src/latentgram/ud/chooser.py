@@ -66,11 +66,16 @@ class Items:
         return len(self.words.form)
 
 
+def readable(chooser: Chooser) -> bool:
+    """Whether all scripts can be read; ValueError if one cannot."""
+    return all(shortest(script) >= 0 for script in chooser.scripts)
+
+
 @dataclass(frozen=True, eq=False)
 class Chooser:
     """Scripts, which of them a word may have, and the weights by which one is chosen."""
 
-    scripts: tuple[str, ...]
+    scripts: Annotated[tuple[str, ...], holds(readable, "has scripts that cannot be read")]
     key: Annotated[Codes, shape(ANY), rising()]
     start: Annotated[Ints, shape("len(key) + 1"), offsets("script")]
     script: Annotated[NDArray[np.int32], shape(ANY), below("len(scripts)")]

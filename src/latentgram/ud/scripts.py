@@ -17,6 +17,8 @@ RECASED = "+"
 """Begins a word of a split that is said outright but for its case, which follows that of the token."""
 WHOLE = ""
 """The split of a token that is one word."""
+MOST = 1 << 30
+"""No script takes so many letters off."""
 _FIELD, _PART = "\t", "\n"
 
 
@@ -94,9 +96,12 @@ def script_between(word: str, result: str, cases: Sequence[str] = tuple(CASES)) 
 
 
 def read_edit(script: str) -> Edit:
-    """A script that is not said outright."""
+    """A script that is not said outright; ValueError if it is none."""
     case, front, before, back, after = script.split(_FIELD)
-    return Edit(case, int(front), before, int(back), after)
+    edit = Edit(case, int(front), before, int(back), after)
+    if case not in CASES or not (0 <= edit.front < MOST and 0 <= edit.back < MOST):
+        raise ValueError(f"{script!r} is not an edit script")
+    return edit
 
 
 def applied(script: str, word: str) -> str | None:

@@ -1,0 +1,191 @@
+"""Does memory stay as it is when the page is used, or text parsed, for long?
+
+    PYTHONPATH=tests python tests/faults/soak.py page [--minutes 60] [--clients 10]
+    PYTHONPATH=tests python tests/faults/soak.py parse [--sentences 1000000] [--minutes 60]
+
+`page` starts `latentgram serve` and lets clients parse, ask for lists and posteriors and read pages, one request
+after the other; `parse` writes sentences into `latentgram parse`, until there were so many or the time is over.
+Every few seconds the memory of all processes of the command is measured (resident, without what they share). The
+first third is for warming up; the mean of the last tenth must then be within 5 % of that of the tenth behind the
+first third.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import latentgram as lg
+
+MOST = 0.05
+"""By how much memory may differ."""
+EVERY = 2.0
+"""Seconds between two measurements."""
+
+
+def resident(process: int) -> int:
+    """Bytes that a process and those it has started keep in memory for themselves."""
+    total, pending = 0, [process]
+    while pending:
+        number = pending.pop()
+        try:
+            kept = Path(f"/proc/{number}/smaps_rollup").read_text()
+            pending += map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())
+        except (OSError, ProcessLookupError):
+            continue
+        total += sum(int(found) << 10 for found in re.findall(r"^Private_\w+:\s+(\d+)", kept, re.MULTILINE))
+    return total
+
+
+class Memory:
+    """Measures what a process keeps, from time to time."""
+
+    def __init__(self, process: int) -> None:
+        self.sizes: list[int] = []
+        self._process, self._over = process, threading.Event()
+        self._thread = threading.Thread(target=self._measure, daemon=True)
+        self._thread.start()
+
+    def _measure(self) -> None:
+        while not self._over.wait(EVERY):
+            if size := resident(self._process):
+                self.sizes.append(size)
+
+    def end(self) -> bool:
+        """Print how it went; whether memory stayed as it was."""
+        self._over.set()
+        self._thread.join()
+        tenth = max(len(self.sizes) // 10, 1)
+        begin, last = self.sizes[len(self.sizes) // 3 :][:tenth], self.sizes[-tenth:]
+        before, after = sum(begin) / len(begin), sum(last) / len(last)
+        change = after / before - 1
+        print(
+            f"memory, MB: {before / 1e6:.1f} after a third of the time, {after / 1e6:.1f} in the end "
+            f"({100 * change:+.1f} %), at most {max(self.sizes) / 1e6:.1f}"
+        )
+        return abs(change) <= MOST
+
+
+def sentences(seed: int = 1, count: int = 2000) -> list[str]:
+    """Sentences of the demo grammar."""
+    return [" ".join(sentence.words) for sentence in lg.demo_treebank(count, seed).sentences()]
+
+
+def page(folder: Path, minutes: float, clients: int) -> bool:
+    """Use the page for some time."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "latentgram", "serve", str(folder / "parser.lg"), "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    address = ""
+    for line in process.stdout:
+        if found := re.search(r"http://[\d.]+:\d+", line):
+            address = found[0]
+            break
+    outcomes: Counter[int] = Counter()
+    end, words = time.monotonic() + 60 * minutes, sentences()
+
+    def use(seed: int) -> None:
+        draw = random.Random(seed)
+        while time.monotonic() < end:
+            path, asked = draw.choice(
+                (
+                    ("/api/parse", {"text": draw.choice(words)}),
+                    ("/api/parse", {"text": draw.choice(words)}),
+                    ("/api/parse", {"text": draw.choice(words), "count": 5}),
+                    ("/api/parse", {"text": "\0" * draw.randrange(3)}),
+                    ("/", None),
+                )
+            )
+            data = None if asked is None else json.dumps(asked).encode()
+            request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=120) as answer:
+                    answer.read()
+                    outcomes[answer.status] += 1
+            except urllib.error.HTTPError as error:
+                outcomes[error.code] += 1
+                error.close()
+
+    memory = Memory(process.pid)
+    users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    flat = memory.end()
+    process.terminate()
+    status = process.wait(20)
+    answers = ", ".join(f"{times:,} × {code}" for code, times in sorted(outcomes.items()))
+    print(f"the page, {clients} clients for {minutes:g} minutes: {answers}; status {status} at the end")
+    return flat and status == 143 and all(code < 500 for code in outcomes)
+
+
+def parse(folder: Path, minutes: float, count: int) -> bool:
+    """Parse many sentences."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "latentgram", "parse", str(folder / "parser.lg"), "--tokenised"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    source, counted = process.stdout, Counter[str]()
+
+    def read() -> None:
+        for _ in source:
+            counted["read"] += 1
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    memory, started = Memory(process.pid), time.monotonic()
+    block = ("\n".join(sentences()) + "\n").encode()
+    while counted["sent"] < count and time.monotonic() < started + 60 * minutes:
+        process.stdin.write(block)
+        counted["sent"] += block.count(b"\n")
+    while counted["read"] < counted["sent"] - 3000 and process.poll() is None:
+        time.sleep(0.1)
+    flat = memory.end()
+    process.stdin.close()
+    reader.join()
+    status = process.wait()
+    seconds = time.monotonic() - started
+    print(f"parse: {counted['sent']:,} sentences, {counted['read']:,} trees in {seconds:.0f} s, status {status}")
+    return flat and status == 0 and counted["read"] == counted["sent"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("page", "parse"))
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--clients", type=int, default=10)
+    parser.add_argument("--sentences", type=int, default=1_000_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        lg.save(lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(300, 0), by=lg.Counting())), place / "parser.lg")
+        use = (
+            page(place, asked.minutes, asked.clients)
+            if asked.what == "page"
+            else parse(place, asked.minutes, asked.sentences)
+        )
+    sys.exit(not use)
+
+
+if __name__ == "__main__":
+    main()
