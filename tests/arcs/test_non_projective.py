@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import latentgram as lg
+from latentgram.arcs.crossing import LEAST, lowered, marked_names
 from latentgram.arcs.update import update
+from latentgram.data.dependencies import projectivise
 from latentgram.numeric.projective import best_heads, score_heads
 from latentgram.numeric.rearranging import best_rearranged
 from oracles.spanning import all_trees
@@ -47,8 +49,49 @@ def test_crossing_arcs_are_learned(model: lg.ArcFactored, bank: lg.Treebank) -> 
     assert score.uas > 99
     assert not model.projective
     assert "may cross" in model.summary()
-    flat = lg.fit(lg.ArcFactored, bank[:40], by=lg.MIRA(order=1, passes=3, bits=16))
-    assert lg.Parser(flat).evaluate(bank[40:]).exact == 0
+    nameless = lg.Treebank.of(tree.replace(deprels=("_",) * len(tree)) for tree in bank)
+    flat = lg.fit(lg.ArcFactored, nameless[:40], by=lg.MIRA(order=1, passes=3, bits=16))
+    assert lg.Parser(flat).evaluate(nameless[40:]).exact == 0
+
+
+def test_names_of_relations_lower_what_was_lifted(bank: lg.Treebank) -> None:
+    """A projective parser learns from lifted arcs; their names tell where they belong."""
+    flat = lg.fit(lg.ArcFactored, bank[:40], by=lg.MIRA(order=2, passes=3, bits=16))
+    parser, tree = lg.Parser(flat), bank[41]
+    assert flat.relations.lifts
+    score = parser.evaluate(bank[40:])
+    assert score.exact == score.labelled_exact == 100
+    assert set(parser.backend.labels) == {"a", "b", "a2", "b2", "z"}
+    assert parser.name_arcs(bank[40:42], gold_tags=True) == list(bank[40:42])
+    parse = parser.parse(tree.sentence)
+    assert (parse.confidence <= 1).all()
+    assert not parse.tree.is_projective
+    top = tree.heads.index(0) + 1
+    required = parser.parse(tree.sentence, heads={top + 3: top})
+    assert required.tree.heads[top + 2] == top
+    assert required.tree.deprels == tree.deprels
+
+
+def test_names_do_not_tell_what_they_do_not_help_to_find() -> None:
+    """Where lifting does not go with anything that can be seen, a mark would be wrong as often as right."""
+    random = np.random.default_rng(0)
+    trees = [
+        lg.DependencyTree(("a", "b", "c", "d"), (0, 1, 1, 2 if random.random() < 0.5 else 1), upos=("X",) * 4)
+        for _ in range(100)
+    ]
+    named = [tree.replace(deprels=("root", "r", "s", "t")) for tree in trees]
+    assert not lg.fit(lg.ArcFactored, named, by=lg.MIRA(order=1, passes=2, bits=16)).relations.lifts
+
+
+def test_lifting_and_lowering_are_inverse_where_one_word_has_the_relation() -> None:
+    tree = lg.DependencyTree(tuple("abcde"), (3, 5, 0, 3, 4), deprels=("p", "q", "root", "s", "t"))
+    (higher,), _ = projectivise([tree])
+    names = marked_names([tree] * LEAST, [higher] * LEAST)[: len(tree)]
+    assert higher.is_projective
+    assert names[1] == "q↑t"
+    assert lowered(higher.heads, names) == (tree.heads, tree.deprels)
+    assert lowered(higher.heads, ("p", "q↑none", "root", "s", "t"))[0] == higher.heads
+    assert marked_names([tree], [higher]) == list(tree.deprels)
 
 
 def test_posteriors_are_those_of_all_trees(model: lg.ArcFactored, bank: lg.Treebank) -> None:

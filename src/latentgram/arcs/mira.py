@@ -15,19 +15,21 @@ trees in the first order, rearranged projective ones in the second (numeric/span
 There the pruner gives the posteriors, so its scale is the model's.
 
 The relations of arcs are learned apart, from the right trees; the scale of their probabilities is fitted to half
-of the sentences by what the other half has taught. Cost: with folds about one and a half times that of
-one training.
+of the sentences by what the other half has taught. It also decides whether the names of lifted arcs tell where
+these belong (crossing.py). Cost: with folds about one and a half times that of one training.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from latentgram.arcs.crossing import LIFTED, lowered, marked_names
 from latentgram.arcs.kernels.k_best_mira import k_best_pass
 from latentgram.arcs.kernels.mira import mira_pass
 from latentgram.arcs.kernels.pruning import list_likely_heads
@@ -53,6 +55,8 @@ RELATION_BITS = 20
 RELATION_STEP = 0.05
 RELATION_SCALE = 5.0
 """The scale of the probabilities of relations where it cannot be fitted."""
+LEAST_LIFTED = 0.002
+"""Where fewer arcs than this share are lifted, names do not tell of it: there is as little to gain."""
 RELATION_SCALES = np.geomspace(0.5, 100.0, 54)
 SCALE = 2.0
 """The scale of the normalised reading where it cannot be fitted."""
@@ -107,7 +111,7 @@ def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Cont
     sentences = bank.sentences()
     symbols = ArcSymbols.of(sentences, learner.rare)
     data = symbols.encode(sentences)._replace(heads=bank.arrays.heads.astype(np.int64))
-    relations = _learn_relations(bank, data, learner)
+    relations = _learn_relations(bank, trees, data, learner.seed)
     # The folds stand one after the other, so that lists made fold by fold are those of the whole.
     numbers = np.arange(data.size)
     data = data.select(np.argsort(numbers % learner.folds, kind="stable"))
@@ -214,22 +218,76 @@ def _fitted_scale(samples: Sequence[tuple[ArcFactored, EncodedTrees]]) -> float:
     return float(np.exp(least.x))
 
 
-def _learn_relations(bank: Treebank[DependencyTree], data: EncodedTrees, learner: MIRAArcs) -> ArcRelations:
-    names = [name for tree in bank for name in tree.deprels]
-    alphabet = Alphabet.of(names)
-    size = len(alphabet)
-    if size == 1:
-        return ArcRelations(alphabet, HashedWeights.of(np.zeros(2)))
-    relations = alphabet.encode(names)
-    weights = _relation_weights(data, np.arange(data.size), relations, size, learner.seed)
+def _learn_relations(
+    bank: Treebank[DependencyTree], trees: Sequence[DependencyTree], data: EncodedTrees, seed: int
+) -> ArcRelations:
+    """The names of arcs of a bank made of some trees, by lifting their arcs or as they are."""
     half, held_out = np.arange(0, data.size, 2), np.arange(1, data.size, 2)
+    learning = _Naming(data, half, seed)
+    names = learning.names([name for tree in bank for name in tree.deprels])
+    if len(names.alphabet) == 1:
+        return ArcRelations(names.alphabet, HashedWeights.of(np.zeros(2)))
     if not len(held_out):
-        return ArcRelations(alphabet, HashedWeights.of(weights), RELATION_SCALE)
+        return ArcRelations(names.alphabet, learning.all_weights(names), RELATION_SCALE)
+    marked = marked_names(trees, bank)
+    if sum(LIFTED in name for name in marked) >= LEAST_LIFTED * len(marked):
+        gold = [trees[number] for number in held_out.tolist()]
+        telling = learning.names(marked)
+        with_marks, without = (learning.right(each, held_out, gold) for each in (telling, names))
+        gained, lost = (with_marks & ~without).sum(), (without & ~with_marks).sum()
+        if gained - lost > 2.0 * np.sqrt(gained + lost):  # by a sign test, surely and not by chance
+            names = telling
     held_out = held_out[:: max(1, len(held_out) // FITTED)]
     words = np.concatenate([np.arange(*data.offsets[number : number + 2]) for number in held_out])
-    others = _relation_weights(data, half, relations, size, learner.seed)
-    losses = losses_by_scale(data.select(held_out), relations[words], others, size, RELATION_SCALES)
-    return ArcRelations(alphabet, HashedWeights.of(weights), float(RELATION_SCALES[np.argmin(losses)]))
+    size = len(names.alphabet)
+    losses = losses_by_scale(data.select(held_out), names.number[words], names.weights, size, RELATION_SCALES)
+    scale = float(RELATION_SCALES[np.argmin(losses)])
+    return ArcRelations(names.alphabet, learning.all_weights(names), scale)
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """Names of arcs, those of all words as numbers, and the weights that half of the sentences have taught."""
+
+    alphabet: Alphabet
+    number: NDArray[np.int32]
+    weights: Weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Naming:
+    """Learns to name arcs from all sentences or from half of them."""
+
+    data: EncodedTrees
+    half: Ints
+    seed: int
+
+    def names(self, names: list[str]) -> _Names:
+        """Names of all words, with what half of the sentences teaches of them."""
+        alphabet = Alphabet.of(names)
+        number = alphabet.encode(names)
+        if len(alphabet) == 1:
+            return _Names(alphabet, number, np.zeros(2, np.float32))
+        return _Names(alphabet, number, self._weights(self.half, number, len(alphabet)))
+
+    def all_weights(self, names: _Names) -> HashedWeights:
+        """What all sentences teach."""
+        return HashedWeights.of(self._weights(np.arange(self.data.size), names.number, len(names.alphabet)))
+
+    def _weights(self, numbers: Ints, names: NDArray[np.int32], size: int) -> Weights:
+        return _relation_weights(self.data, numbers, names, size, self.seed)
+
+    def right(self, names: _Names, numbers: Ints, gold: Sequence[DependencyTree]) -> NDArray[np.bool_]:
+        """Which words of some sentences get the right head and relation, lifted heads being given."""
+        relations = ArcRelations(names.alphabet, HashedWeights.of(names.weights))
+        right: list[bool] = []
+        for number, tree in zip(numbers.tolist(), gold, strict=True):
+            begin, end = self.data.offsets[number : number + 2]
+            heads = self.data.heads[begin:end]
+            named, _ = relations.predict(self.data.sentence(number), heads)
+            output = zip(*lowered(heads.tolist(), named), strict=True)
+            right += map(eq, output, zip(tree.heads, tree.deprels, strict=True))
+        return np.array(right, np.bool_)
 
 
 def _relation_weights(

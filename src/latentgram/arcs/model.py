@@ -10,9 +10,10 @@ with a small constant.
 **The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
 learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
 
-**Crossing arcs.** Trees are projective unless the model says otherwise. If not, the first order is exact over all
-trees (numeric/spanning.py), and the second rearranges its best projective tree (numeric/rearranging.py); the
-normalised reading there is that of its pruner, which is exact.
+**Crossing arcs.** Trees are projective unless the model says otherwise; the names of relations may tell which arcs
+are to cross after all (crossing.py). If trees are not, the first order is exact over all of them
+(numeric/spanning.py), and the second rearranges its best projective tree (numeric/rearranging.py); the normalised
+reading there is that of its pruner, which is exact.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arcs.crossing import LIFTED
 from latentgram.arcs.kernels.features import score_arcs, score_listed, score_tree
 from latentgram.arcs.kernels.pruning import likely_arcs
 from latentgram.arcs.kernels.relations import name_arcs
@@ -95,6 +97,11 @@ class ArcRelations:
     weights: Annotated[HashedWeights, holds("len(names) == 1 or weights.size >= len(names) + 8", "is too short")]
     scale: Annotated[float, NONNEGATIVE, FINITE] = 0.0
     """p(relation | head) ∝ exp(scale · score); 0 in files of a time when it was not fitted."""
+
+    @cached_property
+    def lifts(self) -> bool:
+        """Whether some names tell that an arc is to be lowered (crossing.py)."""
+        return any(LIFTED in name for name in self.names)
 
     def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[tuple[str, ...], Floats]:
         """The relations of a tree and their probabilities given its heads, none if there are none.

@@ -6,6 +6,7 @@ There is no probability of the sentence itself.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +16,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arcs.crossing import lowered, without_mark
 from latentgram.arcs.model import ArcFactored, ArcScores, SpanningScores
 from latentgram.arcs.nbest import NBestList
 from latentgram.arcs.reranker import Reranker
 from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
+from latentgram.kinds.result import Parse
 from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
 from latentgram.shag.grammar import Floats
 
@@ -94,7 +98,7 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
     @property
     def labels(self) -> tuple[str, ...]:
         """The relations."""
-        return self.model.relations.names.symbols
+        return tuple(dict.fromkeys(map(without_mark, self.model.relations.names)))
 
     def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> ArcAnalysis:
         if known:
@@ -122,8 +126,38 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
             raise analysis.no_parse
         return sorted(rated, key=itemgetter(1), reverse=True)[:count]
 
+    def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
+        """The relations of all words, given their heads."""
+        return [tuple(map(without_mark, names)) for names in super().name_arcs(sentences, heads)]
+
+    def _parses(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> list[Parse]:
+        """Parses; arcs whose names tell so are lowered, but where heads are required they are as they were found.
+
+        The posterior of a lowered arc is that of the arc that was found, times that of its name.
+        """
+        parses = super()._parses(trees)
+        if not self.model.relations.lifts:
+            return parses
+        return [
+            _lowered(parse, analysis.known is None) for parse, (analysis, _) in zip(parses, trees, strict=True)
+        ]
+
     def _relations(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> Iterator[NamedArcs]:
         return (NamedArcs(*self.model.relations.predict(analysis.symbols, heads + 1)) for analysis, heads in trees)
+
+
+def _lowered(parse: Parse, free: bool) -> Parse:
+    """A parse without marks in its relations, whose marked arcs are lowered if that is free."""
+    if not isinstance(parse.tree, DependencyTree):
+        return parse
+    tree = parse.tree
+    heads, names = lowered(tree.heads, tree.deprels)
+    moved = np.array(heads) != np.array(tree.heads)
+    if not free or not moved.any():
+        return dataclasses.replace(parse, tree=tree.replace(deprels=names))
+    confidence = np.where(moved, parse.confidence * parse.relation_confidence, parse.confidence)
+    tree = tree.replace(heads=heads, deprels=names)
+    return dataclasses.replace(parse, tree=tree, confidence=confidence, expected=float(confidence.mean()))
 
 
 class RerankingBackend(ArcBackend):
