@@ -147,4 +147,6 @@ def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -
     assert refused.status == 1
     assert "calibrated on these very trees" in refused.err
     assert run("calibrate", model, corpus / "train.mrg", "-o", tmp_path / "no.lg").status == 1
+    folds = run("calibrate", model, corpus / "train.mrg", "--folds", "2", "-o", tmp_path / "folds.lg")
+    assert folds.status == 0, folds.err
     assert not (tmp_path / "no.lg").exists()

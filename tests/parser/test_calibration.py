@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.parser.curves import Curve
 from latentgram.parser.suspects import find_suspects
 from oracles.equality import same
@@ -62,6 +62,25 @@ def test_trees_already_seen_are_refused(
         lg.reliability(parsers[1], dev)
     lg.reliability(parsers[1], test)
     assert same(lg.calibrate(parsers[0], dev).calibrator, parsers[1].calibrator)
+
+
+def test_folds_calibrate_on_the_training_trees_without_having_seen_them(
+    parsers: tuple[lg.Parser, lg.Parser], banks: tuple[lg.Treebank, ...]
+) -> None:
+    train, _, test = banks
+    fitted = lg.calibrate(parsers[0], train, folds=2)
+    halves = [(train[30:], train[:30]), (train[:30], train[30:])]
+    seen = [
+        lg.reliability(lg.Parser(lg.fit(lg.LPCFG, known, by=lg.Counting())), other).parts
+        for known, other in halves
+    ]
+    assert fitted.calibrator is not None
+    assert same(fitted.calibrator.parts, Curve.fit(*np.concatenate(seen).T))
+    before, after = (lg.reliability(parser, test).reliability.error for parser in (parsers[0], fitted))
+    assert after < before
+    for folds in (1, 61, -1):
+        with pytest.raises(SettingError, match="folds must be a number from 2"):
+            lg.calibrate(parsers[0], train, folds=folds)
 
 
 def test_trees_stay_and_the_calibration_is_stored(

@@ -4,6 +4,10 @@ A phrase is right if the gold tree has a node with its label over the same words
 left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
 model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
 that it was fitted on, or that the model was learned from, are refused.
+
+The trees of a dev part are few, and parts of one tree are right or wrong together, so a curve from some hundreds
+of them is itself a per cent off. With `folds` the trees may be those of the model: each part of them is parsed by
+a model of the other parts (folds.py), and all of them fit the curve.
 """
 
 from __future__ import annotations
@@ -12,8 +16,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import compress
+from functools import cached_property, partial
+from itertools import compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +25,16 @@ from numpy.typing import NDArray
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
+from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.attachment import attachment_rows
 from latentgram.evaluate.bracketing import bracket_rows
 from latentgram.evaluate.calibration import Calibration, calibration
 from latentgram.evaluate.compare import attachment_uas, bracketing_f1
 from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse
-from latentgram.parallel import Engine
+from latentgram.parallel import Engine, engine_for
 from latentgram.parser.curves import Calibrator, Curve
+from latentgram.parser.folds import over_folds
 from latentgram.parser.parser import Parser
 from latentgram.progress import Progress, Silent
 
@@ -52,6 +57,12 @@ class Outcomes:
     rows: NDArray[np.int64]
     """[trees, …] counts that add to a score."""
     dependencies: bool
+
+    @classmethod
+    def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
+        """Those of several parts of a treebank."""
+        columns = ([getattr(part, name) for part in parts] for name in ("parts", "tags", "trees", "rows"))
+        return cls(*map(np.concatenate, columns), parts[0].dependencies)
 
     @cached_property
     def reliability(self) -> Calibration:
@@ -138,22 +149,47 @@ def calibrate(
     dev: Trees,
     *,
     gold_tags: bool = False,
+    folds: int = 0,
     n_jobs: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Parser:
     """The parser with posteriors that say how often they are right, as seen on `dev`.
 
+    With `folds` these may be the trees that the model was learned from: each of so many parts is parsed by a model
+    learned, as this one was, from the other parts.
+
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=1), by=lg.Counting()))
     >>> calibrate(parser, lg.demo_treebank(30, seed=2)).calibrator is None
     False
     """
-    _refuse_training_data(parser, dev)
-    plain = dataclasses.replace(parser, calibrator=None)
-    seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
+    if folds:
+        seen = _outcomes_by_folds(
+            parser, dev, gold_tags, folds, engine or engine_for(n_jobs), progress or Silent()
+        )
+    else:
+        _refuse_training_data(parser, dev)
+        plain = dataclasses.replace(parser, calibrator=None)
+        seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
     parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (seen.parts, seen.tags, seen.trees))
     return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
+
+
+def _outcomes_by_folds(
+    parser: Parser, trees: Trees, gold_tags: bool, folds: int, engine: Engine, progress: Progress
+) -> Outcomes:
+    """Those of all trees; parts are contiguous, since trees of one text are alike."""
+    if parser.tagger is not None and not gold_tags:
+        raise SettingError("the tagger of this parser may have seen the trees: calibrate on others, without folds")
+    ends = [len(trees) * fold // folds for fold in range(folds + 1)] if folds > 0 else [0]
+    parts = [range(begin, end) for begin, end in pairwise(ends)]
+    work = partial(_outcomes_of_part, gold_tags=gold_tags)
+    return Outcomes.joined(list(over_folds(parser, list(trees), parts, work, engine, progress)))
+
+
+def _outcomes_of_part(parser: Parser, trees: Sequence[tuple[int, AnyTree]], *, gold_tags: bool) -> Outcomes:
+    return outcomes(parser, Treebank.of(tree for _, tree in trees), gold_tags=gold_tags)
 
 
 def reliability(

@@ -16,7 +16,6 @@ with parts so many times learning.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,13 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentgram.data.tree import Tree
-from latentgram.data.treebank import Treebank
-from latentgram.errors import SettingError
 from latentgram.kinds.protocols import AnyTree, Explaining
-from latentgram.kinds.registry import learner_of
 from latentgram.kinds.result import Parse
-from latentgram.learn.fit import fit
-from latentgram.parallel import Engine, InProcess, engine_for, shards
+from latentgram.parallel import Engine, engine_for, shards
+from latentgram.parser.folds import over_folds
 from latentgram.parser.parser import BATCH, Parser
 from latentgram.progress import Progress, Silent
 from latentgram.view.report import Report
@@ -99,12 +95,13 @@ def _by_folds(
     parser: Parser, trees: list[AnyTree], folds: int, engine: Engine, progress: Progress
 ) -> Iterator[Suspect]:
     """All trees, each rated by a parser learned from the parts that it is not in; parts are every n-th tree."""
-    if not 2 <= folds <= len(trees):
-        raise SettingError(f"folds must be a number from 2 to that of the trees ({len(trees)}), got {folds}")
-    learner_of(type(parser.model).__name__, parser.model.provenance)  # refused before any work is done
-    for done, fold in enumerate(engine.map(_Fold(parser, trees, folds), range(folds)), 1):
-        progress.step("learning from the other parts", done, folds)
+    parts = [range(fold, len(trees), folds) for fold in range(folds)]
+    for fold in over_folds(parser, trees, parts, _rated, engine, progress):
         yield from fold
+
+
+def _rated(parser: Parser, trees: Sequence[tuple[int, AnyTree]]) -> list[Suspect]:
+    return _Rating(parser)([(number + 1, tree) for number, tree in trees])
 
 
 @dataclass(frozen=True)
@@ -115,23 +112,6 @@ class _Rating:
 
     def __call__(self, batch: Sequence[tuple[int, AnyTree]]) -> list[Suspect]:
         return [_suspect(number, self.parser, tree) for number, tree in batch]
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """Learns from all parts but one, and rates the trees of that; a class, so that workers can be sent it."""
-
-    parser: Parser
-    trees: list[AnyTree]
-    folds: int
-
-    def __call__(self, fold: int) -> list[Suspect]:
-        model = self.parser.model
-        others = [tree for number, tree in enumerate(self.trees) if number % self.folds != fold]
-        learner = learner_of(type(model).__name__, model.provenance)
-        learned = fit(type(model), Treebank.of(others), by=learner, engine=InProcess())
-        rating = _Rating(dataclasses.replace(self.parser, model=learned, calibrator=None))
-        return rating([(number + 1, self.trees[number]) for number in range(fold, len(self.trees), self.folds)])
 
 
 def _suspect(number: int, parser: Parser, tree: AnyTree) -> Suspect:

@@ -1,0 +1,59 @@
+"""Trees seen by parsers that have not learned from them: one for each part of a treebank, learned from all others.
+
+The learner is that of the parser's own model, with its settings; parts may be worked on anywhere, and results come
+in the order of the parts. Cost: as many times learning as there are parts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from latentgram.data.treebank import Treebank
+from latentgram.errors import SettingError
+from latentgram.kinds.protocols import AnyTree
+from latentgram.kinds.registry import learner_of
+from latentgram.learn.fit import fit
+from latentgram.parallel import Engine, InProcess
+from latentgram.parser.parser import Parser
+from latentgram.progress import Progress
+
+Result = TypeVar("Result")
+Work = Callable[[Parser, Sequence[tuple[int, AnyTree]]], Result]
+"""What is done with the trees of a part, numbered from 0, by the parser of the others."""
+
+
+def over_folds(
+    parser: Parser,
+    trees: Sequence[AnyTree],
+    parts: Sequence[Sequence[int]],
+    work: Work[Result],
+    engine: Engine,
+    progress: Progress,
+) -> Iterator[Result]:
+    """What comes of the work on each part of the trees, with a parser learned from all other trees."""
+    if not 2 <= len(parts) <= len(trees):
+        raise SettingError(f"folds must be a number from 2 to that of the trees ({len(trees)}), got {len(parts)}")
+    learner_of(type(parser.model).__name__, parser.model.provenance)  # refused before any work is done
+    for done, result in enumerate(engine.map(_Fold(parser, trees, work), parts), 1):
+        progress.step("learning from the other parts", done, len(parts))
+        yield result
+
+
+@dataclass(frozen=True)
+class _Fold(Generic[Result]):
+    """Learns from all trees but those of a part; a class, so that workers can be sent it."""
+
+    parser: Parser
+    trees: Sequence[AnyTree]
+    work: Work[Result]
+
+    def __call__(self, part: Sequence[int]) -> Result:
+        model, own = self.parser.model, set(part)
+        others = [tree for number, tree in enumerate(self.trees) if number not in own]
+        learner = learner_of(type(model).__name__, model.provenance)
+        learned = fit(type(model), Treebank.of(others), by=learner, engine=InProcess())
+        parser = dataclasses.replace(self.parser, model=learned, calibrator=None)
+        return self.work(parser, [(number, self.trees[number]) for number in part])
