@@ -246,8 +246,8 @@ def cross_moment(features: NodeFeatures) -> CrossMoment:
             (features.inside, features.outside), features.values, features.widths, strict=True
         )
     )
-    mean = scipy.sparse.csr_array(phi.T @ psi) / len(features.inside)
-    cross = scipy.sparse.csr_array(mean.multiply(weights[0][:, None]).multiply(weights[1]))
+    scale, weigh = (scipy.sparse.diags_array(weight) for weight in (weights[0] / len(features.inside), weights[1]))
+    cross = scipy.sparse.csr_array(scale @ phi.T @ psi @ weigh)
     dense = cross.shape[0] * cross.shape[1] <= DENSE_CELLS
     return CrossMoment(cross.toarray() if dense else cross, *weights)
 

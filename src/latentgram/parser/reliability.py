@@ -61,8 +61,13 @@ class Outcomes:
     @classmethod
     def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
         """Those of several parts of a treebank."""
-        columns = ([getattr(part, name) for part in parts] for name in ("parts", "tags", "trees", "rows"))
-        return cls(*map(np.concatenate, columns), parts[0].dependencies)
+        return cls(
+            np.concatenate([part.parts for part in parts]),
+            np.concatenate([part.tags for part in parts]),
+            np.concatenate([part.trees for part in parts]),
+            np.concatenate([part.rows for part in parts]),
+            parts[0].dependencies,
+        )
 
     @cached_property
     def reliability(self) -> Calibration:
