@@ -1,4 +1,4 @@
-"""Several annotators in a real browser: sentences given out, held for one, annotated twice, compared and decided."""
+"""Several annotators in a real browser: sentences given out, held, annotated twice, compared and decided."""
 
 from __future__ import annotations
 

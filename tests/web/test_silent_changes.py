@@ -124,6 +124,23 @@ def test_who_changes_a_tree_of_the_treebank_second_is_told_and_chooses(serve: An
     assert [each["action"] for each in served.get("/api/changes")] == ["replace", "replace"]
 
 
+def test_the_next_sentence_has_the_focus_whichever_way_one_came(serve: Any, page: Any) -> None:
+    served = serve()
+    served.post("/api/queue", text="The dog sleeps .\nThe teacher sleeps in the garden .", tokenised=True)
+    page.goto(served.url)
+    page.click("#tab-queue")
+    page.click("#queue li:first-child button")
+    in_tree = "document.getElementById('drawing').contains(document.activeElement)"
+    for act in (lambda: page.keyboard.press("a"), lambda: page.click("#accept"), lambda: page.keyboard.press("s")):
+        wait(page, f"!{CLOSED} && {in_tree}")
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate("document.activeElement.dataset.label") == "S"
+        before = page.input_value("#sentence")
+        act()
+        wait(page, f"document.getElementById('sentence').value !== {before!r}")
+    wait(page, in_tree)
+
+
 def test_every_view_tells_what_went_wrong(serve: Any, page: Any) -> None:
     served = serve()
     page.goto(served.url)
