@@ -133,6 +133,7 @@ def test_the_next_sentence_has_the_focus_whichever_way_one_came(serve: Any, page
     in_tree = "document.getElementById('drawing').contains(document.activeElement)"
     for act in (lambda: page.keyboard.press("a"), lambda: page.click("#accept"), lambda: page.keyboard.press("s")):
         wait(page, f"!{CLOSED} && {in_tree}")
+        assert page.is_hidden("#editor")
         page.keyboard.press("ArrowDown")
         assert page.evaluate("document.activeElement.dataset.label") == "S"
         before = page.input_value("#sentence")

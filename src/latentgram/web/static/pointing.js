@@ -158,8 +158,7 @@ export function focusOn(key, quietly = false) {
   next.element.focus({ preventScroll: true });
   quiet = false;
   // An arc may be wider than the screen: its word is what one looks for.
-  const { arc } = next.thing;
-  (view.picture.reachable.get(`w${arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: arc === undefined ? "nearest" : "center" });
+  (view.picture.reachable.get(`w${next.thing.arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 /** Where the focus was on something that is not there any more, it goes to the tree. */
