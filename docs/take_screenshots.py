@@ -1,8 +1,8 @@
 """Take the pictures of the page for the README and the guide: `python docs/take_screenshots.py`.
 
 Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes page.png,
-page-dark.png, page-changes.png, page-treebank.png and page-model.png into docs/_static. Needs `playwright` and a
-Chromium (`CHROMIUM`, or `chromium` on the path).
+page-dark.png, page-changes.png, page-treebank.png, page-people.png and page-model.png into docs/_static. Needs
+`playwright` and a Chromium (`CHROMIUM`, or `chromium` on the path).
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import shutil
 import tempfile
 import threading
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
 
 import latentgram as lg
+import latentgram.web.annotations as written
 from latentgram.web.api import create_app
 from latentgram.web.session import Session
 
@@ -31,6 +34,8 @@ QUEUE = lg.demo_treebank(40, seed=7)
 
 def serve(folder: Path) -> tuple[uvicorn.Server, str]:
     """A server on a free port with a grammar of the demo treebank."""
+    clock = count(time.time() - 3600, 70.0)
+    written.time = SimpleNamespace(time=lambda: next(clock))  # as if by hand
     bank = lg.demo_treebank(1500, seed=0)
     bank.write(folder / "garden.mrg")
     lg.demo_treebank(50, seed=11).write(folder / "heldout.mrg")
@@ -80,6 +85,17 @@ def take(page: Page, address: str) -> None:
     page.reload()
 
 
+def annotate_twice(page: Page, address: str) -> None:
+    """Trees of the same sentences by two people."""
+    for number, tree in enumerate(QUEUE[20:26]):
+        trees = page.request.post(f"{address}api/parse", data={"words": tree.words, "count": 2}).json()["trees"]
+        for name, text, over in (("Ann", str(tree), "add"), ("Bob", trees[number % 2]["plain"], "beside")):
+            work = {"id": f"picture-{number}-{name}", "tree": text, "annotator": name, "over": over}
+            page.request.post(f"{address}api/accept", data={**work, "proposed": trees[0]["plain"]})
+    for tree in QUEUE[26:32]:
+        page.request.post(f"{address}api/note", data={"words": tree.words, "assigned": "Bob"})
+
+
 def ask(page: Page) -> None:
     """The sentence of the pictures."""
     page.fill("#sentence", SENTENCE)
@@ -96,6 +112,7 @@ def main() -> None:
         browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         page.set_default_timeout(120_000)  # the first parse after a change compiles
+        page.add_init_script("localStorage.setItem('annotator', 'Ann')")
         take(page, address)
         ask(page)
         page.keyboard.press("Escape")
@@ -124,6 +141,10 @@ def main() -> None:
         page.keyboard.press("Enter")
         wait(page, "document.querySelectorAll('#bank mark').length > 3")
         page.screenshot(path=STATIC / "page-treebank.png")
+        annotate_twice(page, address)
+        page.click("#tab-people")
+        page.click(".dispute summary")
+        page.screenshot(path=STATIC / "page-people.png")
         page.click("#tab-model")
         page.click('#symbols [data-name="NP"]')
         wait(page, "document.querySelectorAll('#symbol figure').length > 3")

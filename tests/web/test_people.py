@@ -1,4 +1,4 @@
-"""Several annotators in a browser: sentences given out, held for one, annotated twice, compared and decided."""
+"""Several annotators in a real browser: sentences given out, held, annotated twice, compared and decided."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_sentences_are_given_out_and_held_for_one(serve: Any, tab: Any) -> None:
     assert "0 given to nobody yet" in bob.text_content("#people")
     # One's own come first; what somebody works on is marked for others.
     bob.click("#tab-queue")
-    wait(bob, "document.querySelector('#queue li').textContent.includes('for Bob')")
+    wait(bob, "document.querySelector('#queue li')?.textContent.includes('for Bob')")
     mine = bob.text_content("#queue li:nth-child(1) [dir]").split(" for Bob")[0].strip()
     ann.click("#queue li:nth-child(1) button")
     wait(ann, "document.querySelectorAll('.word').length > 0")
@@ -48,7 +48,8 @@ def test_sentences_are_given_out_and_held_for_one(serve: Any, tab: Any) -> None:
     wait(bob, "document.getElementById('message').textContent.endsWith('Nothing else waits in the queue.')")
     # Who opens it all the same is told.
     bob.click("#tab-queue")
-    bob.click("#queue li:nth-child(1) button")
+    wait(bob, "document.querySelectorAll('#queue li').length === 1")
+    bob.click("#queue li button")
     says(bob, "Somebody else has this sentence")
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import latentgram as lg
+from latentgram.errors import DataError
+from latentgram.web import history
 from web.browser import TEXT, ask, node, says, spans, until, wait
 from web.conftest import needs_chromium
 
@@ -122,6 +126,47 @@ def test_who_changes_a_tree_of_the_treebank_second_is_told_and_chooses(serve: An
     assert "NP-SBJ" not in after[1]
     assert [*after[:1], *after[2:]] == [*before[:1], *before[2:]]
     assert [each["action"] for each in served.get("/api/changes")] == ["replace", "replace"]
+
+
+def test_the_next_sentence_has_the_focus_whichever_way_one_came(serve: Any, page: Any) -> None:
+    served = serve()
+    served.post("/api/queue", text="The dog sleeps .\nThe teacher sleeps in the garden .", tokenised=True)
+    page.goto(served.url)
+    page.click("#tab-queue")
+    page.click("#queue li:first-child button")
+    in_tree = "document.getElementById('drawing').contains(document.activeElement)"
+    for act in (lambda: page.keyboard.press("a"), lambda: page.click("#accept"), lambda: page.keyboard.press("s")):
+        wait(page, f"!{CLOSED} && {in_tree}")
+        assert page.is_hidden("#editor")
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate("document.activeElement.dataset.label") == "S"
+        before = page.input_value("#sentence")
+        act()
+        wait(page, f"document.getElementById('sentence').value !== {before!r}")
+    wait(page, in_tree)
+
+
+def test_a_full_disk_is_told_and_the_same_tree_is_accepted_once_when_there_is_room(
+    serve: Any, page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = serve()
+    path = served.session.annotations.path
+    before = path.read_text()
+    page.goto(served.url)
+    ask(page, TEXT)
+    with monkeypatch.context() as patch:
+        patch.setattr(history, "append_text", full)
+        page.click("#accept")
+        says(page, "The file cannot be written (No space left on device)")
+    assert path.read_text() == before
+    wait(page, f"!{CLOSED}")
+    page.click("#accept")
+    says(page, "Accepted")
+    assert path.read_text().count("\n") == before.count("\n") + 1
+
+
+def full(*_: Any) -> None:
+    raise DataError("the file cannot be written (No space left on device)")
 
 
 def test_every_view_tells_what_went_wrong(serve: Any, page: Any) -> None:

@@ -253,6 +253,23 @@ def test_scripts_that_run_from_right_to_left_and_a_phone(serve: Any, tab: Any) -
     assert drawn["y"] + drawn["height"] <= panel["y"]
     page.locator("#editor [data-act=forbid]").tap()
     wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    # Nothing of the tree is under the panel, however deep the node; and the word of a long arc is in sight.
+    ask(page, TEXT)
+    page.locator("#drawing").focus()
+    for _ in range(3):
+        page.keyboard.press("n")
+        here, panel, drawing = (page.locator(name).bounding_box() for name in (":focus", "#editor", "#drawing"))
+        assert drawing["y"] + drawing["height"] <= panel["y"] + 1
+        assert drawing["y"] <= here["y"] <= drawing["y"] + drawing["height"]
+    page.goto(serve("arcs").url)
+    ask(page, "The teacher saw the dog in the garden of the museum in the city of the woman .")
+    page.keyboard.press("Escape")
+    page.locator("#drawing").focus()
+    page.keyboard.press("n")
+    word = page.evaluate("document.activeElement.dataset.modifier")
+    box = page.locator(f'.word[data-word="{word}"]').bounding_box()
+    assert 0 <= box["x"]
+    assert box["x"] + box["width"] <= 390
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install --prefix tests/web)")

@@ -39,28 +39,36 @@ function dispute({ sentence, words, trees }) {
   return html("details", { class: "dispute" }, html("summary", {}, words.join(" ")), html("div", { class: "pair" }, ...rivals));
 }
 
-/** A tree over several lines, with the lines marked that another has not. */
+/** A tree over several lines, with those marked that tell of something another has not. */
 function marked(text, others) {
-  const lines = (tree) => (tree.startsWith("(") ? indented(tree) : tree.trim().split("\n").filter((line) => !line.startsWith("#")));
-  const there = others.map((other) => new Set(lines(other)));
-  return lines(text).flatMap((line) => [there.every((other) => other.has(line)) ? line : html("mark", {}, line), "\n"]);
+  const there = others.map((other) => new Set(linesOf(other).flatMap(({ parts }) => parts)));
+  return linesOf(text).flatMap(({ line, parts }) => [there.every((other) => parts.every((part) => other.has(part))) ? line : html("mark", {}, line), "\n"]);
 }
 
-/** A line for each constituent, indented; one over words alone stands on one line. */
-function indented(text) {
-  const stack = [[]];
-  for (const token of text.match(/\(|\)|[^()\s]+/g) ?? []) {
-    if (token === "(") stack.push([]);
-    else if (token === ")") stack.at(-2).push(stack.pop());
-    else stack.at(-1).push(token);
+/** Lines with the parts that they tell of: rows of CoNLL-U, or constituents, indented, those over words alone in one. */
+function linesOf(text) {
+  if (!text.startsWith("(")) return text.trim().split("\n").filter((line) => !line.startsWith("#")).map((line) => ({ line, parts: [line] }));
+  const stack = [{ label: "", below: [], first: 0 }], lines = [];
+  let words = 0;
+  for (const token of text.match(/\([^()\s]*|\)|[^()\s]+/g) ?? []) {
+    if (token.startsWith("(")) stack.push({ label: token.slice(1), below: [], first: words });
+    else if (token === ")") {
+      const node = stack.pop();
+      stack.at(-1).below.push({ ...node, end: words });
+    } else Object.assign(stack.at(-1), { word: token, end: ++words });
   }
-  const isText = (part) => typeof part === "string", isLow = (node) => node.every((part) => isText(part) || part.every(isText));
-  const flat = (part) => (isText(part) ? part : `(${part.map(flat).join(" ")})`);
-  const lines = (node, depth) => {
-    const label = isText(node[0]) ? node[0] : "", below = isText(node[0]) ? node.slice(1) : node;
-    return isLow(node) ? ["  ".repeat(depth) + flat(node)] : ["  ".repeat(depth) + label, ...below.flatMap((child) => lines(child, depth + 1))];
+  const named = ({ label, first, end }) => `${label} ${first} ${end}`, leaf = ({ label, word }) => `(${label} ${word})`;
+  const add = (node, indent) => {
+    const isLow = node.below.every((child) => child.word !== undefined);
+    if (node.word !== undefined) lines.push({ line: indent + leaf(node), parts: [named(node)] });
+    else if (isLow) lines.push({ line: `${indent}(${[node.label, ...node.below.map(leaf)].join(" ")})`, parts: [node, ...node.below].map(named) });
+    else {
+      lines.push({ line: indent + node.label, parts: [named(node)] });
+      for (const child of node.below) add(child, `${indent}  `);
+    }
   };
-  return stack[0].flatMap((tree) => lines(tree, 0));
+  for (const tree of stack[0].below) add(tree, "");
+  return lines;
 }
 
 async function settle(sentence, chosen) {

@@ -6,6 +6,7 @@ import { compare } from "./changes.js";
 import { draftOf } from "./drafts.js";
 import { select } from "./editor.js";
 import { Fixes, describe } from "./fixes.js";
+import { rescueFocus } from "./pointing.js";
 import { readNote } from "./notes.js";
 import { showPasted, written } from "./pasted.js";
 import { askOnce } from "./people.js";
@@ -102,6 +103,7 @@ export async function refresh(fix = null, ready = null) {
     if (!fix || !isUnmet) state.changes = fix ? changesBy(fix, before, answer) : null;
     wait(false);
     show();
+    rescueFocus();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
     return true;
   } catch (error) {

@@ -14,7 +14,7 @@ let drag = null, quiet = false, armed = null;
 /** Make an element of the drawing do what can be done with its thing. */
 export function listen(element, thing) {
   const content = () => tipOf(state.parse, state.parse.trees[state.tree], thing);
-  element.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !drag?.moved && showTip(element, content(), event));
+  element.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !drag?.moved && !isSelected(thing) && showTip(element, content(), event));
   element.addEventListener("pointerleave", hideTip);
   element.addEventListener("focus", () => {
     view.focused = keyOf(thing) ?? view.focused;
@@ -33,6 +33,11 @@ export function listen(element, thing) {
       choose(thing);
     }
   });
+}
+
+/** The panel says all of it already. */
+function isSelected(thing) {
+  return Boolean(view.selected) && !at("editor").hidden && keyOf(view.selected) === keyOf(thing);
 }
 
 function choose(thing) {
@@ -153,8 +158,13 @@ export function focusOn(key, quietly = false) {
   next.element.focus({ preventScroll: true });
   quiet = false;
   // An arc may be wider than the screen: its word is what one looks for.
-  const { arc } = next.thing;
-  (view.picture.reachable.get(`w${arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: arc === undefined ? "nearest" : "center" });
+  (view.picture.reachable.get(`w${next.thing.arc}`) ?? next).element.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+/** Where the focus was on something that is not there any more, it goes to the tree. */
+export function rescueFocus() {
+  const { activeElement: now, body } = document;
+  if (!now || now === body || now.disabled || !now.getClientRects().length) focusOn(view.focused, true);
 }
 
 export function hoverChart(element, { span, arc }) {

@@ -6,7 +6,7 @@ import { byHand, freeTheRest, leaveTheRest, takeBack } from "./asking.js";
 import { arcChart, spanChart } from "./chart.js";
 import { select } from "./editor.js";
 import { drawOutline } from "./outline.js";
-import { hoverChart, listen } from "./pointing.js";
+import { focusOn, hoverChart, listen } from "./pointing.js";
 import { html, percent } from "./svg.js";
 import { drawTree } from "./tree.js";
 import { at, keep, say, state, view } from "./work.js";
@@ -58,7 +58,7 @@ export function draw() {
   here.element.setAttribute("tabindex", 0);
   // What was selected is selected still; the panel shows what can be said of it now.
   if (view.selected) select(view.selected.span ? null : here.thing);
-  if (hadFocus) here.element.focus({ preventScroll: true });
+  if (hadFocus) focusOn(view.focused, !view.selected);
 }
 
 /** The thing of this name, or the smallest one over the same words, or the first. */
