@@ -97,6 +97,29 @@ def test_a_read_only_package_without_a_home_keeps_code_in_the_private_folder(tmp
     assert list(kernel_cache.private_folder().rglob("*.nbi"))
 
 
+def test_what_others_have_compiled_is_read_where_it_cannot_be_written(tmp_path, monkeypatch):
+    """As in an image of a container: root warms up, another user parses."""
+    image, mine = str(tmp_path / "image"), str(tmp_path / "mine")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", image)
+    assert njit()(twice)(np.ones(3)) == 6
+    check = kernel_cache.caching._CacheLocator.ensure_cache_path
+
+    def writable(locator):
+        if not locator.get_cache_path().startswith(mine):
+            raise PermissionError
+        check(locator)
+
+    monkeypatch.setattr(kernel_cache.caching._CacheLocator, "ensure_cache_path", writable)
+    (tmp_path / "mine").mkdir()
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: mine)
+    function = njit()(twice)
+    assert function(np.ones(4)) == 8
+    assert hits(function) == 1
+    assert function(np.ones(4, np.int64)) == 8  # for which nothing is compiled yet
+    assert hits(function) == 1
+    assert list((tmp_path / "mine").rglob("*.nbi"))
+
+
 def test_compiling_is_said_once_and_timed(shipping, caplog, monkeypatch):
     monkeypatch.setattr(kernel_cache, "compiling", kernel_cache.Compiling())
     inner = njit()(twice)

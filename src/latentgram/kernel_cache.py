@@ -3,7 +3,8 @@
 1. `_compiled/` of the package: what a wheel ships, made for any processor of its family (x86-64-v3 has AVX2 and
    FMA) by `make build`. It is valid for one Python, one numba and one content of the package; on any mismatch or
    fault it is passed over.
-2. Numba's own cache: NUMBA_CACHE_DIR, `__pycache__` beside the source, or the user's cache folder.
+2. Numba's own cache: NUMBA_CACHE_DIR, `__pycache__` beside the source, or the user's cache folder: the first that
+   can be written. The first two are also read where they cannot be, as others have filled them.
 3. Where none of these can be written (a read-only installation without a home), a folder of the user's own under
    the system's temporary one.
 
@@ -161,12 +162,9 @@ class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLoc
     def from_function(cls, py_func: Function, py_file: str) -> object:
         """A locator, if the folder is there and private."""
         try:
-            locator = super().from_function(py_func, py_file)
+            return super().from_function(py_func, py_file)
         except OSError:
             return None
-        if locator is not None:
-            _announce_temporary()
-        return locator
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):
@@ -192,6 +190,30 @@ class KernelCache(caching.FunctionCache):
     def _shipped(self) -> Any:
         return caching.IndexDataCacheFile(os.fspath(shipped_folder()), self._file_name, package_digest())
 
+    @functools.cached_property
+    def _read_only(self) -> list[Any]:
+        """The caches that one may read but not write, as in an image of a container: numba passes over them."""
+        file = self._impl.locator._py_file
+        config: Any = numba.config
+        locators: list[Any] = [caching.UserProvidedCacheLocator] if config.CACHE_DIR else []
+        locators.append(caching.InTreeCacheLocator)
+        paths = [locator(self._py_func, file).get_cache_path() for locator in locators]
+        stamp, name = self._impl.locator.get_source_stamp(), self._impl.filename_base
+        return [
+            caching.IndexDataCacheFile(path, name, stamp)
+            for path in paths
+            if path != self._cache_path and os.path.isfile(os.path.join(path, f"{name}.nbi"))
+        ]
+
+    def _load_read_only(self, sig: object, target_context: Any) -> object:
+        for cache in self._read_only:
+            try:
+                if (data := cache.load(self._index_key(sig, target_context.codegen()))) is not None:
+                    return self._impl.rebuild(target_context, data)
+            except Exception:  # it cannot be read, or is damaged
+                continue
+        return None
+
     def load_overload(self, sig: object, target_context: Any) -> object:
         """The compiled function of a signature, if there is one."""
         if runs_shipped_code():
@@ -207,6 +229,7 @@ class KernelCache(caching.FunctionCache):
             compiled = None
             with contextlib.suppress(OSError):
                 self.flush()
+        compiled = compiled or self._load_read_only(sig, target_context)
         if compiled is None:
             compiling.begin()
         return compiled
@@ -214,6 +237,8 @@ class KernelCache(caching.FunctionCache):
     def save_overload(self, sig: object, data: Any) -> None:
         """Keep a compiled function; also for others, where that is asked for."""
         compiling.end()
+        if isinstance(self._impl.locator, _TemporaryLocator):
+            _announce_temporary()
         if os.environ.get(SHIP) and self._impl.check_cachable(data):
             shipped_folder().mkdir(parents=True, exist_ok=True)
             self._shipped.save(repr(sig), self._impl.reduce(data))

@@ -126,6 +126,10 @@ def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) ->
     (corpus / "one.mrg").write_text(str(trees[0]))
     whole, tree, share, _ = run("score", model, corpus / "one.mrg", "--exact").out.split("\t")
     assert float(share) == pytest.approx(math.exp(float(tree) - float(whole)), rel=1e-4)
+    for asked in (("--surprisal", "--to", "tsv"), ()):
+        alone = run("score", model, corpus / "test.mrg", *asked)
+        assert alone.out.count("\n") >= 20
+        assert run("score", model, corpus / "test.mrg", *asked, "--n-jobs", 2).out == alone.out
     table = run("score", model, corpus / "one.mrg", "--to", "csv").out.splitlines()
     assert table[0] == "logprob,tree logprob,probability,sentence"
 

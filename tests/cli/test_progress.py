@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.progress import Progress
 
 from latentgram.cli import console
-from latentgram.cli.console import Bars, Lines
+from latentgram.cli.console import Bars, Lines, reading
+from latentgram.data.text import Text
 
 
 def test_a_stage_that_begins_anew_is_timed_anew(
@@ -35,3 +38,16 @@ def test_bars_begin_anew_too() -> None:
         bars.step("EM", 1, 4)
         assert (task.completed, task.total) == (1, 4)
         assert not task.finished
+
+
+def test_the_reading_of_large_files_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.txt").write_text("a rose is a rose\n" * 1000)
+    for least, lines in ((17_001, []), (17_000, ["reading, in MB: 17 of 17"])):
+        monkeypatch.setattr(console, "LARGE", least)
+        monkeypatch.setattr(console, "MEGABYTE", 1000)
+        monkeypatch.setattr(console, "PIECE", 1_000_000)
+        with reading([tmp_path]):
+            assert len(Text.read(tmp_path)) == 1000
+        assert capsys.readouterr().err.splitlines() == lines

@@ -80,7 +80,7 @@ REFUSED = {
     "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
     "brackets for heads": ("train shag c.mrg -o o.lg", "c.mrg: a dependency treebank is needed, this one is"),
     "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a parser of dependency trees scores dependency trees"),
-    "p(sentence) of a parser without": ("score a.lg t.tsv", "one ArcFactored, has no p(sentence): it rates trees"),
+    "p(sentence) of a parser without": ("score a.lg t.tsv", "an ArcFactored, has no p(sentence): it rates trees"),
     "two numbers of tags": (
         "train hmm t.txt --by em --dictionary t.tsv:1:1 --states 5 -o o.lg",
         "states has no meaning beside a dictionary",

@@ -125,7 +125,10 @@ def test_some_tags_known_and_more_sentences(run: Run, folder: Path, tmp_path: Pa
     more = ["--known-tags", "--iterations", 10, "--unknown", "class", "-o", model]
     assert run("train", "hmm", some, folder / "train.txt", *more).status == 0
     assert accuracy(run("tag", model, folder / "dev.txt").out, folder / "dev.tsv") > 0.85
+    assert run("update", model, folder / "dev.txt", "-o", after, "--n-jobs", 2).status == 0
+    shared = lg.load(after)
     assert run("update", model, folder / "dev.txt", "-o", after).status == 0
+    assert (lg.load(after).transition == shared.transition).all()
     assert lg.load(after).provenance.data_size == lg.load(model).provenance.data_size + 40
     assert len(run("sample", after, "-n", 4).out.splitlines()) == 4
     refused = run("update", model, folder / "dev.txt", "-o", after, "--weight", "0")
@@ -169,7 +172,7 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     for wrong, message in (
         (("build", train, "-o", tmp_path / "y.arpa", *more, "--compact", 12), "not for ARPA files"),
         (("mix", model, other, "-o", mixed), "one of --heldout and --weights"),
-        (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers with commas"),
+        (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers separated by commas"),
         (("build", arpa, "-o", other, "--smoothing", "katz"), "holds probabilities already"),
         (("build", model, "-o", other, "--order", 3), "is counted already"),
         (("build", train, "-o", other, "--cutoff", "2"), "name a smoothing"),

@@ -75,7 +75,7 @@ def test_parameter_files(tmp_path: Path) -> None:
     path.write_text(PRM)
     assert read_rules(path) == COLLINS
     for text, complaint in [
-        ("DELETE_LABELS X", ":1: DELETE_LABELS is no EVALB parameter"),
+        ("DELETE_LABELS X", ":1: DELETE_LABELS is not an EVALB parameter"),
         ("\nEQ_LABEL ADVP", ":2: EQ_LABEL takes two values, got 1"),
         ("CUTOFF_LEN forty", ":1: CUTOFF_LEN must be a whole number, got forty"),
     ]:

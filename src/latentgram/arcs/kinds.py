@@ -44,7 +44,7 @@ KINDS = [
         DEPENDENCIES,
         {"Gradient": Recipe("latentgram.arcs.gradient:learn_top_down", f"{_SETTINGS}:GradientTopDown")},
         command="top-down",
-        help="A generative model of dependency trees, log-linear in their histories: rates trees, names no heads.",
+        help="A generative model of dependency trees, log-linear in their histories: rates trees, does not parse.",
         use="'latentgram score' gives log-probabilities of trees",
         scores="trees",
         rates=True,

@@ -23,7 +23,7 @@ def bench(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     to: TableForm = None,
 ) -> None:
-    """Measure the speed of a model on one core, after a warm-up, with an interval, and the memory it takes."""
+    """Measure the speed of a model on one core, after a warm-up, with its confidence interval, and its memory."""
     import latentgram
     from latentgram.errors import ModelFileError
     from latentgram.parser.speed import measure_speed

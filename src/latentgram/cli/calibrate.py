@@ -25,16 +25,21 @@ def calibrate(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the calibrated parser.")],
     gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Give the model the tags of the trees, as it will be given later.")
+        bool,
+        typer.Option(
+            "--gold-tags", help="Use the tags of the trees, if the parser will be given tags later, too."
+        ),
     ] = False,
     folds: Annotated[
         int,
-        typer.Option(min=0, help="Parse each of so many parts by a model learned from the others, as it was."),
+        typer.Option(
+            min=0, help="Divide the trees into this many parts, and parse each by a model learned from the others."
+        ),
     ] = 0,
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Fit how probabilities relate to right answers on dev trees, and keep it with the parser.
+    """Calibrate the probabilities of a parser on held-out trees, and store the result with it.
 
     The more trees the better: with `--folds 5` the trees that the model was learned from will do. Five models are
     learned, each from four fifths of them, for the trees of the last fifth.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
@@ -22,13 +23,18 @@ from rich.progress import (
 from rich.progress import Progress as RichBars
 from rich.text import Text
 
-from latentgram.data.files import STANDARD, metered
+from latentgram.data.files import STANDARD, expand, metered
 from latentgram.interrupt import pause
+from latentgram.progress import Progress, Silent
 
 console = Console(stderr=True, highlight=False, soft_wrap=True)
 """Standard error."""
 
 Item = TypeVar("Item")
+
+MEGABYTE = 1_000_000
+LARGE, PIECE = 10 * MEGABYTE, 4 * MEGABYTE
+"""From what size on the reading of files is shown, and how often."""
 
 
 def say(message: str) -> None:
@@ -136,6 +142,27 @@ def counted(items: Iterable[Item], stage: str, total: int | None = None) -> Iter
                 shown.step(stage, done, total)
         if console.is_terminal or done >= 100:
             shown.step(stage, done, done)
+
+
+@contextmanager
+def reading(files: Iterable[str | os.PathLike[str]]) -> Iterator[Progress]:
+    """Show how much of some files is read while the block runs; small files in silence. Gives what shows it."""
+    names = [name for name in expand(files) if os.path.isfile(name)]
+    if sum(map(os.path.getsize, names)) < LARGE:
+        yield Silent()
+        return
+    with progress() as shown:
+        before = 0
+
+        def tell(done: int, total: int) -> None:
+            nonlocal before
+            done = min(done, total)  # some files are looked into first
+            if done - before >= PIECE or before < done == total:
+                before = done
+                shown.step("reading, in MB", done // MEGABYTE, total // MEGABYTE)
+
+        with metered(names, tell):
+            yield shown
 
 
 class Expected:

@@ -37,7 +37,7 @@ def get(
         Path | None, typer.Option("--folder", help="Where to put it; by default the cache of this user.")
     ] = None,
 ) -> None:
-    """Fetch a corpus unless it is here already, check it, and print where its parts are."""
+    """Download a corpus unless it is here already, verify it, and print where its parts are."""
     from latentgram.data.datasets import corpus_of, get_corpus
 
     say(f"{name}: {corpus_of(name).licence}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +28,7 @@ def demo(
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated treebank.")] = 0,
 ) -> None:
-    """Generate a treebank, learn grammars, parse, evaluate, draw; then say where the report is.
+    """Generate a treebank, learn grammars, parse, evaluate and draw; then print where the report is.
 
     The sentences come from a small grammar of English with agreement, attachment preferences, coordination and
     relative clauses, so that a plain PCFG does badly where hidden states do well.
@@ -72,6 +74,11 @@ def _learn(name: str, learner: Settings, train: Treebank[Tree], test: Treebank[T
     return [name, f"{score.f1:.2f}", f"{score.exact:.2f}", f"{score.accuracy:.2f}", seconds, f"{rate:.0f}"]
 
 
+def _program() -> str:
+    """How this command is called again: by its name, if the shell finds it."""
+    return "latentgram" if shutil.which("latentgram") else sys.argv[0]
+
+
 def _model_file(folder: Path, name: str) -> Path:
     return folder / f"{name.lower().replace(' ', '-')}.lg"
 
@@ -79,10 +86,12 @@ def _model_file(folder: Path, name: str) -> Path:
 def _draw(report: Report, test: Treebank[Tree], output: Path) -> None:
     """Draw parses of a few test sentences, coloured by the posterior of their nodes."""
     import latentgram
+    from latentgram.cli.console import say
     from latentgram.data.files import write_text
     from latentgram.view.trees import draw
 
-    parser = latentgram.load(_model_file(output, LATENT), latentgram.Parser)
+    path = _model_file(output, LATENT)
+    parser = latentgram.load(path, latentgram.Parser)
     report.heading("Trees")
     report.text("A label is blue where the grammar is sure of the node, and turns orange where it is not.")
     for number, gold in enumerate(test[:DRAWN], 1):
@@ -90,5 +99,8 @@ def _draw(report: Report, test: Treebank[Tree], output: Path) -> None:
         picture = draw(parse.tree, parse.confidence.tolist())
         with write_text(output / f"tree-{number}.svg") as out:
             out.write(picture)
+        if number == 1:
+            say(f"{parse.tree}\nis drawn in {output / 'tree-1.svg'}; to parse what you like:")
+            say(f'echo "{" ".join(gold.words)}" | {_program()} parse {path} --probabilities')
         right = "right" if parse.tree == gold else "not the tree of the treebank"
         report.picture(picture, f"{' '.join(gold.words)} (log p = {parse.logprob:.1f}; {right})")

@@ -35,7 +35,9 @@ class Evaluation(Workers):
 
     first: Path = argument("A model, or the gold trees.", metavar="MODEL.lg|GOLD")
     second: Path = argument("The gold trees, or a parser's output.", metavar="GOLD|OUTPUT")
-    against: Path | None = option(None, "Another output for the same gold trees: is it better, or is it chance?")
+    against: Path | None = option(
+        None, "Another output for the same gold trees: test whether the difference is due to chance."
+    )
     labelled: bool = flag("--labelled", "With --against: compare heads with their relations (LAS).")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     gold_heads: bool = flag(
@@ -51,7 +53,8 @@ class Evaluation(Workers):
     rules: Path | None = option(None, "EVALB parameter file for brackets, in place of COLLINS.prm.")
     collapse_unaries: bool = flag("--collapse-unaries", "Count X over X once, in gold and output (GENIA).")
     calibration: bool = flag(
-        "--calibration", "How far the model's probabilities can be trusted, and the surest part."
+        "--calibration",
+        "How far the model's probabilities can be trusted, and how good the parses are that it is surest of.",
     )
     plot: Path | None = option(None, "Draw the reliability into this SVG file.")
     rows: bool = flag("--rows", "One row per sentence first, as EVALB prints it; with --to, only these rows.")

@@ -26,7 +26,7 @@ def info(
 ) -> None:
     """Show what a model file is: kind, size, learner and its settings, training data, arrays.
 
-    Of a model that is not a distribution, such as a spectral one, it tells what its sentences sum to.
+    For a model that is not a distribution, such as a spectral one, it also prints what all sentences sum to.
 
     With --to it is the table of its arrays.
     """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from latentgram.cli.tables import Form
     from latentgram.evaluate.perplexity import TextScore
     from latentgram.sequences.ngram import BackoffNGram
 
@@ -57,14 +58,14 @@ class Counting(Workers):
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
-    cutoff: str = option("1", "Least count kept from order 3 on; or one for each order, as 1,1,3.")
+    cutoff: str = option("1", "Smallest count kept from order 3 on; or one per order, as 1,1,3.")
     all_bigrams: bool = option(True, "Keep every bigram whatever the cut-off.")
     dictionary: str | None = option(None, "Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
     table: bool = flag("--table", "The input is a table, whatever its first line looks like.")
     memory: str | None = option(
-        None, "Count text of any size by way of files, a piece of so much memory at a time, as 2G."
+        None, "Count text of any size with temporary files, using at most this much memory, as 2G."
     )
-    temporary: Path | None = option(None, "Folder for these files; else the system's.")
+    temporary: Path | None = option(None, "Folder for the temporary files; by default the system's.")
 
     @property
     def limits(self) -> _Limits:
@@ -80,9 +81,9 @@ class Counting(Workers):
 @app.command(no_args_is_help=True)
 @command
 def count(asked: Counting) -> None:
-    """Count the n-grams of text. The output is a table, or with the ending .lg a compact file."""
+    """Count the n-grams of text; the output is a table, or a compact file if it is named .lg."""
     import latentgram
-    from latentgram.cli.console import progress, say
+    from latentgram.cli.console import progress, reading, say
     from latentgram.data.ngrams.external import write_counts
     from latentgram.data.ngrams.tables import is_table, read_table
     from latentgram.data.tag_dictionary import read_specified
@@ -112,7 +113,7 @@ def count(asked: Counting) -> None:
         return
     else:
         known = None if asked.dictionary is None else read_specified(asked.dictionary)
-        with progress() as shown:
+        with reading(asked.files if asked.memory is None else ()) as shown:
             counts = latentgram.NGramCounts.read(
                 asked.files,
                 dictionary=known,
@@ -140,14 +141,17 @@ class Building:
     )
     order: int | None = option(None, "Text: length of the longest n-grams, by default 3.", min=1)
     cutoff: str | None = option(
-        None, "Smoothed: least count kept from order 3 on, or one for each order, as 1,1,2; the rest is pruned."
+        None, "Smoothed: smallest count kept from order 3 on, or one per order, as 1,1,2; the rest is pruned."
     )
     entropy: float | None = option(
-        None, "Smoothed: prune n-grams whose loss lets the perplexity grow by a smaller share, as 1e-7."
+        None, "Smoothed: prune n-grams whose removal raises the perplexity by a smaller share than this, as 1e-7."
     )
-    memory: str | None = option(None, "Text: count it by way of files, a piece of so much memory at a time.")
+    memory: str | None = option(None, "Text: count it with temporary files, using at most this much memory.")
     compact: int | None = option(
-        None, "Pack the model for a small file, probabilities rounded to so many bits, as 10.", min=2, max=16
+        None,
+        "Pack the model into a small file, with probabilities rounded to this many bits, as 10.",
+        min=2,
+        max=16,
     )
     strict: bool = flag("--strict", "Refuse an ARPA file whose probabilities do not sum to one.")
 
@@ -155,9 +159,9 @@ class Building:
 @app.command(no_args_is_help=True)
 @command
 def build(asked: Building) -> None:
-    """Make a back-off automaton, or with --smoothing a language model. The ending .arpa writes an ARPA file."""
+    """Make a back-off automaton, or with --smoothing a language model; an output named .arpa is an ARPA file."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import reading, say
     from latentgram.learn.reading import read_automaton
 
     check_output(asked.output, asked.file)
@@ -168,7 +172,8 @@ def build(asked: Building) -> None:
         cutoff=tuple(least) if isinstance(least, list) else least,
         entropy=asked.entropy,
     )
-    model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory)
+    with reading([asked.file]) as shown:
+        model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory, shown)
     _write(model, asked.output, asked.compact)
     _tell_repairs(model.repairs)
     say(model.summary())
@@ -192,31 +197,42 @@ def _write(model: BackoffNGram, output: Path, bits: int | None = None) -> None:
 def mix(
     models: Annotated[list[Path], typer.Argument(help="Two or more smoothed models (.lg) or ARPA files.")],
     output: Output,
-    heldout: Annotated[Path | None, typer.Option(help="Text that the weights are to make most likely.")] = None,
+    heldout: Annotated[
+        Path | None, typer.Option(help="Held-out text: the weights that make it most likely are found.")
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="The weights themselves, as 0.3,0.7.")] = None,
 ) -> None:
-    """Interpolate language models, with weights by EM on held-out text or given ones."""
+    """Interpolate language models, with given weights or with weights found by EM on held-out text."""
     import latentgram
+    from latentgram.cli.console import reading, say
+
+    check_output(output, models, heldout)
+    if (heldout is None) == (weights is None):
+        raise SettingError("a mixture needs one of --heldout and --weights")
+    with reading([*models, *([heldout] if heldout else [])]) as shown:
+        mixture = latentgram.mix(*_weighted(models, heldout, weights), progress=shown)
+    _write(mixture, output)
+    say(mixture.summary())
+
+
+def _weighted(
+    models: list[Path], heldout: Path | None, weights: str | None
+) -> tuple[list[BackoffNGram], list[float]]:
+    """Models with their weights, by held-out text or as they are written."""
     from latentgram.cli.console import say
     from latentgram.data.text import Text
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.mixing import mixing_weights
 
-    check_output(output, models, heldout)
-    if (heldout is None) == (weights is None):
-        raise SettingError("a mixture needs one of --heldout and --weights")
     parts = [read_automaton([model]) for model in models]
-    if heldout is not None:
-        shares = mixing_weights(parts, Text.read(heldout)).tolist()
-        say("weights " + ", ".join(f"{share:.4f} {model}" for share, model in zip(shares, models, strict=True)))
-    else:
+    if heldout is None:
         try:
-            shares = [float(part) for part in (weights or "").split(",")]
+            return parts, [float(part) for part in (weights or "").split(",")]
         except ValueError:
-            raise SettingError(f"--weights are numbers with commas between them, got {weights!r}") from None
-    mixture = latentgram.mix(parts, shares)
-    _write(mixture, output)
-    say(mixture.summary())
+            raise SettingError(f"--weights are numbers separated by commas, got {weights!r}") from None
+    shares = mixing_weights(parts, Text.read(heldout)).tolist()
+    say("weights " + ", ".join(f"{share:.4f} {model}" for share, model in zip(shares, models, strict=True)))
+    return parts, shares
 
 
 @app.command(no_args_is_help=True)
@@ -235,25 +251,36 @@ def query(
 ) -> None:
     """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr.
 
-    Text is read and answered as a stream. Automata of bare counts give no probability to what they have not
-    counted: how many sentences are impossible is said, and the perplexity of the others. To score new text,
+    Text is read and answered as a stream. Automata of unsmoothed counts give no probability to what they have not
+    counted; the number of impossible sentences is printed, and the perplexity of the others. To score new text,
     estimate the model with --smoothing.
     """
-    from latentgram.cli.console import ensure_input
+    from latentgram.cli.console import ensure_input, reading
     from latentgram.learn.reading import read_automaton
 
     ensure_input(files)
     automaton = read_automaton([model])
     paths = [str(file) for file in files] if files else ["-"]
-    if ngrams:
-        answers = _query_ngrams(automaton, paths)
-        if to is not None:
-            asked = (zip(_ngrams_of(block), logs.tolist(), strict=True) for block, logs in answers)
-            write_table(("ngram", "log10_p"), chain.from_iterable(asked), to)
+    with reading(paths):
+        if ngrams:
+            _write_ngrams(automaton, paths, to)
         else:
-            for _, logs in answers:
-                typer.echo(_lines(logs), nl=False)
-        return
+            _write_sentences(automaton, paths, to, perplexity)
+
+
+def _write_ngrams(automaton: BackoffNGram, paths: list[str], to: Form | None) -> None:
+    """log10 p of the last word of n-grams."""
+    answers = _query_ngrams(automaton, paths)
+    if to is not None:
+        asked = (zip(_ngrams_of(block), logs.tolist(), strict=True) for block, logs in answers)
+        write_table(("ngram", "log10_p"), chain.from_iterable(asked), to)
+    else:
+        for _, logs in answers:
+            typer.echo(_lines(logs), nl=False)
+
+
+def _write_sentences(automaton: BackoffNGram, paths: list[str], to: Form | None, perplexity: bool) -> None:
+    """log10 p of sentences; the perplexity of all of them is said at the end."""
     total = _Queried()
     rows = total.answers(automaton, paths)
     if to is not None:
@@ -361,12 +388,14 @@ class _Queried:
 def export(
     model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
     output: Output,
-    to: Annotated[Literal["arpa", "openfst"], typer.Option(help="ARPA needs the failure reading.")] = "arpa",
+    to: Annotated[
+        Literal["arpa", "openfst"], typer.Option(help="Format; ARPA needs the failure reading.")
+    ] = "arpa",
 ) -> None:
     """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms).
 
-    To OpenFst goes an HMM too, as a transducer from words to tags, and an operator automaton none of whose numbers
-    is negative.
+    An HMM can be written for OpenFst, too, as a transducer from words to tags, and so can an operator automaton
+    without negative numbers.
     """
     from latentgram.learn.reading import read_automaton
     from latentgram.sequences.automaton import OperatorAutomaton

@@ -39,7 +39,7 @@ MOST_TREES = 1_000_000
 TELLS_FORMAT = "What the input is; by default guessed from the name of the file."
 GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
 TOKENISED = "Text is one sentence per line, tokens separated by spaces."
-SKIP_BAD = "Leave faulty sentences out, and count them."
+SKIP_BAD = "Skip faulty sentences, and report how many there were."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 
 ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]

@@ -71,24 +71,24 @@ class Parsing(Workers):
     own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
-    nbest: int | None = option(None, "So many trees of each sentence, best first.", min=1, max=MOST_TREES)
-    samples: int | None = option(None, "So many trees drawn from the posterior.", min=1, max=MOST_TREES)
+    nbest: int | None = option(None, "Number of trees per sentence, best first.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "Number of trees drawn from the posterior.", min=1, max=MOST_TREES)
     diverse: int | None = option(
-        None, "So many different trees among 100 draws, the commonest first.", min=1, max=100
+        None, "Number of different trees among 100 draws, the most frequent first.", min=1, max=100
     )
     seed: int = option(0, "Seed of the draws.", min=0)
     constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
-    partial: bool = flag("--partial", "Square brackets in the text are known phrases: The [NP old man ] …")
-    decoder: Decoders | None = option(None, "What the best tree is; by default the model's.")
+    partial: bool = flag("--partial", "Square brackets in the text mark known phrases: The [NP old man ] …")
+    decoder: Decoders | None = option(None, "Which tree counts as the best; by default the model decides.")
     pruning: Prunings | None = option(
         None,
-        "How a chart of phrases is pruned, if not as usual: in two stages (Cohen et al. 2013), or not at all.",
+        "How constituency charts are pruned: in two stages (Cohen et al. 2013), or not at all.",
     )
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     output: Path | None = option(
-        None, "Write to this file, which is there when all is done, and not before.", "--output", "-o"
+        None, "Write to this file, which appears only when everything is done.", "--output", "-o"
     )
-    resume: bool = flag("--resume", "Go on where an interrupted run with the same --output stopped.")
+    resume: bool = flag("--resume", "Continue where an interrupted run with the same --output stopped.")
 
     @property
     def names(self) -> list[str]:
@@ -132,17 +132,18 @@ class Parsing(Workers):
 def parse(asked: Parsing) -> None:
     """Parse raw text, tagged text, CoNLL-U or the words of trees.
 
-    What is CoNLL-U and comes out as CoNLL-U keeps its comments, lemmas, features, multiword rows and MISC.
+    From CoNLL-U to CoNLL-U, comments, lemmas, features, multiword rows and MISC are kept.
 
-    Text is cut into sentences and words, but for lines that end in a point standing alone: they are taken as
-    sentences whose words are separated by spaces already (all lines are, with --tokenised, --partial or
+    Text is split into sentences and words. A line that ends in a full stop standing alone is taken as one
+    sentence whose words are separated by spaces already (so is every line with --tokenised, --partial or
     --constraints).
 
-    A sentence that the grammar cannot derive still gets a tree; their number is reported at the end. Lists and
-    draws have an empty line after each sentence, and probabilities of whole trees in the JSON form.
+    A sentence that the grammar cannot derive still gets a tree; their number is reported at the end. With
+    --nbest, --samples or --diverse an empty line follows the trees of each sentence; `--to json` also gives the
+    probability of each tree.
 
     With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
-    with --resume goes on where it stopped, if model, settings and what was read so far are the same.
+    with --resume continues where it stopped, if model, settings and what was read so far are the same.
     """
     from latentgram.cli.console import ensure_input, say
     from latentgram.parser.answers import Request

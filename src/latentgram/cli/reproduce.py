@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from latentgram.cli.options import NJobs
 from latentgram.data.files import whole_number
 from latentgram.errors import SettingError
 
@@ -53,27 +54,29 @@ def luque2012(
     output: Output,
     treebank: Annotated[str, typer.Option(help="Folder in DATA/dependency.")] = "wsj-sample",
     test: Test = False,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Luque et al. 2012: head automata by counting, spectral learning and EM against states; words; times."""
     from latentgram.reproduce.luque2012 import reproduce
 
-    _run(output, lambda shown: reproduce(data / "dependency" / treebank, test, shown))
+    _run(output, lambda shown: reproduce(data / "dependency" / treebank, test, shown, n_jobs=n_jobs))
 
 
 @app.command(no_args_is_help=True)
 def cohen2012(
     output: Output,
     trees: Annotated[
-        str, typer.Option(help="Numbers of trees to learn from, with commas.")
+        str, typer.Option(help="Numbers of trees to learn from, separated by commas.")
     ] = "1000,4000,16000,64000",
-    states: Annotated[str, typer.Option(help="Numbers of hidden states, with commas.")] = "2,3,4",
+    states: Annotated[str, typer.Option(help="Numbers of hidden states, separated by commas.")] = "2,3,4",
     draws: Annotated[int, typer.Option(min=1, help="Random grammars for each setting.")] = 3,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Cohen et al. 2012: theorem 3 on grammars of known truth: error against trees, singular values and states."""
     from latentgram.reproduce.cohen2012 import reproduce
 
     sizes, counts = _numbers("--trees", trees), _numbers("--states", states)
-    _run(output, lambda shown: reproduce(sizes, counts, draws, shown))
+    _run(output, lambda shown: reproduce(sizes, counts, draws, shown, n_jobs=n_jobs))
 
 
 @app.command(no_args_is_help=True)
@@ -88,13 +91,14 @@ def cohen2013(
         int, typer.Option(min=1, help="Hidden states of the grammar whose rules become sums of products.")
     ] = 32,
     test: Test = False,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
     from latentgram.reproduce.cohen2013 import reproduce
 
     sizes = _numbers("--states", states)
     folder = data / "constituency" / treebank
-    _run(output, lambda shown: reproduce(folder, sizes, rounds, every, test, shown, many))
+    _run(output, lambda shown: reproduce(folder, sizes, rounds, every, test, shown, many, n_jobs=n_jobs))
 
 
 @app.command(no_args_is_help=True)
@@ -102,9 +106,9 @@ def dhillon2012(
     data: Data,
     output: Output,
     treebanks: Annotated[
-        str, typer.Option(help="Folders under DATA/dependency, with commas.")
+        str, typer.Option(help="Folders under DATA/dependency, separated by commas.")
     ] = "wsj-sample,en_ewt",
-    orders: Annotated[str, typer.Option(help="Orders of the base parser, with commas.")] = "1,2",
+    orders: Annotated[str, typer.Option(help="Orders of the base parser, separated by commas.")] = "1,2",
     count: Annotated[int, typer.Option(min=2, help="Length of the lists.")] = 50,
     folds: Annotated[int, typer.Option(min=2, help="Parts for jackknifing.")] = 3,
     best: Annotated[int, typer.Option(min=1, help="Rivals of a sentence in the base parser's k-best MIRA.")] = 1,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,7 +13,7 @@ import typer
 
 from latentgram.cli.options import ClusterAddress, Format, NJobs, engine_of, faults_of, load_parser
 from latentgram.cli.tables import TableForm
-from latentgram.errors import SettingError
+from latentgram.errors import SettingError, a_or_an
 
 if TYPE_CHECKING:
     from latentgram.cli.tables import Form
@@ -22,19 +24,22 @@ if TYPE_CHECKING:
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
+TOGETHER = 16
+"""Trees that a worker is sent at a time."""
+
 
 def score(
     model: Annotated[Path, typer.Argument(help="Model file of a parser, or of another model with probabilities.")],
     file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
     format: Format = None,
     surprisal: Annotated[
-        bool, typer.Option("--surprisal", help="How much each word surprises, in bits, after those before it.")
+        bool, typer.Option("--surprisal", help="The surprisal of each word given those before it, in bits.")
     ] = False,
     exact: Annotated[
         bool, typer.Option("--exact", help="Prune nothing: p(sentence) itself, not a lower bound of it.")
     ] = False,
     entropy: Annotated[
-        bool, typer.Option(help="Tables of surprisal also tell by how much each word lowers the entropy.")
+        bool, typer.Option(help="In tables of surprisal, also by how much each word lowers the entropy.")
     ] = True,
     to: TableForm = None,
     n_jobs: NJobs = 1,
@@ -50,7 +55,7 @@ def score(
 
     With `--surprisal` print one line per word: sentence, word, and −log₂ p(word | words before it). With `--to`
     write a table: numbers of sentence and word, the word, its surprisal, its entropy reduction (both in bits), and
-    whether the word is unknown. `--exact` holds here, too.
+    whether the word is unknown. `--exact` works here, too.
     """
     import latentgram
     from latentgram.cli.console import counted
@@ -74,7 +79,8 @@ def score(
             _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, "{:.6f}\t{}")
         else:
             columns = ("logprob", "tree logprob", "probability", "sentence")
-            _write(columns, _of_trees(parser, file, kind, exact), to, "{}\t{:.6f}\t{:.6g}\t{}")
+            trees = _of_trees(parser, file, kind, exact, engine)
+            _write(columns, trees, to, "{}\t{:.6f}\t{:.6g}\t{}")
 
 
 def _write(columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | None, line: str) -> None:
@@ -102,26 +108,42 @@ def _of_sentences(
     for parse in counted(parser.parse_many(sentences, engine=engine), "scoring"):
         if parse.conditional:
             kind = type(parser.model).__name__
-            raise SettingError(f"the model, one {kind}, has no p(sentence): it rates trees, give it some")
+            raise SettingError(f"the model, {a_or_an(kind)}, has no p(sentence): it rates trees, so give it trees")
         yield parse.logprob, " ".join(parse.sentence.words)
 
 
 def _of_trees(
-    parser: Parser, file: Path, kind: str, exact: bool
-) -> Iterator[tuple[float | str, float, float, str]]:
+    parser: Parser, file: Path, kind: str, exact: bool, engine: Engine
+) -> Iterator[tuple[str, float, float, str]]:
     """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
     import latentgram
     from latentgram.cli.console import counted
     from latentgram.kinds.registry import kind_of
+    from latentgram.parallel import shards
 
     reader = _reader(parser.model, True, False) if exact and kind_of(parser.model).prunes else None
-    for tree in counted(latentgram.Treebank.read(file, kind), "scoring"):
-        with faults_of(file):
-            scored = parser.score(tree)
-            if reader is not None and not scored.conditional:
-                scored = dataclasses.replace(scored, logprob=reader.read(scored.sentence).logprob)
+    batches = shards(latentgram.Treebank.read(file, kind), TOGETHER)
+    with faults_of(file):
+        rows = chain.from_iterable(engine.map(_TreeScorer(parser, reader), batches))
+        yield from counted(rows, "scoring")
+
+
+@dataclass(frozen=True)
+class _TreeScorer:
+    """Rows of the table of trees; a class, so that workers can be sent it."""
+
+    parser: Parser
+    reader: Reader | None
+
+    def __call__(self, batch: Sequence[Tree | DependencyTree]) -> list[tuple[str, float, float, str]]:
+        return [self._row(tree) for tree in batch]
+
+    def _row(self, tree: Tree | DependencyTree) -> tuple[str, float, float, str]:
+        scored = self.parser.score(tree)
+        if self.reader is not None and not scored.conditional:
+            scored = dataclasses.replace(scored, logprob=self.reader.read(scored.sentence).logprob)
         whole = "-" if scored.conditional else f"{scored.logprob:.6f}"
-        yield whole, scored.tree_logprob, scored.probability, " ".join(scored.sentence.words)
+        return whole, scored.tree_logprob, scored.probability, " ".join(scored.sentence.words)
 
 
 def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engine, to: Form | None) -> None:
@@ -168,7 +190,6 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
 
 def _reader(model: Model, exact: bool, entropy: bool) -> Reader:
     """What reads sentences word by word."""
-    from latentgram.errors import a_or_an
     from latentgram.kinds.kind import named
     from latentgram.kinds.registry import kind_of, kinds
 

@@ -11,11 +11,11 @@ import typer
 def search(
     pattern: Annotated[str, typer.Argument(help="NP < PP for constituents, V -[obj]-> N for dependencies.")],
     files: Annotated[list[Path], typer.Argument(help="Treebanks, in brackets or CoNLL-U.")],
-    count: Annotated[bool, typer.Option("--count", help="Only say how many trees have it.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Only print how many trees match.")] = False,
 ) -> None:
-    """Write the trees that have a pattern, as they are in the treebank.
+    """Write the trees that match a pattern, as they are in the treebank.
 
-    Patterns of constituents are a part of tgrep2's, those of dependencies a part of Grew's; see the guide.
+    Constituency patterns follow tgrep2, dependency patterns follow Grew, a part of each; see the guide.
     """
     from latentgram.cli.console import counted
     from latentgram.data.conllu import to_conllu

@@ -14,19 +14,19 @@ class Serving:
     model: Path = argument("Model file of a parser.")
     treebank: Path | None = option(None, "File that accepted trees are appended to; made if it is not there.")
     train: list[Path] | None = option(
-        None, "Trees that the model was learned from, if they are not in the treebank: to learn again."
+        None, "Trees that the model was learned from, if they are not in the treebank; needed for full retraining."
     )
     sentences: Path | None = option(None, "Sentences for the queue: text, tagged text or CoNLL-U.")
     tokenised: bool = flag(
         "--tokenised", "Text in --sentences is one sentence per line, tokens separated by spaces."
     )
     heldout: Path | None = option(None, "Trees to measure the parser on as it learns; it never learns from them.")
-    host: str = option("127.0.0.1", "Address to listen on; one other than this machine's own demands a token.")
+    host: str = option("127.0.0.1", "Address to listen on; any but this machine's own requires a token.")
     port: int = option(8765, "Port; the next free one is taken.", min=0, max=65535)
-    token: str | None = option(None, "What every request must carry; else one is made up.")
+    token: str | None = option(None, "Secret that every request must carry; by default a random one.")
     workers: int = option(2, "Processes that parse.", min=1, max=64)
     annotator: str = option("", "Name of who annotates; by default the page asks for it.")
-    guidelines: Path | None = option(None, "Notes on labels, shown at them: a Markdown file with headings.")
+    guidelines: Path | None = option(None, "Notes on labels, shown beside them: a Markdown file with headings.")
     double: float = option(
         0.0, "Share of the queue that two people annotate, to see how they agree.", min=0, max=1
     )
@@ -35,7 +35,7 @@ class Serving:
 
 @command
 def serve(asked: Serving) -> None:
-    """Open a local page: see the parse and its doubt, correct it, accept it; the parser learns it at once."""
+    """Open a local page: see each parse and its confidence, correct it, accept it; the parser learns at once."""
     import latentgram
     from latentgram.cli.console import say
     from latentgram.errors import SettingError

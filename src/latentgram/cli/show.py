@@ -27,7 +27,7 @@ def show(
     clusters: Annotated[int, typer.Option(min=1, help="States of the automaton that is shown, at most.")] = 10,
     sequences: Annotated[
         Path | None,
-        typer.Option(help="Treebank: make the states of the automaton of the modifier sequences seen in it."),
+        typer.Option(help="Treebank whose modifier sequences the states of the automaton are made from."),
     ] = None,
     spectrum: Annotated[
         bool, typer.Option("--spectrum", help="Singular values, or sizes of states, in place of states.")
@@ -36,12 +36,12 @@ def show(
         str | None, typer.Option(help="Show the words used most like this one, by word vectors.")
     ] = None,
     word_clusters: Annotated[
-        int | None, typer.Option(min=1, help="Show so many clusters of words with bit strings, by word vectors.")
+        int | None, typer.Option(min=1, help="Show this many clusters of words with bit strings, by word vectors.")
     ] = None,
     symbol: Annotated[
         str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Rules, words and contexts named of each state.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="Number of rules, words and contexts shown per state.")] = 5,
     to: TableForm = None,
 ) -> None:
     """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""

@@ -28,7 +28,9 @@ class Suspicion(Workers):
     treebank: Path = argument("Trees that may have been annotated wrongly.")
     count: int = option(20, "How many to show.", "-n", "--number", min=1)
     folds: int = option(
-        0, "Rate each of so many parts by a model learned from the others, as the model was.", min=0
+        0,
+        "Divide the trees into this many parts, and rate each by a model learned from the others in the same way.",
+        min=0,
     )
     report: Path | None = option(
         None, "Write a page (HTML) with the table and the trees, the doubtful part in colour."

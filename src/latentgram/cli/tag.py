@@ -53,8 +53,8 @@ class Tagging(Workers):
     )
     probabilities: bool = flag("--probabilities", "Write the posterior of every tag as a third column.")
     tokenised: bool = flag("--tokenised", TOKENISED)
-    nbest: int | None = option(None, "So many tag sequences of each sentence, best first.", min=1, max=MOST_TREES)
-    samples: int | None = option(None, "So many tag sequences drawn from the posterior.", min=1, max=MOST_TREES)
+    nbest: int | None = option(None, "Number of tag sequences per sentence, best first.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "Number of tag sequences drawn from the posterior.", min=1, max=MOST_TREES)
     seed: int = option(0, "Seed of the draws.", min=0)
     constraints: Path | None = option(
         None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."
@@ -64,10 +64,11 @@ class Tagging(Workers):
     to: TableForm = None
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     named_by: str | None = option(
-        None, "Tagged sentences, FILE[:COLUMN], by which numbered tags get the names they meet most."
+        None, "Tagged sentences, FILE[:COLUMN]: each numbered tag gets the name that it coincides with most."
     )
     fast: Path | None = option(
-        None, "Tag by memory of n-grams (Smith and Eisner 2012, §3.2): an automaton, counts, an ARPA file or text."
+        None,
+        "Tag by looking up n-grams (Smith and Eisner 2012, §3.2) of an automaton, counts, an ARPA file or text.",
     )
 
     def check(self) -> None:
@@ -87,12 +88,12 @@ class Tagging(Workers):
 
 @command
 def tag(asked: Tagging) -> None:
-    """Tag text with a tagger, or with a hidden Markov model, whose words are separated by spaces.
+    """Tag text with a tagger or a hidden Markov model; the latter takes words separated by spaces.
 
     Words the model has never seen are tagged by their form and context; their number is printed at the end.
-    Lists and draws have an empty line more after each sentence, and log p(tags | words) in the JSON form. With
-    --constraints text is one sentence per line, words separated by spaces: {"tags": {"1": "NN"},
-    "forbidden_tags": [[2, "VB"]]} speaks of words counted from 0.
+    With --nbest or --samples an extra empty line follows each sentence; --json also gives log p(tags | words).
+    With --constraints text is one sentence per line, words separated by spaces; words are numbered from 0:
+    {"tags": {"1": "NN"}, "forbidden_tags": [[2, "VB"]]}.
     """
     from latentgram.cli.console import counted, ensure_input, say
     from latentgram.parser.answers import read_questions

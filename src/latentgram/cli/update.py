@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from latentgram.cli.options import check_output
+from latentgram.cli.options import NJobs, check_output
 from latentgram.errors import ModelFileError, SettingError, a_or_an
 
 
@@ -20,10 +20,12 @@ def update(
     weight: Annotated[
         float | None, typer.Option(help="How many sentences the model stands for; by default those it has seen.")
     ] = None,
+    n_jobs: NJobs = 1,
 ) -> None:
-    """Learn from a few more sentences, tagged (_ for a tag that is not known) or not, without the old ones."""
+    """Update an HMM with more sentences, tagged (_ for an unknown tag) or not; the old ones are not needed."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import reading, say
+    from latentgram.data.tag_dictionary import split_specification
     from latentgram.learn.reading import read_text
     from latentgram.store import read_header
 
@@ -33,6 +35,8 @@ def update(
         raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; sentences are added to an HMM")
     if weight is not None and not weight > 0:
         raise SettingError(f"--weight must be above 0, got {weight}")
-    after = latentgram.update_hmm(before, list(read_text(files, latentgram.EM(known_tags=True))), weight)
+    with reading(split_specification(str(file))[0] for file in files) as shown:
+        sentences = list(read_text(files, latentgram.EM(known_tags=True)))
+        after = latentgram.update_hmm(before, sentences, weight, n_jobs=n_jobs, progress=shown)
     latentgram.save(after, output, read_header(model).precision)
     say(after.summary())

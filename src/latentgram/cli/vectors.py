@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def vectors(
     file: Annotated[Path, typer.Argument(help="File of 'latentgram train vectors'.")],
     clusters: Annotated[
-        int | None, typer.Option(min=1, help="Write at most so many clusters of words with bit strings instead.")
+        int | None, typer.Option(min=1, help="Write at most this many clusters of words with bit strings instead.")
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; a dash is standard output.")] = "-",
 ) -> None:

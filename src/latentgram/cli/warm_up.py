@@ -18,7 +18,7 @@ def warm_up(
         bool, typer.Option("--ship", help="Compile for any processor, into the package: `make build` does so.")
     ] = False,
 ) -> None:
-    """Compile what learning and parsing need, once: for images of containers, before a lesson or a deadline.
+    """Compile what learning and parsing need, once: for container images, before a lesson or a deadline.
 
     Compiled code is kept beside the package, or where NUMBA_CACHE_DIR says. Where neither the package nor a home
     folder can be written, it is kept in a folder of your own under the system's temporary one.

@@ -102,19 +102,26 @@ def expand(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = ())
 class Meter:
     """How many of the bytes of some files, as they lie on the disk, have been read; see `metered`."""
 
-    def __init__(self, files: Iterable[str]) -> None:
+    def __init__(self, files: Iterable[str], told: Callable[[int, int], None] | None = None) -> None:
         self.names = frozenset(files)
         self.total = sum(os.path.getsize(name) for name in self.names if os.path.isfile(name))
         self.done = 0
+        self._told = told
+
+    def add(self, read: int) -> None:
+        """So many bytes more are read."""
+        self.done += read
+        if self._told is not None:
+            self._told(self.done, self.total)
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextmanager
-def metered(files: Iterable[str]) -> Iterator[Meter]:
-    """Count the bytes read of these files while the block runs."""
-    meter = Meter(files)
+def metered(files: Iterable[str], told: Callable[[int, int], None] | None = None) -> Iterator[Meter]:
+    """Count the bytes read of these files while the block runs; `told` hears of those read, and of all."""
+    meter = Meter(files, told)
     token = _METER.set(meter)
     try:
         yield meter
@@ -133,7 +140,7 @@ class _CountedFile(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         read = self._file.readinto(buffer) or 0
-        self._meter.done += read
+        self._meter.add(read)
         return read
 
     def close(self) -> None:

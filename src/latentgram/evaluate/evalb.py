@@ -87,7 +87,7 @@ def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> Bracke
         key, *values = line.split()
         wanted = 2 if key in _PAIRS else 1
         if key not in {*_LISTS, *_PAIRS, *_NUMBERS, *_WITHOUT_EFFECT}:
-            raise DataError(f"{key} is no EVALB parameter", path=path, line=number)
+            raise DataError(f"{key} is not an EVALB parameter", path=path, line=number)
         if len(values) != wanted:
             wish = "one value" if wanted == 1 else "two values"
             raise DataError(f"{key} takes {wish}, got {len(values)}", path=path, line=number)

@@ -14,16 +14,18 @@ MOST_STATES = 1024
 # How a treebank becomes binary trees over known words.
 DIRECTION = Field("from where nodes with many children are made binary", choices=("left", "right", "head"))
 HORIZONTAL = Field("siblings remembered when nodes are made binary", at_least=0)
-VERTICAL = Field("labels a node knows on the way up, its own included", at_least=1)
+VERTICAL = Field("labels on the way up that a node's symbol includes, its own among them", at_least=1)
 RARE = Field(
-    "words seen at most so often count as words of their form; auto: as the data say", at_least=0, word=AUTO
+    "words seen at most this often are known by their form only; auto: as the data ask for", at_least=0, word=AUTO
 )
 HEADS = Field(
     "head rules, for features and for the direction head: learned from the treebank, or those of Collins (1999) "
     "for English with Penn labels",
     choices=("learned", "collins"),
 )
-RARE_UNKNOWN = Field("words seen at most so often count as unknown; auto: as the data say", at_least=0, word=AUTO)
+RARE_UNKNOWN = Field(
+    "words seen at most this often count as unknown; auto: as the data ask for", at_least=0, word=AUTO
+)
 
 # Hidden states.
 STATES = Field("number of hidden states (of each symbol, at most)", at_least=1, at_most=MOST_STATES)
@@ -37,7 +39,9 @@ LEXICON = Field(
 LEXICAL_SHARE = Field(
     "printed lexicon: the share ν that a word has beside all words of its tag", at_least=0, at_most=1
 )
-LEXICAL_CUTOFF = Field("printed lexicon: words seen so often with their tag are not smoothed", at_least=0)
+LEXICAL_CUTOFF = Field(
+    "printed lexicon: words seen at least this often with their tag are not smoothed", at_least=0
+)
 FEATURES = Field("set of features of inside and outside trees: simple, paper or full")
 SCALING = Field("constant kappa in the scaling of features", at_least=0)
 LEAST_VALUE = Field("smallest singular value of a state, in units of the noise of a count", at_least=0)
@@ -45,7 +49,7 @@ CUTOFF = Field("smallest singular value of a state, as a share of its symbol's l
 GROWTH = Field("nodes that a symbol must have for each of its states; 1 for no limit", at_least=1)
 SEARCH = Field("grammars tried on held-out data to choose each symbol's states", at_least=0)
 RANK = Field(
-    "tensors of rules as sums of so many products, with which grammars of many states parse faster; 0: whole",
+    "tensors of rules as sums of this many products: grammars of many states parse faster; 0: full tensors",
     at_least=0,
 )
 DIMENSIONS = Field("dimensions of the spectral views that are clustered", at_least=1)
@@ -84,7 +88,7 @@ MEMORY = Field(
 BETWEEN = Field("whether arcs also see the verbs, commas and conjunctions between their ends")
 
 # Which strings spectral learners of automata count, and how they are weighed.
-SMOOTHING = Field("how much is kept for what was never seen; 0 for nothing", at_least=0)
+SMOOTHING = Field("how much probability is kept for unseen events; 0 for none", at_least=0)
 HISTORY = Field("longest string of past symbols in the basis", at_least=1, at_most=5)
 FUTURE = Field("longest string of next symbols in the basis", at_least=1, at_most=5)
 BASIS = Field(
@@ -156,7 +160,7 @@ WINDOW = Field(
     word=AUTO,
 )
 LAG = Field(
-    "a tag is chosen after seeing so many words behind its own, which for 2 needs trigrams or more; "
+    "a tag is chosen after seeing this many words after its own, which for 2 needs trigrams or more; "
     "auto: 1 where every word has a history, else 0",
     at_least=0,
     at_most=2,
@@ -183,7 +187,7 @@ SEED = Field("seed of the random start or of the order of the data", at_least=0)
 PASSES = Field("number of passes over the data", at_least=1)
 STEP = Field("longest step of an update", above=0)
 FIRST_STEP = Field("length of the first steps", above=0)
-MARGIN = Field("by how much every wrong part is made likelier while learning", at_least=0)
+MARGIN = Field("margin: by how much every wrong part is made likelier while learning", at_least=0)
 LEAST_SEEN = Field("features seen less often are left out", at_least=1)
 
 # Arcs, lists and tags.
@@ -200,9 +204,10 @@ RULE = Field(
     "reranker: margin, the step that mends a mistake with its loss; perceptron, a whole step for each mistake",
     choices=("margin", "perceptron"),
 )
-RATERS = Field("what rates trees besides the base parser, with commas")
+RATERS = Field("what rates trees besides the base parser, separated by commas")
 FEATS = Field("whether morphological features (FEATS) are learned with the tags, where the treebank has them")
-CLOSED = Field("words seen so often only get tags they were seen with", at_least=1)
+CLOSED = Field("words seen at least this often only get tags they were seen with", at_least=1)
 FREQUENT = Field(
-    "features seen so often are weighed for every tag, rarer ones for tags they were seen with", at_least=1
+    "features seen at least this often have a weight for every tag, rarer ones for tags they were seen with",
+    at_least=1,
 )

@@ -21,12 +21,13 @@ from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_clusters import WordClusters
-from latentgram.errors import DataError, ModelFileError, SettingError
+from latentgram.errors import DataError, ModelFileError, SettingError, a_or_an
 from latentgram.kinds.learners import Counting
 from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
 from latentgram.latent_tree.word_vectors import WordVectors
 from latentgram.learn.fit import fit
+from latentgram.progress import Progress
 from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.counting import read_arpa
 from latentgram.sequences.ngram import BackoffNGram
@@ -110,6 +111,7 @@ def read_automaton(
     strict: bool = False,
     order: int | None = None,
     memory: str | None = None,
+    progress: Progress | None = None,
 ) -> BackoffNGram:
     """An n-gram automaton: stored, from ARPA, from counts (stored or a table), or from text.
 
@@ -133,11 +135,11 @@ def read_automaton(
         return read_arpa(first, strict=strict)
     if not counted:
         least = 3 if learner.smoothing in (None, "none") else 1
-        counts = NGramCounts.read(files, order=order or 3, cutoff=least, memory=memory)
-        return fit(BackoffNGram, counts, by=learner)
+        counts = NGramCounts.read(files, order=order or 3, cutoff=least, memory=memory, progress=progress)
+        return fit(BackoffNGram, counts, by=learner, progress=progress)
     stored = load(first)
     if isinstance(stored, NGramCounts):
-        return fit(BackoffNGram, stored, by=learner)
+        return fit(BackoffNGram, stored, by=learner, progress=progress)
     if isinstance(stored, CompactNGram):
         stored = stored.expanded()
     if isinstance(stored, BackoffNGram):
@@ -148,7 +150,7 @@ def read_automaton(
     kind = find_kind(stored)
     hint = f": {kind.use}" if kind is not None and kind.use else ""
     name = type(stored).__name__
-    raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but one {name}{hint}")
+    raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but {a_or_an(name)}{hint}")
 
 
 def _refuse_smoothing(learner: Counting, file: str) -> None:

@@ -80,7 +80,7 @@ class Parser(Summarised):
                 f"there is no parser for a {type(self.model).__name__}; there is one for {parsed}"
             )
         if isinstance(self.decoder, str):
-            raise SettingError(f"a decoder is given as an object, such as lg.Goodman(), not as {self.decoder!r}")
+            raise SettingError(f"the decoder must be an object such as lg.Goodman(), got {self.decoder!r}")
         if self.pruning is None:
             return
         if not isinstance(self.pruning, Pruning):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from latentgram.kinds.learners import Spectral
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.draw import draw_trees
 from latentgram.lpcfg.model import LPCFG, Layout
+from latentgram.parallel import engine_for
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, table
 from latentgram.view.plots import line_plot
@@ -64,15 +66,17 @@ class Point:
         return float(self.states / max(self.sigma**2, 1e-9) / np.sqrt(self.trees))
 
 
-def reproduce(sizes: Sequence[int], states: Sequence[int], draws: int, progress: Progress) -> Results:
-    """Errors against M, σ and m, their slopes, a page and its pictures."""
+def reproduce(
+    sizes: Sequence[int], states: Sequence[int], draws: int, progress: Progress, *, n_jobs: int = 1
+) -> Results:
+    """Errors against M, σ and m, their slopes, a page and its pictures; workers share the draws of a setting."""
     few, middle = min(states), sizes[len(sizes) // 2]
     done: dict[tuple[int, int, float], tuple[float, float]] = {}
 
     def measured(*setting: int | float) -> tuple[float, float]:
         trees, m, contrast = int(setting[0]), int(setting[1]), float(setting[2])
         if (trees, m, contrast) not in done:
-            pairs = [measure(trees, m, contrast, draw) for draw in range(draws)]
+            pairs = list(engine_for(n_jobs).map(partial(measure, trees, m, contrast), range(draws)))
             error, sigma = np.mean(pairs, axis=0).tolist()
             done[trees, m, contrast] = error, sigma
             progress.step("grammars", len(done), None, error=error)

@@ -1,7 +1,8 @@
 """What the experiments of the papers share: learning and scoring on the parts of a treebank, tables and curves.
 
 Every choice is made on the development part; the test part is scored only when asked for, with the grammars
-chosen. Times are processor seconds of one core, from trees in memory to a grammar.
+chosen. Times are processor seconds of one core, from trees in memory to a grammar; `n_jobs` processes share the
+parsing alone, which is most of the work.
 """
 
 from __future__ import annotations
@@ -58,9 +59,13 @@ class Experiment(Generic[Grammar, Item]):
     GOLD_TAGS: ClassVar[bool] = False
 
     def __init__(
-        self, folder: Path, read: Callable[[Path], Treebank[Item]], progress: Progress | None = None
+        self,
+        folder: Path,
+        read: Callable[[Path], Treebank[Item]],
+        progress: Progress | None = None,
+        n_jobs: int = 1,
     ) -> None:
-        self.folder = folder
+        self.folder, self.n_jobs = folder, n_jobs
         self.read: Callable[[Path], Treebank[Item]] = read
         self.train: Treebank[Item] = self.part("train")
         self.dev: Treebank[Item] = self.part("dev")
@@ -82,7 +87,7 @@ class Experiment(Generic[Grammar, Item]):
     ) -> float:
         """The headline of the score on a part."""
         parser = Parser(grammar, decoder or self.DECODER, pruning=pruning)
-        return parser.evaluate(treebank, gold_tags=self.GOLD_TAGS).headline
+        return parser.evaluate(treebank, gold_tags=self.GOLD_TAGS, n_jobs=self.n_jobs).headline
 
     def score(self, grammar: Model, decoder: Decoder | None = None, pruning: Pruning | None = None) -> float:
         """The accuracy on the development part, which is told to who waits."""

@@ -52,8 +52,8 @@ class Luque2012(Experiment[HeadGrammar, DependencyTree]):
 
     PAPER, SUFFIX, FIGURE = "luque2012", "conllu", "uas"
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        super().__init__(folder, read_dependencies, progress)
+    def __init__(self, folder: Path, progress: Progress | None = None, n_jobs: int = 1) -> None:
+        super().__init__(folder, read_dependencies, progress, n_jobs)
         fit(SHAG, self.train[:20], by=Spectral(states=2))  # the first call of a kernel compiles it
 
     def figure_1(self) -> list[Row]:
@@ -126,9 +126,9 @@ class Luque2012(Experiment[HeadGrammar, DependencyTree]):
         return grammar, rows
 
 
-def reproduce(folder: Path, test: bool = False, progress: Progress | None = None) -> Results:
+def reproduce(folder: Path, test: bool = False, progress: Progress | None = None, *, n_jobs: int = 1) -> Results:
     """Run everything."""
-    work = Luque2012(folder, progress)
+    work = Luque2012(folder, progress, n_jobs)
     unlexical, lexical = work.figure_1(), work.figure_2()
     em = tuple(f"EM ({rounds})" for rounds in ROUNDS)
     chosen = [best(unlexical, name) for name in ("DET", "DET+F", "SPECTRAL (literal)", "SPECTRAL")]

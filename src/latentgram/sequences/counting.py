@@ -86,13 +86,17 @@ def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context)
 
 def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context) -> BackoffNGram:
     """The recipe: relative frequencies of counted n-grams, smoothed or in the reading that the settings name."""
-    del context
     if settings.smoothing == "none":
         return from_counts(counts, settings.reading)
     _refuse_others(counts)
     cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
     model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
-    automaton = from_arpa(pruned(model, settings.entropy) if settings.entropy else model)
+    context.progress.step("estimating", 1, 3)
+    if settings.entropy:
+        model = pruned(model, settings.entropy)
+    context.progress.step("estimating", 2, 3)
+    automaton = from_arpa(model)
+    context.progress.step("estimating", 3, 3)
     return replace(
         automaton, sentences=float(counts.sentences), classes=counts.classes, provenance=counts.provenance
     )

@@ -25,6 +25,7 @@ from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
+from latentgram.progress import Progress, Silent
 from latentgram.sequences.counting import from_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.smoothing import failure_weights
@@ -35,7 +36,9 @@ ROUNDS = 1000
 STILL = 1e-9
 
 
-def mix(models: Sequence[BackoffNGram], weights: Sequence[float]) -> BackoffNGram:
+def mix(
+    models: Sequence[BackoffNGram], weights: Sequence[float], *, progress: Progress | None = None
+) -> BackoffNGram:
     """One model from several under the failure reading (smoothed ones, and those of ARPA files), mixed by weights.
 
     >>> import latentgram as lg
@@ -51,11 +54,12 @@ def mix(models: Sequence[BackoffNGram], weights: Sequence[float]) -> BackoffNGra
     grams = [_union([model for model in models if model.order >= k], k, words) for k in _orders(models)]
     trie, rows = NGramTrie.of(grams, len(words))
     prob = np.zeros(len(trie))
-    for row, gram in zip(rows, grams, strict=True):
+    for order, (row, gram) in enumerate(zip(rows, grams, strict=True), 1):
         parts = [
             share * np.exp(_logprobs(model, gram, words)) for model, share in zip(models, shares, strict=True)
         ]
         prob[row] = np.sum(parts, axis=0)
+        (progress or Silent()).step("mixing orders", order, len(grams))
     with np.errstate(divide="ignore"):
         logprob = np.maximum(np.log10(prob), -99.0)
         backoff = np.maximum(np.log10(failure_weights(trie, prob)), -99.0)

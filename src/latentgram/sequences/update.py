@@ -27,6 +27,8 @@ from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
+from latentgram.parallel import engine_for
+from latentgram.progress import Progress, Silent
 from latentgram.sequences.em import Corpus, sentences_of
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.known_tags import TiedText
@@ -41,7 +43,13 @@ STEPS = 10_000
 
 
 def update_hmm(
-    model: HMM, sentences: Sequence[SentenceLike], weight: float | None = None, *, rounds: int = ROUNDS
+    model: HMM,
+    sentences: Sequence[SentenceLike],
+    weight: float | None = None,
+    *,
+    rounds: int = ROUNDS,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> HMM:
     """The model after some more sentences, with tags (`_` for one that is not known) or without.
 
@@ -71,13 +79,15 @@ def update_hmm(
     parameters, shape, old, apart = _grown(model, given, weight)
     tied = TiedText.of(given, Text(shape.words, _tokens(given, shape.words)), shape)
     corpus = Corpus.of(tied.text, tied.shape, model.order, segments=False)
-    for _ in range(rounds):
+    context = Context(engine_for(n_jobs), progress or Silent())
+    for number in range(1, rounds + 1):
         possible = (1.0 - LEAST) * parameters.transition + LEAST / len(shape.tags)
         least = np.maximum(parameters.emission, LEAST / len(shape.words))
-        fresh = tied.fold(corpus.expect(tied.spread(Parameters(possible, least)), Context()))
+        fresh = tied.fold(corpus.expect(tied.spread(Parameters(possible, least)), context))
         parameters = maximise(
             Expected(old.transition + fresh.transition, old.emission + fresh.emission), shape, Prior()
         )
+        context.progress.step("rounds", number, rounds)
     entries = old.emission + fresh.emission
     count = np.bincount(np.repeat(np.arange(len(shape.words)), np.diff(shape.start)), entries)
     seen = np.maximum(np.round(count), 1).astype(np.int64)

@@ -36,7 +36,7 @@ def read_tree(text: str, phrases: bool) -> AnyTree:
     tree = parse_tree(text)
     depth = max(accumulate((char == "(") - (char == ")") for char in text))
     if depth > LEVELS + 2 * len(tree):
-        raise DataError(f"the tree has {depth} levels over {len(tree)} words: chains so long are no phrases")
+        raise DataError(f"the tree has {depth} levels over {len(tree)} words: chains of this length are refused")
     return tree
 
 

@@ -97,7 +97,7 @@ def test_wrong_sums_are_mended_or_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("\\data\\", "data", "no ARPA file"),
+        ("\\data\\", "data", "not an ARPA file"),
         ("ngram 2=4", "ngram 3=4", r":3: expected 'ngram 2=COUNT'"),
         ("-0.30103 a b\n", "-0.30103 a\n", r":13: '-0.30103 a' is not a probability, 2 words"),
         ("-0.30103 a b", "0.3 a b", r":13: log probability 0.3"),

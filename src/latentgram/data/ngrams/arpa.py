@@ -72,7 +72,7 @@ def _read_header(lines: Iterator[tuple[int, str]], path: PathLike) -> list[int]:
         if line.strip() == "\\data\\":
             break
     else:
-        raise DataError("this is no ARPA file: it has no line \\data\\", path=path)
+        raise DataError("this is not an ARPA file: it has no line \\data\\", path=path)
     sizes: list[int] = []
     for number, line in lines:
         if not line.strip():

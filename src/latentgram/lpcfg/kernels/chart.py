@@ -9,7 +9,7 @@ children over the splits once, at m² each, and then contract once a parent, at 
 
 Every stage of coarse-to-fine parsing works on the same chart: `pack_chart` makes it from items and their joints,
 `prune_chart` keeps what a coarser grammar found probable. With all symbols in all cells the chart is the complete
-one, so the unpruned parser is the same code. Memory: 12 bytes a split and a parent; building costs the sum over
+one, so the unpruned parser is the same code. Memory: 12 bytes per split and parent; building costs the sum over
 (span, split point) of (items on the left) × (items on the right).
 """
 

@@ -35,7 +35,7 @@ def read_question(parser: Parser, kind: Kind, request: ParseRequest) -> Asked:
             "split it into sentences"
         )
     if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
-        raise DataError("the text holds half a character, which is no text")
+        raise DataError("the text contains half a character (a lone surrogate)")
     known = Constraints.read(request.fixes.model_dump()) or None
     return Asked(sentence, known, tuple(request.corrections), request.base, source, request.count)
 
