@@ -145,11 +145,23 @@ class Building:
     entropy: float | None = option(
         None, "Smoothed: prune n-grams whose loss lets the perplexity grow by a smaller share, as 1e-7."
     )
-    memory: str | None = option(None, "Text: count it by way of files, a piece of so much memory at a time.")
+    memory: str | None = option(
+        None, "Text: count it, and estimate an ARPA file, by way of files, so much memory at a time, as 2G."
+    )
+    temporary: Path | None = option(None, "Folder for these files; else the system's.")
     compact: int | None = option(
         None, "Pack the model for a small file, probabilities rounded to so many bits, as 10.", min=2, max=16
     )
     strict: bool = flag("--strict", "Refuse an ARPA file whose probabilities do not sum to one.")
+
+    @property
+    def estimates_arpa(self) -> bool:
+        """Whether a language model goes from text straight to an ARPA file."""
+        from latentgram.data.files import plain_suffix
+
+        counted = plain_suffix(self.file) in (".lg", ".arpa")
+        plain = self.compact is None and not self.strict and self.smoothing is not None
+        return plain and not counted and plain_suffix(self.output) == ".arpa"
 
 
 @app.command(no_args_is_help=True)
@@ -157,7 +169,7 @@ class Building:
 def build(asked: Building) -> None:
     """Make a back-off automaton, or with --smoothing a language model. The ending .arpa writes an ARPA file."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import progress, say
     from latentgram.learn.reading import read_automaton
 
     check_output(asked.output, asked.file)
@@ -168,7 +180,23 @@ def build(asked: Building) -> None:
         cutoff=tuple(least) if isinstance(least, list) else least,
         entropy=asked.entropy,
     )
-    model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory)
+    if asked.estimates_arpa:
+        with progress() as shown:
+            written = latentgram.write_language_model(
+                asked.file,
+                asked.output,
+                by=learner,
+                order=asked.order or 3,
+                memory=asked.memory,
+                temporary=asked.temporary,
+                progress=shown,
+            )
+        _tell_repairs(written.repairs)
+        say(written.summary())
+        return
+    model = read_automaton(
+        [asked.file], learner, asked.strict, asked.order, memory=asked.memory, temporary=asked.temporary
+    )
     _write(model, asked.output, asked.compact)
     _tell_repairs(model.repairs)
     say(model.summary())

@@ -90,12 +90,17 @@ def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context
     if settings.smoothing == "none":
         return from_counts(counts, settings.reading)
     _refuse_others(counts)
-    cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
-    model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
-    automaton = from_arpa(pruned(model, settings.entropy) if settings.entropy else model)
+    automaton = from_arpa(smoothed_model(counts, settings))
     return replace(
         automaton, sentences=float(counts.sentences), classes=counts.classes, provenance=counts.provenance
     )
+
+
+def smoothed_model(counts: NGramCounts, settings: CountingNGram) -> Arpa:
+    """The smoothed model of counts, pruned as the settings say."""
+    cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
+    model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
+    return pruned(model, settings.entropy) if settings.entropy else model
 
 
 def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram:
