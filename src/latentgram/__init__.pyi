@@ -79,6 +79,7 @@ from .parser.speed import measure_speed as measure_speed
 from .parser.suspects import find_suspects as find_suspects
 from .sequences.automaton import OperatorAutomaton as OperatorAutomaton
 from .sequences.counting import read_arpa as read_arpa
+from .sequences.estimation import write_language_model as write_language_model
 from .sequences.hmm import HMM as HMM
 from .sequences.mixing import mix as mix
 from .sequences.mixing import mixing_weights as mixing_weights

@@ -253,6 +253,18 @@ def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -
     assert (out / "accuracy-2x.svg").read_text().startswith("<svg")
 
 
+def test_a_language_model_in_bounded_memory_is_the_same_file(run: Run, folder: Path, tmp_path: Path) -> None:
+    plain, bounded = tmp_path / "plain.arpa", tmp_path / "bounded.arpa"
+    options = ["--smoothing", "kneser-ney", "--order", 4, "--cutoff", "1,1,2,2"]
+    assert run("ngram", "build", folder / "train.txt", "-o", plain, *options).status == 0
+    memory = ["--memory", "16M", "--temporary", tmp_path / "work"]
+    found = run("ngram", "build", folder / "train.txt", "-o", bounded, *options, *memory)
+    assert found.status == 0, found.err
+    assert "language model of order 4 with" in found.err
+    assert bounded.read_bytes() == plain.read_bytes()
+    assert not list((tmp_path / "work").iterdir())
+
+
 def test_tables_are_told_by_their_first_line(run: Run, folder: Path, tmp_path: Path) -> None:
     table, again, model = tmp_path / "c.counts", tmp_path / "c.tsv", tmp_path / "m.lg"
     assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0

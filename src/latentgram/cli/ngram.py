@@ -146,7 +146,10 @@ class Building:
     entropy: float | None = option(
         None, "Smoothed: prune n-grams whose removal raises the perplexity by a smaller share than this, as 1e-7."
     )
-    memory: str | None = option(None, "Text: count it with temporary files, using at most this much memory.")
+    memory: str | None = option(
+        None, "Text: count it, and estimate an ARPA file, with temporary files, using at most this much memory."
+    )
+    temporary: Path | None = option(None, "Folder for these files; by default the system's.")
     compact: int | None = option(
         None,
         "Pack the model into a small file, with probabilities rounded to this many bits, as 10.",
@@ -155,13 +158,22 @@ class Building:
     )
     strict: bool = flag("--strict", "Refuse an ARPA file whose probabilities do not sum to one.")
 
+    @property
+    def estimates_arpa(self) -> bool:
+        """Whether a language model goes from text straight to an ARPA file."""
+        from latentgram.data.files import plain_suffix
+
+        counted = plain_suffix(self.file) in (".lg", ".arpa")
+        plain = self.compact is None and not self.strict and self.smoothing is not None
+        return plain and not counted and plain_suffix(self.output) == ".arpa"
+
 
 @app.command(no_args_is_help=True)
 @command
 def build(asked: Building) -> None:
     """Make a back-off automaton, or with --smoothing a language model; an output named .arpa is an ARPA file."""
     import latentgram
-    from latentgram.cli.console import reading, say
+    from latentgram.cli.console import progress, reading, say
     from latentgram.learn.reading import read_automaton
 
     check_output(asked.output, asked.file)
@@ -172,8 +184,30 @@ def build(asked: Building) -> None:
         cutoff=tuple(least) if isinstance(least, list) else least,
         entropy=asked.entropy,
     )
+    if asked.estimates_arpa:
+        with progress() as shown:
+            written = latentgram.write_language_model(
+                asked.file,
+                asked.output,
+                by=learner,
+                order=asked.order or 3,
+                memory=asked.memory,
+                temporary=asked.temporary,
+                progress=shown,
+            )
+        _tell_repairs(written.repairs)
+        say(written.summary())
+        return
     with reading([asked.file]) as shown:
-        model = read_automaton([asked.file], learner, asked.strict, asked.order, asked.memory, shown)
+        model = read_automaton(
+            [asked.file],
+            learner,
+            asked.strict,
+            asked.order,
+            memory=asked.memory,
+            temporary=asked.temporary,
+            progress=shown,
+        )
     _write(model, asked.output, asked.compact)
     _tell_repairs(model.repairs)
     say(model.summary())

@@ -12,7 +12,16 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.kernels.words import FREE, GROUP, add_word, find_word, moved, number_words, write_rows
+from latentgram.data.kernels.words import (
+    FREE,
+    GROUP,
+    add_word,
+    find_word,
+    moved,
+    number_words,
+    write_entries,
+    write_rows,
+)
 
 BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """Blanks that are more than one byte; the others are known to the kernel."""
@@ -83,26 +92,43 @@ class WordTable:
 
 
 class RowWriter:
-    """Lines `w1 w2<TAB>count` of n-grams given as word numbers, the boundary at the beginning written `<s>`.
+    """Lines of n-grams given as word numbers, the boundary at the beginning of a longer one written `<s>`.
 
-    >>> RowWriter(["</s>", "a", "rose"], begin="<s>").lines(np.array([[0, 1], [1, 2]]), np.array([7, 10]))
-    '<s> a\\t7\\na rose\\t10\\n'
+    >>> writer = RowWriter(["</s>", "a", "rose"], begin="<s>")
+    >>> writer.lines(np.array([[0, 1], [1, 2]]), np.array([7, 10]))
+    b'<s> a\\t7\\na rose\\t10\\n'
+    >>> writer.entries(np.array([[0, 1]]), np.array([-0.5]), np.array([-1e-7]), np.array([True]))
+    b'-0.5\\t<s> a\\t-1e-07\\n'
     """
 
     def __init__(self, words: Iterable[str], begin: str) -> None:
-        names = [_bytes(word) for word in (*words, begin)]
+        names = [word.encode() for word in (*words, begin)]
         self._pool = np.frombuffer(b"".join(names), np.uint8)
         self._start = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
 
-    def lines(self, grams: NDArray[np.integer], counts: NDArray[np.integer]) -> str:
-        """The lines of n-grams of one order."""
+    def lines(self, grams: NDArray[np.integer], counts: NDArray[np.integer]) -> bytes:
+        """Lines `w1 w2<TAB>count` of n-grams of one order."""
+        spelled, out = self._prepared(grams, 20)
+        return out[: write_rows(spelled, np.asarray(counts, np.int64), self._pool, self._start, out)].tobytes()
+
+    def entries(
+        self,
+        grams: NDArray[np.integer],
+        logs: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        weighty: NDArray[np.bool_],
+    ) -> bytes:
+        """Lines `log<TAB>w1 w2<TAB>weight` with seven digits, the weight only where there is to be one."""
+        spelled, out = self._prepared(grams, 28)
+        return out[: write_entries(spelled, logs, weights, weighty, self._pool, self._start, out)].tobytes()
+
+    def _prepared(self, grams: NDArray[np.integer], more: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """The words to write, and room for them and for so many bytes more in each line."""
         spelled = np.array(grams, np.int64)
         if spelled.shape[1] > 1:
             spelled[spelled[:, 0] == 0, 0] = len(self._start) - 2
-        room = int(np.diff(self._start)[spelled].sum()) + len(spelled) * (spelled.shape[1] + 21)
-        out = np.empty(room, np.uint8)
-        size = write_rows(spelled, np.asarray(counts, np.int64), self._pool, self._start, out)
-        return out[:size].tobytes().decode("utf-8", "surrogatepass")
+        room = int(np.diff(self._start)[spelled].sum()) + len(spelled) * (spelled.shape[1] + 1 + more)
+        return spelled, np.empty(room, np.uint8)
 
 
 def _bytes(text: str) -> bytes:

@@ -30,6 +30,7 @@ from latentgram.learn.fit import fit
 from latentgram.progress import Progress
 from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.counting import read_arpa
+from latentgram.sequences.estimation import count_for_model
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.store import load
 
@@ -110,7 +111,9 @@ def read_automaton(
     learner: Counting | None = None,
     strict: bool = False,
     order: int | None = None,
+    *,
     memory: str | None = None,
+    temporary: Path | None = None,
     progress: Progress | None = None,
 ) -> BackoffNGram:
     """An n-gram automaton: stored, from ARPA, from counts (stored or a table), or from text.
@@ -134,8 +137,12 @@ def read_automaton(
         _refuse_smoothing(learner, first)
         return read_arpa(first, strict=strict)
     if not counted:
-        least = 3 if learner.smoothing in (None, "none") else 1
-        counts = NGramCounts.read(files, order=order or 3, cutoff=least, memory=memory, progress=progress)
+        if learner.smoothing in (None, "none"):
+            counts = NGramCounts.read(
+                files, order=order or 3, cutoff=3, memory=memory, temporary=temporary, progress=progress
+            )
+        else:
+            counts = count_for_model([str(file) for file in files], order or 3, memory, temporary, progress)
         return fit(BackoffNGram, counts, by=learner, progress=progress)
     stored = load(first)
     if isinstance(stored, NGramCounts):

@@ -148,10 +148,10 @@ def reproduce(
     for size, text in _corpora(brown, more, sizes):
         cutoff = 3 if text.size < 10_000_000 else 10
         comparison = Comparison(brown, text, f"{size}×", cutoff, iterations, progress)
-        runs += comparison.runs(wide=size == min(sizes), test=test)
+        runs += comparison.runs(wide=size == 1, test=test)
     wsj = Tagged.read(data / "tagged", "wsj-sample")
     words = Text.of(s.words for s in wsj.train)
-    for seen in (5, 3, 2):
+    for seen in (5, 3, 2) if 1 in sizes else ():
         comparison = Comparison(wsj, words, f"wsj-sample, {seen}", 2, iterations, progress, seen, PRIORS)
         runs += comparison.runs(wide=seen == 5, test=test)
     plots = {}
@@ -220,12 +220,12 @@ class Comparison:
         """All learners; `wide` adds the slower families and the reduction to classes."""
         learners = [partial(self.em, segments=segments) for segments in ((False, True) if wide else (False,))]
         learners.append(partial(self.ngram_em, "n-gram EM"))
+        learners.append(
+            partial(self.ngram_em, "n-gram EM, n_q = 2, classes", step=round_of(2), window=2, classes=True)
+        )
         if wide:
             learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
             learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
-            learners.append(
-                partial(self.ngram_em, "n-gram EM, n_q = 2, classes", step=round_of(2), window=2, classes=True)
-            )
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams, lag 2", order=5, lag=2))
             learners.append(partial(self.em, order=3))

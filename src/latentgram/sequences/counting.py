@@ -89,17 +89,20 @@ def count_backoff(counts: NGramCounts, settings: CountingNGram, context: Context
     if settings.smoothing == "none":
         return from_counts(counts, settings.reading)
     _refuse_others(counts)
-    cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
-    model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
-    context.progress.step("estimating", 1, 3)
-    if settings.entropy:
-        model = pruned(model, settings.entropy)
-    context.progress.step("estimating", 2, 3)
+    model = smoothed_model(counts, settings)
+    context.progress.step("estimating", 1, 2)
     automaton = from_arpa(model)
-    context.progress.step("estimating", 3, 3)
+    context.progress.step("estimating", 2, 2)
     return replace(
         automaton, sentences=float(counts.sentences), classes=counts.classes, provenance=counts.provenance
     )
+
+
+def smoothed_model(counts: NGramCounts, settings: CountingNGram) -> Arpa:
+    """The smoothed model of counts, pruned as the settings say."""
+    cutoffs = cutoffs_of(counts.order, settings.cutoff, all_bigrams=True)
+    model = smoothed(counts, settings.smoothing, cutoffs if max(cutoffs) > 1 else None)
+    return pruned(model, settings.entropy) if settings.entropy else model
 
 
 def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram:

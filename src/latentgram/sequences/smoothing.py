@@ -18,24 +18,40 @@ N the tokens that follow h, T how many different words do, and n_j how many n-gr
 
 Where the counts of counts give no sound discount (little text, counts with a cut-off) fixed ones are taken, and
 `repairs` says so. N-grams below `cutoffs` are left out after the estimation, as `lmplz --prune` does: their share
-goes to γ. Cost: a few passes over the n-grams in whole arrays; memory some 200 bytes for each at the peak, the
-automaton included.
+goes to γ.
+
+Order by order, one pass over the n-grams for the counts of counts and one for shares, weights and probabilities,
+some whole histories at a time: the columns (data/ngrams/columns.py) may lie on disk, and the estimate is the same
+to the last bit. In memory some 200 bytes for each n-gram at the peak, the automaton included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.ngrams.arpa import Arpa
+from latentgram.data.ngrams.arpa import LEAST_LOG, Arpa
+from latentgram.data.ngrams.columns import (
+    BLOCK,
+    Column,
+    Filled,
+    Gathered,
+    Held,
+    Numbers,
+    Rows,
+    Space,
+    blocks,
+    tally,
+)
 from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts
 from latentgram.data.ngrams.trie import NONE, NGramTrie
-from latentgram.data.text import BOUNDARY, END
+from latentgram.data.text import END
 from latentgram.errors import DataError, SettingError
+from latentgram.progress import Progress, Silent
 
 Floats = NDArray[np.float64]
 SMOOTHINGS = ("kneser-ney", "absolute", "katz", "witten-bell")
@@ -56,46 +72,275 @@ def smoothed(counts: NGramCounts, smoothing: str, cutoffs: Sequence[int] | None 
     >>> round(float(unigrams.sum()), 12), round(float(unigrams[model.words.index("<unk>")]), 4)
     (1.0, 0.0521)
     """
-    if smoothing not in SMOOTHINGS:
-        raise SettingError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
+    check_smoothing(smoothing)
     if counts.sentences < 1:
         raise DataError("the counts have no sentence boundary, so no sentence ever ends: count with boundaries")
     counts = with_unknown(counts)
-    estimate = _Estimate(counts)
-    share = {
-        "kneser-ney": estimate.kneser_ney,
-        "absolute": estimate.absolute,
-        "witten-bell": estimate.witten_bell,
-        "katz": estimate.katz,
-    }[smoothing]()
-    trie, rows = counts.trie, np.arange(len(counts.trie))
-    if cutoffs is not None:
-        rows = np.flatnonzero(_kept(counts, cutoffs))
-        trie, share = trie.restricted(rows), share[rows]
-    prob, gamma = backed_off(trie, share) if smoothing == "katz" else interpolated(trie, share)
-    with np.errstate(divide="ignore"):
-        logprob, backoff = np.log10(prob), np.maximum(np.log10(gamma), -99.0)
-    backoff[np.diff(trie.extension) == 0] = 0.0
+    trie = counts.trie
+    kept = None if cutoffs is None else _kept(counts, cutoffs)
+    estimate = estimated([_rows(counts, order, kept) for order in range(1, trie.order + 1)], smoothing, Space())
+    logprob = np.concatenate([logs(column.read(0, len(column))) for column in estimate.prob])
+    backoff = np.concatenate([logs(column.read(0, len(column)), LEAST_LOG) for column in estimate.weight])
+    if kept is not None:
+        rows = np.flatnonzero(kept)
+        trie, logprob, backoff = trie.restricted(rows), logprob[rows], backoff[rows]
     return Arpa(counts.words, trie, logprob, backoff, dict(counts.repairs) | estimate.repairs)
 
 
-def interpolated(trie: NGramTrie, share: Floats) -> tuple[Floats, Floats]:
-    """Probabilities and back-off weights of shares that every n-gram adds to what its lower history gives it."""
-    left = 1.0 - sums(trie, share)
-    gamma = np.maximum(left[1:], 0.0)
-    prob = share.copy()
-    prob[: trie.words] += max(float(left[0]), 0.0) / trie.words
-    for order in range(2, trie.order + 1):
-        level = slice(trie.level[order - 1], trie.level[order])
-        prob[level] += gamma[trie.prefix[level]] * prob[trie.suffix[level]]
-    return prob, gamma
+def check_smoothing(smoothing: str) -> None:
+    """Refuse a method that there is not."""
+    if smoothing not in SMOOTHINGS:
+        raise SettingError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
 
 
-def backed_off(trie: NGramTrie, share: Floats) -> tuple[Floats, Floats]:
-    """The same where an n-gram has its share and no more: the weights make every history sum to one."""
-    prob = share.copy()
-    prob[: trie.words] += max(1.0 - float(share[: trie.words].sum()), 0.0) / trie.words
-    return prob, failure_weights(trie, prob)
+def logs(values: Numbers, least: float = -np.inf) -> Floats:
+    """Logarithms to base 10, none below `least`."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(np.log10(values), least), np.float64)
+
+
+def _rows(counts: NGramCounts, order: int, kept: NDArray[np.bool_] | None) -> Rows:
+    """The columns of one order."""
+    trie = counts.trie
+    level = slice(trie.level[order - 1], trie.level[order])
+    below = trie.level[order - 2] if order > 1 else 0
+    prefix, suffix = (Held((part[level] - below).astype(np.int32)) for part in (trie.prefix, trie.suffix))
+    return Rows(prefix, suffix, Held(counts.count[level]), None if kept is None else Held(kept[level]))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Probabilities and back-off weights of the n-grams of each order, and what was mended on the way."""
+
+    prob: list[Filled]
+    weight: list[Filled]
+    repairs: dict[str, int]
+
+
+def estimated(levels: Sequence[Rows], smoothing: str, space: Space, progress: Progress | None = None) -> Estimate:
+    """The estimate of counted n-grams, order by order; the columns lie where `space` has them.
+
+    N-grams that are not kept have weights and probabilities that mean nothing.
+    """
+    method, shown = _METHODS[smoothing], progress or Silent()
+    words, top = len(levels[0]), len(levels)
+    prob: list[Filled] = []
+    weight: list[Filled] = []
+    repairs: dict[str, int] = {}
+    # Rows are sorted by words, so that those which begin a sentence are the first ones of each order.
+    initial = 1
+    for order, rows in enumerate(levels, 1):
+        own = method.by_histories and order < top
+        before, initial = initial, _first_from(rows.prefix, initial) if order > 1 else 1
+        raw = initial if order > 1 else 0
+        adjusted = _adjusted(rows, levels[order], raw, space, order) if own else rows.count
+        amounts = method.amounts(_histogram(adjusted))
+        if amounts is None:
+            amounts = method.fixed
+            repairs[_FIXED_NOTE] = repairs.get(_FIXED_NOTE, 0) + 1
+        prob.append(space.column(f"{order}.prob", np.float64, len(rows)))
+        if order == 1:
+            block = _Block.of_words(rows, adjusted, own)
+            share = method.share(block, amounts)
+            prob[0].add(share + max(1.0 - float(np.bincount(block.history, share)[0]), 0.0) / words)
+            continue
+        below = levels[order - 2]
+        lower = Gathered(prob[-2], rows.suffix, space)
+        weight.append(space.column(f"{order - 1}.weight", np.float64, len(below)))
+        for begin, end, first, last in _histories(rows.prefix, len(below)):
+            history = rows.prefix.read(begin, end).astype(np.int64) - first
+            seen = _Block(
+                history,
+                rows.count.read(begin, end).astype(np.float64),
+                below.count.read(first, last).astype(np.float64),
+                adjusted.read(begin, end).astype(np.float64),
+                np.arange(first, last) < (before if own else last),
+            )
+            share = method.share(seen, amounts)
+            lower_prob = lower.read(begin, end)
+            if rows.kept is not None:
+                kept = rows.kept.read(begin, end)
+                share, lower_prob = np.where(kept, share, 0.0), np.where(kept, lower_prob, 0.0)
+            left = np.maximum(1.0 - seen.sums(share), 0.0)
+            if method.backs_off:
+                followed = seen.sums(np.ones(len(share)) if rows.kept is None else kept) > 0
+                spare = np.maximum(1.0 - seen.sums(lower_prob), 1e-300)
+                weight[-1].add(np.where(followed, left / spare, 1.0))
+                prob[-1].add(share)
+            else:
+                weight[-1].add(left)
+                prob[-1].add(share + left[history] * lower_prob)
+            shown.step(f"estimating order {order}", end, len(rows))
+    weight.append(space.column(f"{top}.weight", np.float64, len(levels[-1])))
+    for begin, end in blocks(len(levels[-1])):
+        weight[-1].add(np.ones(end - begin))
+    return Estimate(prob, weight, repairs)
+
+
+def _histories(prefix: Column, histories: int) -> Iterator[tuple[int, int, int, int]]:
+    """Rows `begin : end` that extend the histories `first : last`, all of these; every history is in one part."""
+    begin, first, size = 0, 0, len(prefix)
+    while first < histories:
+        wanted, end, last = BLOCK, size, histories
+        while begin + wanted < size:
+            part = prefix.read(begin, begin + wanted)
+            if part[0] != part[-1]:
+                last = int(part[-1])
+                end = begin + int(np.searchsorted(part, last))
+                break
+            wanted *= 2  # a history with more extensions than a part has rows
+        yield begin, end, first, last
+        begin, first = end, last
+
+
+def _first_from(prefix: Column, bound: int) -> int:
+    """How many rows have a prefix below a bound; rows are sorted by prefix."""
+    low, high = 0, len(prefix)
+    while low < high:
+        middle = (low + high) // 2
+        if int(prefix.read(middle, middle + 1)[0]) < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _adjusted(rows: Rows, above: Rows, raw: int, space: Space, order: int) -> Column:
+    """Kneser–Ney's counts below the highest order: different words before; of the first `raw` rows the count.
+
+    What was counted but stands behind no word (counts with a cut-off) has one.
+    """
+    before = tally(above.suffix, len(rows), space)
+    adjusted = space.column(f"{order}.adjusted", np.int64, len(rows))
+    for begin, end in blocks(len(rows)):
+        count, different = rows.count.read(begin, end), before.read(begin, end)
+        plain = np.arange(begin, end) < raw
+        adjusted.add(np.where(plain, count, np.maximum(different, np.minimum(count, 1))))
+    return adjusted
+
+
+def _histogram(count: Column) -> Floats:
+    """How many n-grams have the counts 0 to KATZ_MOST + 1."""
+    size = KATZ_MOST + 2
+    total = np.zeros(size + 1)
+    for begin, end in blocks(len(count)):
+        total += np.bincount(_upto(count.read(begin, end), size), minlength=size + 1)
+    return total[:size]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some histories and all their extensions."""
+
+    history: NDArray[np.int64]
+    """[rows] the history of each."""
+    count: Floats
+    """[rows]"""
+    of_history: Floats
+    """[histories] how often they were counted themselves."""
+    adjusted: Floats
+    """[rows] the counts that Kneser–Ney takes."""
+    by_tokens: NDArray[np.bool_]
+    """[histories] whether these are counts of tokens."""
+
+    @classmethod
+    def of_words(cls, rows: Rows, adjusted: Column, own: bool) -> _Block:
+        """All words: the extensions of the empty history."""
+        size = len(rows)
+        count, taken = (column.read(0, size).astype(np.float64) for column in (rows.count, adjusted))
+        return cls(np.zeros(size, np.int64), count, np.zeros(1), taken, np.array([not own]))
+
+    def sums(self, values: Numbers) -> Floats:
+        """[histories] what their extensions sum to."""
+        return np.asarray(np.bincount(self.history, values, minlength=len(self.of_history)), np.float64)
+
+    def tokens(self) -> Floats:
+        """[histories] the tokens that follow: those of n-grams that fell below a cut-off of the counts do, too."""
+        return np.maximum(self.sums(self.count), self.of_history)
+
+    def shares(self, amount: Floats, total: Floats) -> Floats:
+        """[rows] an amount of each row as a share of its history's total."""
+        return np.asarray(amount / np.maximum(total, 1e-300)[self.history])
+
+
+@dataclass(frozen=True)
+class _Method:
+    """How n-grams get shares of their history."""
+
+    share: Callable[[_Block, Floats], Floats]
+    amounts: Callable[[Floats], Floats | None]
+    """What is taken from counts, by how many n-grams have each; None where they do not say."""
+    fixed: Floats
+    by_histories: bool = False
+    """Whether the lower orders count different histories."""
+    backs_off: bool = False
+    """Whether an n-gram has its share and no more, and backing off is for those that were not seen."""
+
+
+def _kneser_ney(block: _Block, discount: Floats) -> Floats:
+    total = block.sums(block.adjusted)
+    # A history all of whose extensions are counted by tokens has lost those below a cut-off.
+    total = np.where(block.by_tokens, np.maximum(total, block.tokens()), total)
+    return block.shares(block.adjusted - discount[_upto(block.adjusted, 3)], total)
+
+
+def _discounts(n: Floats) -> Floats | None:
+    """D of adjusted counts 0, 1, 2 and 3 or more."""
+    if not n[1:4].all():
+        return None
+    ratio = n[1] / (n[1] + 2.0 * n[2])
+    amounts = np.array([0.0, *(j - (j + 1) * ratio * n[j + 1] / n[j] for j in (1, 2, 3))])
+    return amounts if (amounts >= 0).all() and (amounts <= np.arange(4)).all() else None
+
+
+def _absolute(block: _Block, discount: Floats) -> Floats:
+    return block.shares(block.count - np.minimum(block.count, discount[1]), block.tokens())
+
+
+def _one_discount(n: Floats) -> Floats | None:
+    return np.array([0.0, n[1] / (n[1] + 2.0 * n[2])]) if n[1] else None
+
+
+def _witten_bell(block: _Block, _: Floats) -> Floats:
+    """As much is kept for new words as there were different ones."""
+    return block.shares(block.count, block.tokens() + block.sums(block.count > 0))
+
+
+def _katz(block: _Block, factor: Floats) -> Floats:
+    tokens = block.tokens()
+    share = block.shares(block.count * factor[_upto(block.count, KATZ_MOST + 1)], tokens)
+    # Where only large counts follow a history nothing is left for new words: one token more leaves some.
+    spent = block.sums(share) > 1.0 - 1e-9
+    return np.where(spent[block.history], block.shares(block.count, tokens + 1.0), share)
+
+
+def _good_turing(n: Floats) -> Floats | None:
+    """d of counts 0 to `KATZ_MOST`, and 1 for larger ones."""
+    if not n[1:].all():
+        return None
+    large = (KATZ_MOST + 1) * n[KATZ_MOST + 1] / n[1]
+    if large >= 1.0:
+        return None
+    j = np.arange(1, KATZ_MOST + 1)
+    factors = ((j + 1) * n[2:] / (j * n[1:-1]) - large) / (1.0 - large)
+    return np.array([1.0, *factors, 1.0]) if (factors > 0).all() and (factors <= 1).all() else None
+
+
+def _none(_: Floats) -> Floats:
+    return np.zeros(0)
+
+
+_METHODS = {
+    "kneser-ney": _Method(_kneser_ney, _discounts, FIXED, by_histories=True),
+    "absolute": _Method(_absolute, _one_discount, FIXED),
+    "katz": _Method(_katz, _good_turing, FIXED_KATZ, backs_off=True),
+    "witten-bell": _Method(_witten_bell, _none, FIXED),
+}
+
+
+def _upto(count: Numbers, most: int) -> NDArray[np.int64]:
+    """Counts as whole numbers, large ones as `most`."""
+    return np.minimum(count, most).astype(np.int64)
 
 
 def failure_weights(trie: NGramTrie, prob: Floats) -> Floats:
@@ -137,101 +382,3 @@ def _kept(counts: NGramCounts, cutoffs: Sequence[int]) -> NDArray[np.bool_]:
     kept = counts.count >= np.repeat(np.asarray(cutoffs), np.diff(trie.level))
     kept[: trie.words] = True
     return trie.closed(kept)
-
-
-class _Estimate:
-    """What the methods ask of the counts; every method returns the share of each n-gram in its history."""
-
-    def __init__(self, counts: NGramCounts) -> None:
-        self.trie = counts.trie
-        self.count = counts.count.astype(np.float64)
-        self.repairs: dict[str, int] = {}
-        # Tokens of n-grams that fell below a cut-off of the counts still followed their history.
-        self.tokens = np.maximum(sums(self.trie, self.count), np.append(0.0, self.count))
-
-    def kneser_ney(self) -> Floats:
-        """Modified Kneser–Ney."""
-        trie = self.trie
-        first = np.where(trie.prefix < 0, trie.word, 0)
-        for order in range(2, trie.order + 1):
-            level = slice(trie.level[order - 1], trie.level[order])
-            first[level] = first[trie.prefix[level]]
-        raw = first == BOUNDARY
-        raw[: trie.words] = trie.order == 1
-        raw[trie.level[-2] :] = True
-        before = np.bincount(trie.suffix[trie.words :], minlength=len(trie))
-        adjusted = np.where(raw, self.count, np.maximum(before, np.minimum(self.count, 1)))
-        total = sums(trie, adjusted)
-        # A history all of whose extensions are counted by tokens has lost those below a cut-off.
-        counted = np.bincount(trie.prefix + 1, ~raw, minlength=len(trie) + 1) == 0
-        total = np.where(counted, np.maximum(total, self.tokens), total)
-        discount = np.concatenate(
-            [self._discounts(adjusted[level])[_upto(adjusted[level], 3)] for level in self._levels()]
-        )
-        return self._share(adjusted - discount, total)
-
-    def absolute(self) -> Floats:
-        """Absolute discounting, one discount per order."""
-        taken = []
-        for level in self._levels():
-            ones, twos = ((self.count[level] == j).sum() for j in (1, 2))
-            if not ones:
-                self._note()
-            amount = ones / (ones + 2.0 * twos) if ones else FIXED[1]
-            taken.append(np.minimum(self.count[level], amount))
-        return self._share(self.count - np.concatenate(taken), self.tokens)
-
-    def witten_bell(self) -> Floats:
-        """Witten–Bell: as much is kept for new words as there were different ones."""
-        different = sums(self.trie, (self.count > 0).astype(np.float64))
-        return self._share(self.count, self.tokens + different)
-
-    def katz(self) -> Floats:
-        """Katz with Good–Turing discounts."""
-        factor = np.concatenate(
-            [
-                self._katz_factors(self.count[level])[_upto(self.count[level], KATZ_MOST + 1)]
-                for level in self._levels()
-            ]
-        )
-        share = self._share(self.count * factor, self.tokens)
-        # Where only large counts follow a history nothing is left for new words: one token more leaves some.
-        spent = sums(self.trie, share) > 1.0 - 1e-9
-        return np.where(spent[self.trie.prefix + 1], self._share(self.count, self.tokens + 1.0), share)
-
-    def _levels(self) -> list[slice]:
-        return [slice(begin, end) for begin, end in zip(self.trie.level[:-1], self.trie.level[1:], strict=True)]
-
-    def _share(self, amount: Floats, total: Floats) -> Floats:
-        return np.asarray(amount / np.maximum(total, 1e-300)[self.trie.prefix + 1])
-
-    def _note(self) -> None:
-        self.repairs[_FIXED_NOTE] = self.repairs.get(_FIXED_NOTE, 0) + 1
-
-    def _discounts(self, adjusted: Floats) -> Floats:
-        """D of adjusted counts 0, 1, 2 and 3 or more, for one order."""
-        n = [int((adjusted == j).sum()) for j in range(5)]
-        if n[1] and n[2] and n[3]:
-            ratio = n[1] / (n[1] + 2.0 * n[2])
-            amounts = np.array([0.0, *(j - (j + 1) * ratio * n[j + 1] / n[j] for j in (1, 2, 3))])
-            if (amounts >= 0).all() and (amounts <= np.arange(4)).all():
-                return amounts
-        self._note()
-        return FIXED
-
-    def _katz_factors(self, count: Floats) -> Floats:
-        """d of counts 0 to `KATZ_MOST`, and 1 for larger ones, for one order."""
-        n = np.array([(count == j).sum() for j in range(KATZ_MOST + 2)], np.float64)
-        if n[1:].all():
-            large = (KATZ_MOST + 1) * n[KATZ_MOST + 1] / n[1]
-            j = np.arange(1, KATZ_MOST + 1)
-            factors = ((j + 1) * n[2:] / (j * n[1:-1]) - large) / (1.0 - large)
-            if large < 1.0 and (factors > 0).all() and (factors <= 1).all():
-                return np.array([1.0, *factors, 1.0])
-        self._note()
-        return FIXED_KATZ
-
-
-def _upto(count: Floats, most: int) -> NDArray[np.int64]:
-    """Counts as whole numbers, large ones as `most`."""
-    return np.minimum(count, most).astype(np.int64)

@@ -1,6 +1,8 @@
 """Counts by way of files against counts in memory, and what is left behind when they fail."""
 
 import errno
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from latentgram.data.ngrams import external
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.ngrams.external import memory_size, write_counts
+from latentgram.data.ngrams.kernels import _sort, count_sorted
 from latentgram.data.ngrams.tables import write_table
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
@@ -104,3 +107,37 @@ def test_what_does_not_fit_is_refused(tiny: None, tmp_path: Path, monkeypatch: p
         write_counts(file, tmp_path / "table", memory=SMALL, order=3, cutoff=[1, 3, 2])
     with pytest.raises(DataError, match="no temporary files can be made here"):
         NGramCounts.read(file, memory=SMALL, temporary=file)
+
+
+@given(st.lists(st.integers(0, 3), max_size=60), st.integers(0, 2**32))
+def test_sorted_counting_against_a_dictionary(words: list[int], seed: int) -> None:
+    """Trigrams of positions whose bigrams are known by other numbers, some of them not at all."""
+    tokens = np.array([0, *words, 0], np.int32)
+    pairs = sorted({(int(a), int(b)) for a, b in pairwise(tokens)})
+    at = np.array([-1, *(pairs.index((int(a), int(b))) for a, b in pairwise(tokens))], np.int32)
+    kept = np.random.default_rng(seed).random(len(pairs)) < 0.7
+    place = np.where(kept, np.cumsum(kept) * 3, -1).astype(np.int32)
+    expected: Counter[tuple[int, int]] = Counter()
+    suffix_of = {}
+    for i in range(2, len(tokens)):
+        if place[at[i - 1]] >= 0 and place[at[i]] >= 0 and tokens[i - 1] != 0:
+            gram = int(place[at[i - 1]]), int(tokens[i])
+            expected[gram] += 1
+            suffix_of[gram] = int(place[at[i]])
+    number, key, count, suffix = count_sorted(tokens, at, place)
+    grams = [(int(k) >> 32, int(k) & 0xFFFFFFFF) for k in key]
+    assert grams == sorted(expected)
+    assert count.tolist() == [expected[gram] for gram in grams]
+    assert suffix.tolist() == [suffix_of[gram] for gram in grams]
+    for i in range(2, len(tokens)):
+        if number[i] >= 0:
+            assert grams[number[i]] == (place[at[i - 1]], tokens[i])
+    assert (number >= 0).sum() == sum(expected.values())
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 15, 16, 17, 31, 64, 1000])
+def test_parts_of_an_array_are_sorted(size: int) -> None:
+    values = np.random.default_rng(size).integers(0, 50, size + 4)
+    expected = np.concatenate([values[:2], np.sort(values[2 : 2 + size]), values[2 + size :]])
+    _sort(values, 2, 2 + size)
+    np.testing.assert_array_equal(values, expected)

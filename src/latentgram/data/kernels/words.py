@@ -14,6 +14,9 @@ from latentgram.compiling import njit
 
 GROUP = 32
 FREE = -1
+LARGEST = 16
+_POWERS = 10.0 ** np.arange(LARGEST + 7)
+"""Powers of ten, all of them exact."""
 _OFFSET, _PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
@@ -146,20 +149,96 @@ def write_digits(number, least, out, size):
 
 
 @njit()
+def _write_words(gram, pool, start, out, size):
+    """Write words with spaces between them; where they end. Word n is `pool[start[n] : start[n + 1]]`."""
+    for column in range(gram.size):
+        if column > 0:
+            out[size] = 32
+            size += 1
+        for i in range(start[gram[column]], start[gram[column] + 1]):
+            out[size] = pool[i]
+            size += 1
+    return size
+
+
+@njit()
 def write_rows(grams, counts, pool, start, out):
-    """Write lines `w1 w2<TAB>count` as bytes; how many. Word n has the bytes `pool[start[n] : start[n + 1]]`."""
+    """Write lines `w1 w2<TAB>count` as bytes; how many."""
     size = 0
     for row in range(grams.shape[0]):
-        for column in range(grams.shape[1]):
-            if column > 0:
-                out[size] = 32
-                size += 1
-            for i in range(start[grams[row, column]], start[grams[row, column] + 1]):
-                out[size] = pool[i]
-                size += 1
+        size = _write_words(grams[row], pool, start, out, size)
         out[size] = 9
+        size = write_digits(counts[row], 1, out, size + 1)
+        out[size] = 10
         size += 1
-        size = write_digits(counts[row], 1, out, size)
+    return size
+
+
+@njit()
+def _write_number(value, out, size):
+    """Write a number with seven significant digits, as `%.7g` does; where it ends. At most 13 bytes.
+
+    What is nearer to 0 than 10^-LARGEST is written as 0; it must not be larger than 10^LARGEST.
+    """
+    if -value * _POWERS[LARGEST] >= 1.0:
+        out[size] = 45
+        size += 1
+    value = abs(value)
+    if value * _POWERS[LARGEST] < 1.0:
+        out[size] = 48
+        return size + 1
+    exponent = 0
+    while value >= _POWERS[exponent + 1]:
+        exponent += 1
+    while value * _POWERS[-exponent] < 1.0:
+        exponent -= 1
+    scale = 6 - exponent
+    digits = np.int64(np.rint(value * _POWERS[scale] if scale >= 0 else value / _POWERS[-scale]))
+    if digits == 10_000_000:
+        digits //= 10
+        exponent += 1
+    length = 7
+    while digits % 10 == 0:
+        digits //= 10
+        length -= 1
+    # The decimal point stands behind `before` digits.
+    plain = -5 < exponent < 7
+    before = exponent + 1 if plain else 1
+    if before < 1:
+        out[size], out[size + 1] = 48, 46
+        size += 2
+        for _ in range(-before):
+            out[size] = 48
+            size += 1
+        size = write_digits(digits, 1, out, size)
+    elif before >= length:
+        for _ in range(before - length):
+            digits *= 10
+        size = write_digits(digits, 1, out, size)
+    else:
+        size = write_digits(digits, 1, out, size)
+        for k in range(size, size - length + before, -1):
+            out[k] = out[k - 1]
+        out[size - length + before] = 46
+        size += 1
+    if not plain:
+        out[size], out[size + 1] = 101, 45 if exponent < 0 else 43
+        size += 2
+        size = write_digits(abs(exponent), 2, out, size)
+    return size
+
+
+@njit()
+def write_entries(grams, logs, weights, weighty, pool, start, out):
+    """Write lines `log<TAB>w1 w2`, and `<TAB>weight` behind those that are `weighty`, as bytes; how many."""
+    size = 0
+    for row in range(grams.shape[0]):
+        size = _write_number(logs[row], out, size)
+        out[size] = 9
+        size = _write_words(grams[row], pool, start, out, size + 1)
+        if weighty[row]:
+            out[size] = 9
+            size = _write_number(weights[row], out, size + 1)
         out[size] = 10
         size += 1
     return size

@@ -14,19 +14,23 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, read_lines, whole_number, write_text
+from latentgram.data.files import PathLike, read_lines, whole_number, write_bytes
+from latentgram.data.ngrams.columns import blocks
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
+from latentgram.data.word_table import RowWriter
 from latentgram.errors import DataError
 
 Floats = NDArray[np.float64]
+LEAST_LOG = -99.0
+"""What these files write for log 0."""
 
 
 @dataclass(frozen=True)
@@ -187,26 +191,38 @@ def _assemble(words: Alphabet, place: NDArray[np.int32], sections: list[_Section
 
 def write_arpa(arpa: Arpa, path: PathLike) -> None:
     """Write a model with seven digits; the last order has no back-off weights."""
-    trie, symbols = arpa.trie, arpa.words.symbols
-    refuse_blanks(symbols, "an ARPA file")
-    with write_text(path) as out:
-        out.write("\\data\\\n")
-        for order in range(1, trie.order + 1):
-            size = int(trie.level[order] - trie.level[order - 1]) + (order == 1)
-            out.write(f"ngram {order}={size}\n")
-        for order in range(1, trie.order + 1):
-            out.write(f"\n\\{order}-grams:\n")
-            begin, end = int(trie.level[order - 1]), int(trie.level[order])
-            rows = zip(
-                trie.grams(order).tolist(), arpa.logprob[begin:end].tolist(),
-                arpa.backoff[begin:end].tolist(), strict=True,
-            )  # fmt: skip
-            for gram, value, weight in rows:
-                names = [symbols[i] for i in gram]
-                if order == 1 and gram[0] == BOUNDARY:
-                    out.write(f"-99\t{BEGIN}\t{weight:.7g}\n{value:.7g}\t{END}\n")
-                    continue
-                names[0] = BEGIN if order > 1 and gram[0] == BOUNDARY else names[0]
-                tail = "" if order == trie.order or gram[-1] == BOUNDARY else f"\t{weight:.7g}"
-                out.write(f"{value:.7g}\t{' '.join(names)}{tail}\n")
-        out.write("\n\\end\\\n")
+    trie = arpa.trie
+
+    def entries(order: int) -> Iterator[Entries]:
+        grams = trie.grams(order)
+        first = int(trie.level[order - 1])
+        for begin, end in blocks(len(grams)):
+            rows = slice(first + begin, first + end)
+            yield grams[begin:end], arpa.logprob[rows], arpa.backoff[rows]
+
+    write_entries(arpa.words, np.diff(trie.level).tolist(), entries, path)
+
+
+Entries = tuple[NDArray[np.integer], Floats, Floats]
+"""Some n-grams of one order as word numbers, their log₁₀ probabilities and their back-off weights."""
+
+
+def write_entries(
+    words: Alphabet, sizes: Sequence[int], entries: Callable[[int], Iterator[Entries]], path: PathLike
+) -> None:
+    """Write an ARPA file of `entries(order)`, of which there are `sizes[order - 1]`, some at a time."""
+    refuse_blanks(words.symbols, "an ARPA file")
+    writer = RowWriter(words, BEGIN)
+    with write_bytes(path) as out:
+        out.write(b"\\data\\\n")
+        for order, size in enumerate(sizes, 1):
+            out.write(b"ngram %d=%d\n" % (order, size + (order == 1)))
+        for order in range(1, len(sizes) + 1):
+            out.write(b"\n\\%d-grams:\n" % order)
+            for grams, logs, weights in entries(order):
+                weighty = np.full(len(grams), order < len(sizes)) & (grams[:, -1] != BOUNDARY)
+                if order == 1 and len(grams) and grams[0, 0] == BOUNDARY:
+                    # One symbol for both boundaries: it has the back-off weight of <s>.
+                    out.write(f"-99\t{BEGIN}\t{weights[0]:.7g}\n".encode())
+                out.write(writer.entries(grams, np.maximum(logs, LEAST_LOG), weights, weighty))
+        out.write(b"\n\\end\\\n")

@@ -7,7 +7,7 @@ n-gram that ends there, from which the next order is counted. So the a-priori ru
 is too rare in all of it is never looked up as part of something longer.
 
 Memory: `memory` for a piece, and the n-grams that are kept (20 bytes each, about 60 while they are put together).
-Disk: 8 bytes per token, 16 for each n-gram of each run of one order, 16 for each n-gram kept. The result is that
+Disk: 8 bytes per token, 20 for each n-gram of each run of one order, 20 for each n-gram kept. The result is that
 of `NGramCounts.of`. Tables can be written straight from the disk: not even what is kept need fit into memory.
 """
 
@@ -25,9 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand, metered, write_text
-from latentgram.data.ngrams.counts import Level, NGramCounts, cutoffs_of, frequent_words, unigrams
-from latentgram.data.ngrams.kernels import count_extensions, without_rare
+from latentgram.data.files import PathLike, expand, metered, write_bytes
+from latentgram.data.ngrams.columns import Rows, Stored
+from latentgram.data.ngrams.counts import UNKNOWN, Level, NGramCounts, cutoffs_of, frequent_words, unigrams
+from latentgram.data.ngrams.kernels import count_extensions, count_sorted, without_rare
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BEGIN, BOUNDARY, END, encoded_blocks, sorted_words
@@ -74,15 +75,20 @@ def count_files(
     temporary: PathLike | None = None,
     dictionary: TagDictionary | None = None,
     progress: Progress | None = None,
+    row_bytes: int | None = None,
+    advice: str = "give more, raise the cut-offs, or write them as a table",
 ) -> NGramCounts:
-    """`NGramCounts.read` by way of files in the folder `temporary`, which are gone when it returns or fails."""
+    """`NGramCounts.read` by way of files in the folder `temporary`, which are gone when it returns or fails.
+
+    What is kept is refused if its n-grams need more memory, `row_bytes` each.
+    """
     budget = memory_size(memory)
-    with _merged(paths, budget, temporary, cutoffs, dictionary, progress or Silent()) as merged:
+    with merged_counts(paths, budget, temporary, cutoffs, dictionary, progress or Silent()) as merged:
         rows = sum(len(level) for level in merged.levels)
-        if rows * ROW_BYTES > budget:
+        needed = rows * (row_bytes or ROW_BYTES)
+        if needed > budget:
             raise SettingError(
-                f"the {rows:,} n-grams that reach their cut-off need {rows * ROW_BYTES / 2**30:.1f}G of memory; "
-                "give more, raise the cut-offs, or write them as a table"
+                f"the {rows:,} n-grams that reach their cut-off need {needed / 2**30:.1f}G of memory; {advice}"
             )
         levels = merged.read_levels()
     return NGramCounts.of_levels(merged.words, levels, cutoffs, merged.classes, merged.provenance)
@@ -107,7 +113,10 @@ def write_counts(
     if list(cutoffs[1:]) != sorted(cutoffs[1:]):
         raise SettingError(f"cut-offs that fall with the order ({cutoffs}) cannot be written straight to a table")
     shown = progress or Silent()
-    with _merged(paths, memory_size(memory), temporary, cutoffs, None, shown) as merged, write_text(output) as out:
+    with (
+        merged_counts(paths, memory_size(memory), temporary, cutoffs, None, shown) as merged,
+        write_bytes(output) as out,
+    ):
         total = sum(len(level) for level in merged.levels)
         written, writer = 0, RowWriter(merged.words, BEGIN)
         for level in merged.levels:
@@ -119,43 +128,35 @@ def write_counts(
 
 
 @dataclass(frozen=True)
-class _Merged:
+class Merged:
     """All n-grams that reach their cut-off, on disk, and what else makes up `NGramCounts`."""
 
     words: Alphabet
     classes: WordClasses | None
     provenance: Provenance
-    levels: list[_MergedLevel]
+    levels: list[MergedLevel]
 
     def read_levels(self) -> list[Level]:
-        """The same in memory, each n-gram with its suffix.
-
-        The suffix of (prefix p, word w) is the n-gram (suffix of p, w), found among the keys one order lower.
-        """
+        """The same in memory."""
         levels = [unigrams(self.levels[0].counts())]
-        keys = np.arange(len(levels[0].counts), dtype=np.int64)
         for level in self.levels[1:]:
-            own, count = level.keys(), level.counts()
-            prefix, word = (own >> 32).astype(np.int32), (own & 0xFFFFFFFF).astype(np.int32)
-            below = levels[-1]
-            wanted = (
-                word.astype(np.int64) if len(levels) == 1 else (below.suffix[prefix].astype(np.int64) << 32) | word
-            )
-            levels.append(Level(prefix, word, np.searchsorted(keys, wanted).astype(np.int32), count))
-            keys = own
+            key, suffix = level.keys(), np.fromfile(level.suffix_file, np.int32)
+            prefix, word = (key >> 32).astype(np.int32), (key & 0xFFFFFFFF).astype(np.int32)
+            levels.append(Level(prefix, word, suffix, level.counts()))
         return levels
 
 
 @contextmanager
-def _merged(
+def merged_counts(
     paths: PathLike | Iterable[PathLike],
     memory: int,
     temporary: PathLike | None,
     cutoffs: tuple[int, ...],
     dictionary: TagDictionary | None,
     progress: Progress,
-) -> Iterator[_Merged]:
-    """Read, count and merge in a folder that is removed at the end, whatever happens."""
+    unknown: bool = False,
+) -> Iterator[Merged]:
+    """Read, count and merge in a folder that is removed at the end, whatever happens; with `<unk>` if asked."""
     with _workplace(temporary) as folder:
         paths = expand(paths)
         seen, count, size = _number_words(paths, folder / "text", progress)
@@ -171,6 +172,9 @@ def _merged(
         if cutoffs[0] > 1:
             final, frequent = frequent_words(final, np.bincount(onward, sums, minlength=len(final)), cutoffs[0])
             onward = frequent[onward]
+        if unknown and UNKNOWN not in final:
+            final, moved = Alphabet((END, *sorted((*final.symbols[1:], UNKNOWN)))), final
+            onward = final.encode(moved.symbols)[onward]
         seal = hashlib.sha256("\n".join(words.symbols).encode())
         pieces: list[_Piece] = []
         for tokens in _cut(folder / "text", max(memory // TOKEN_BYTES, LEAST_PIECE)):
@@ -180,7 +184,7 @@ def _merged(
         (folder / "text").unlink()
         single = np.bincount(onward, sums, minlength=len(final)).astype(np.int64)
         single[BOUNDARY] -= 1  # the boundary before the first sentence ends none
-        levels = [_MergedLevel.of_words(folder, single)]
+        levels = [MergedLevel.of_words(folder, single)]
         for k in range(2, len(cutoffs) + 1):
             least, extended = min(cutoffs[k - 1 :]), min(cutoffs[k:], default=0)
             for done, piece in enumerate(pieces, 1):
@@ -191,15 +195,15 @@ def _merged(
                 progress.step(f"counting order {k}", done, len(pieces))
             levels.append(_merge_runs(pieces, levels[-1], least, extended, memory, progress))
         provenance = Provenance(data_digest=seal.hexdigest(), data_size=size - int(count[BOUNDARY]))
-        yield _Merged(final, classes, provenance, levels)
+        yield Merged(final, classes, provenance, levels)
 
 
 @dataclass(frozen=True)
 class _Piece:
     """A piece of text on disk, which n-gram ends at each token, and the run of these n-grams.
 
-    A run has the sorted keys of the n-grams and their counts. The key of an n-gram is (number of its prefix among
-    the merged n-grams one order lower, word): 64 bits whatever the order.
+    A run has the sorted keys of the n-grams, their counts and suffixes. The key of an n-gram is (number of its
+    prefix among the merged n-grams one order lower, word): 64 bits whatever the order.
     """
 
     folder: Path
@@ -220,31 +224,32 @@ class _Piece:
     def count_pairs(self, single: NDArray[np.int64], least: int) -> None:
         """Make the run of bigrams whose words occur often enough."""
         tokens = self._read("tokens")
-        self._count(tokens, without_rare(tokens, single, least), bigrams=True)
+        at, prefix, word, suffix, count = count_extensions(tokens, without_rare(tokens, single, least), True)
+        key = (prefix.astype(np.int64) << 32) | word
+        order = np.argsort(key)
+        row = np.empty(len(order) + 1, np.int32)
+        row[order], row[-1] = np.arange(len(order), dtype=np.int32), -1
+        self._write(row[at], key[order], count[order].astype(np.int32), suffix[order])
 
     def count_longer(self) -> None:
         """Make the run of n-grams one longer than those of the last run, after its merger."""
-        shorter = _look_up(self._read("place"), self._read("at"))
+        at, key, count, suffix = count_sorted(self._read("tokens"), self._read("at"), self._read("place"))
         self._file("place").unlink()
-        self._count(self._read("tokens"), shorter, bigrams=False)
+        self._write(at, key, count, suffix)
 
-    def _count(self, tokens: NDArray[np.int32], shorter: NDArray[np.int32], bigrams: bool) -> None:
-        at, prefix, word, _, count = count_extensions(tokens, shorter, bigrams)
-        key = (prefix.astype(np.int64) << 32) | word
-        order = np.argsort(key)
-        key[order].tofile(self._file("key"))
-        count[order].astype(np.int32).tofile(self._file("count"))
-        row = np.empty(len(order), np.int32)
-        row[order] = np.arange(len(order), dtype=np.int32)
-        _look_up(row, at).tofile(self._file("at"))
+    def _write(
+        self, at: NDArray[np.int32], key: NDArray[np.int64], count: NDArray[np.int32], suffix: NDArray[np.int32]
+    ) -> None:
+        for kind, column in (("at", at), ("key", key), ("count", count), ("suffix", suffix)):
+            column.tofile(self._file(kind))
 
     def __len__(self) -> int:
         return self._file("key").stat().st_size // 8
 
-    def read_run(self, begin: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Some keys and counts."""
+    def read_run(self, begin: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """Some keys, counts and suffixes."""
         key = np.fromfile(self._file("key"), np.int64, size, offset=8 * begin)
-        return key, self._read("count", begin, size)
+        return key, self._read("count", begin, size), self._read("suffix", begin, size)
 
     def write_places(self, place: NDArray[np.int32]) -> None:
         """Add the numbers that the next keys got among the merged n-grams."""
@@ -253,19 +258,20 @@ class _Piece:
 
 
 @dataclass(frozen=True)
-class _MergedLevel:
-    """The merged n-grams of one order on disk: keys and counts, and the level below."""
+class MergedLevel:
+    """The merged n-grams of one order on disk: keys, counts and suffixes, and the level below."""
 
     folder: Path
     order: int
-    below: _MergedLevel | None = None
+    below: MergedLevel | None = None
 
     @classmethod
-    def of_words(cls, folder: Path, count: NDArray[np.int64]) -> _MergedLevel:
+    def of_words(cls, folder: Path, count: NDArray[np.int64]) -> MergedLevel:
         """Order 1: every word, its key its number."""
         level = cls(folder, 1)
         np.arange(len(count), dtype=np.int64).tofile(level.key_file)
         count.tofile(level.count_file)
+        np.full(len(count), -1, np.int32).tofile(level.suffix_file)
         return level
 
     @property
@@ -277,6 +283,19 @@ class _MergedLevel:
     def count_file(self) -> Path:
         """int64."""
         return self.folder / f"{self.order}.total"
+
+    @property
+    def suffix_file(self) -> Path:
+        """int32: the number of the n-gram without its first word one order lower."""
+        return self.folder / f"{self.order}.suffix"
+
+    @property
+    def rows(self) -> Rows:
+        """The columns, to be read in pieces."""
+        prefix = Stored(self.key_file, np.dtype("<i4"), 2, 1)
+        return Rows(
+            prefix, Stored(self.suffix_file, np.dtype(np.int32)), Stored(self.count_file, np.dtype(np.int64))
+        )
 
     def __len__(self) -> int:
         return self.key_file.stat().st_size // 8
@@ -306,25 +325,31 @@ class _MergedLevel:
 
 
 def _merge_runs(
-    pieces: list[_Piece], below: _MergedLevel, least: int, extended: int, memory: int, progress: Progress
-) -> _MergedLevel:
+    pieces: list[_Piece], below: MergedLevel, least: int, extended: int, memory: int, progress: Progress
+) -> MergedLevel:
     """The next level: sums of at least `least`; those of at least `extended` can be part of longer n-grams.
 
     Of each run some rows are read; those up to the least key that ends such a part are sorted and summed.
     """
-    level = _MergedLevel(below.folder, below.order + 1, below)
+    level = MergedLevel(below.folder, below.order + 1, below)
     rows = min(BUFFER, max(LEAST_BUFFER, memory // (64 * max(len(pieces), 1))))
     done, sizes, kept_before, bound = [0] * len(pieces), [len(piece) for piece in pieces], 0, 0
-    with level.key_file.open("wb") as key_file, level.count_file.open("wb") as count_file:
+    with (
+        level.key_file.open("wb") as key_file,
+        level.count_file.open("wb") as count_file,
+        level.suffix_file.open("wb") as suffix_file,
+    ):
         while bound < LAST_KEY:
             parts = [piece.read_run(begin, rows) for piece, begin in zip(pieces, done, strict=True)]
             ends = zip(parts, done, sizes, strict=True)
             bound = min(
-                (int(key[-1]) for (key, _), begin, size in ends if begin + len(key) < size), default=LAST_KEY
+                (int(key[-1]) for (key, *_), begin, size in ends if begin + len(key) < size), default=LAST_KEY
             )
-            taken = [int(np.searchsorted(key, bound, "right")) for key, _ in parts]
-            key = np.concatenate([part[:end] for (part, _), end in zip(parts, taken, strict=True)])
-            count = np.concatenate([part[:end] for (_, part), end in zip(parts, taken, strict=True)])
+            taken = [int(np.searchsorted(key, bound, "right")) for key, *_ in parts]
+            key = np.concatenate([part[0][:end] for part, end in zip(parts, taken, strict=True)])
+            count, suffix = (
+                np.concatenate([part[i][:end] for part, end in zip(parts, taken, strict=True)]) for i in (1, 2)
+            )
             order = np.argsort(key, kind="stable")  # which merges what is sorted in parts
             first = np.flatnonzero(np.diff(key[order], prepend=-1))
             sums = np.add.reduceat(count[order], first, dtype=np.int64) if len(key) else count
@@ -335,16 +360,12 @@ def _merge_runs(
             for piece, places in zip(pieces, np.split(place, np.cumsum(taken)[:-1]), strict=True):
                 piece.write_places(places)
             key[order[first[kept]]].tofile(key_file)
+            suffix[order[first[kept]]].tofile(suffix_file)
             sums[kept].tofile(count_file)
             kept_before += int(kept.sum())
             done = [begin + end for begin, end in zip(done, taken, strict=True)]
             progress.step(f"merging order {level.order}", sum(done), sum(sizes))
     return level
-
-
-def _look_up(table: NDArray[np.int32], at: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Entries of a table, -1 where the number of the entry is -1."""
-    return np.append(table, np.int32(-1))[at]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Counting n-grams of one order after another: hash tables in compiled code.
+"""Counting n-grams of one order after another: hash tables and sorting in compiled code.
 
 An n-gram of order k is the pair (number of its first k-1 words, last word). One pass per order gives every
 position the number of the n-gram that ends there; by the a-priori rule only positions whose two parts of order k-1
@@ -7,6 +7,9 @@ filled.
 
 A probe is a cache miss, so positions are taken in small blocks: the first loop over a block touches the slots,
 which the processor fetches side by side, and the second does the work.
+
+Where n-grams are wanted sorted, and most are rare, sorting is the shorter way: prefixes have numbers, so positions
+are put side by side by prefix in two passes, and the few of a prefix are sorted by their words.
 """
 
 import numpy as np
@@ -15,6 +18,7 @@ from latentgram.compiling import njit
 
 EMPTY = -1
 BLOCK = 64
+FEW = 16
 LOW = 0xFFFFFFFF
 
 
@@ -108,3 +112,101 @@ def count_extensions(tokens, shorter, bigrams):
         if slots[place, 0] != EMPTY:
             count[slots[place, 1] >> 32] = slots[place, 1] & LOW
     return longer, prefix[:used].copy(), word[:used].copy(), suffix[:used].copy(), count
+
+
+@njit()
+def _sort(values, begin, end):
+    """Sort `values[begin : end]`: a few by insertion, many as a heap."""
+    if end - begin <= FEW:
+        for i in range(begin + 1, end):
+            value = values[i]
+            k = i
+            while k > begin and values[k - 1] > value:
+                values[k] = values[k - 1]
+                k -= 1
+            values[k] = value
+        return
+    size = end - begin
+    for step in range(size // 2 + size - 1):
+        if step < size // 2:
+            node, rest = size // 2 - 1 - step, size
+            value = values[begin + node]
+        else:
+            node, rest = 0, size - 1 - (step - size // 2)
+            value = values[begin + rest]
+            values[begin + rest] = values[begin]
+        while True:
+            child = 2 * node + 1
+            if child >= rest:
+                break
+            if child + 1 < rest and values[begin + child + 1] > values[begin + child]:
+                child += 1
+            if values[begin + child] <= value:
+                break
+            values[begin + node] = values[begin + child]
+            node = child
+        values[begin + node] = value
+
+
+@njit()
+def count_sorted(tokens, at, place):
+    """Number and count the n-grams one longer than those that end `at` each position, sorted.
+
+    Entry r of `place` is the number to know the shorter n-gram r by, or -1 if none is to have it as a part; it
+    rises with r. Returns the number at each position (-1: none), and of each n-gram the key (number of its prefix,
+    word), the count and the number of its suffix.
+    """
+    shorter = np.empty(tokens.size, np.int32)
+    for i in range(tokens.size):
+        shorter[i] = place[at[i]] if at[i] >= 0 else EMPTY
+    end = np.zeros(place.size + 1, np.int64)
+    for i in range(1, tokens.size):
+        if shorter[i - 1] >= 0 and shorter[i] >= 0 and tokens[i - 1] != 0:
+            end[at[i - 1] + 1] += 1
+    for r in range(place.size):
+        end[r + 1] += end[r]
+    total = end[place.size]
+    found = np.empty(total, np.int64)
+    for i in range(1, tokens.size):
+        if shorter[i - 1] >= 0 and shorter[i] >= 0 and tokens[i - 1] != 0:
+            found[end[at[i - 1]]] = (np.int64(tokens[i]) << 32) | i
+            end[at[i - 1]] += 1
+    longer = np.full(tokens.size, EMPTY, np.int32)
+    key, count, suffix = np.empty(total, np.int64), np.empty(total, np.int32), np.empty(total, np.int32)
+    used = 0
+    begin = 0
+    for r in range(place.size):
+        if end[r] == begin:
+            continue
+        _sort(found, begin, end[r])
+        last = np.int64(EMPTY)
+        for k in range(begin, end[r]):
+            word, i = found[k] >> 32, found[k] & LOW
+            if word != last:
+                key[used] = (np.int64(place[r]) << 32) | word
+                count[used], suffix[used] = 0, shorter[i]
+                used += 1
+                last = word
+            count[used - 1] += 1
+            longer[i] = used - 1
+        begin = end[r]
+    return longer, key[:used].copy(), count[:used].copy(), suffix[:used].copy()
+
+
+@njit()
+def tally_range(numbers, first, out):
+    """Add to `out` how often each of the numbers from `first` on occurs."""
+    for number in numbers:
+        if first <= number < first + out.size:
+            out[number - first] += 1
+
+
+@njit()
+def gather_range(numbers, first, values, out):
+    """Fill `out` with the values of those numbers that are in the range from `first` on, in order; how many."""
+    size = 0
+    for number in numbers:
+        if first <= number < first + values.size:
+            out[size] = values[number - first]
+            size += 1
+    return size
