@@ -150,7 +150,9 @@ def main() -> None:
                 wrong = faults(name, room, Path(folder), there=number % 2 == 1, mount=asked.mount)
                 count += len(wrong)
                 print(f"{name}, room for {room}: {'; '.join(wrong) or 'fine'}", flush=True)
-    print(f"{count} faults")
+    print(
+        f"{len(asked.commands or COMMANDS)} commands, room for {', '.join(map(str, asked.room))}: {count} faults"
+    )
     sys.exit(bool(count))
 
 

@@ -191,7 +191,7 @@ def outcome(seed: int, path: Path, files: Path = FILES, only: str = "") -> str:
     from store.test_old_files import answers
 
     draw = random.Random(seed)
-    file = draw.choice([file for file in sorted(files.glob("*.lg")) if only in file.name])
+    file = draw.choice([file for file in sorted(files.glob("*.lg")) if re.search(only, file.name)])
     path.write_bytes(forge(file, draw, strings=files != FILES))
     try:
         value = store.load(path)
@@ -235,7 +235,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
-    parser.add_argument("--only", default="", help="files with this in their names")
+    parser.add_argument("--only", default="", help="files whose names fit this pattern")
     parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
     parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
@@ -250,10 +250,8 @@ def main() -> None:
             files.mkdir()
             from fuzz.present import ask, write
 
-            write(files)
+            write(files, asked.only)
             for file in sorted(files.glob("*.lg")):  # compiles what forgeries will need
-                if asked.only not in file.name:
-                    continue
                 with contextlib.suppress(LatentgramError):
                     ask(store.load(file), Path(folder))
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)

@@ -1,12 +1,13 @@
 """Small model files of the present version, one of every recipe and of what is made of their models, to be forged.
 
-Kinds and recipes come from the registry: one that is new needs nothing here. Files are full or compact in turn.
+Kinds and recipes come from the registry: one that is new needs nothing here. Each has a full and a compact file.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,32 +47,49 @@ def data_of(case: Case) -> Any:
     return case.data
 
 
-def values() -> Iterator[tuple[str, Any]]:
-    """Models of every recipe, and what is made of them."""
-    for case in CASES:
-        yield str(case), lg.fit(kind_of(case.model).model_class(), data_of(case), by=case.by)
+def fit_case(case: Case) -> Any:
+    """The model of a recipe."""
+    return lg.fit(kind_of(case.model).model_class(), data_of(case), by=case.by)
+
+
+def smoothed(smoothing: str) -> lg.BackoffNGram:
+    """An automaton of n-grams."""
     counts = lg.NGramCounts.of(lg.Text.of(lg.demo_treebank(30, seed=5).sentences()), order=3)
-    for smoothing in SMOOTHINGS:
-        yield f"ngram-{smoothing}", lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing=smoothing))
-    plain = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="katz"))
-    yield "compact-ngram", CompactNGram.of(plain, bits=6)
-    vectors = lg.fit(
-        lg.WordVectors, lg.Text.of(lg.demo_treebank(60, seed=5).sentences()), by=lg.Spectral(states=4)
-    )
-    yield "clusters", vectors.clusters(8)
+    return lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing=smoothing))
+
+
+def clusters() -> lg.WordClusters:
+    """Clusters of word vectors."""
+    text = lg.Text.of(lg.demo_treebank(60, seed=5).sentences())
+    return lg.fit(lg.WordVectors, text, by=lg.Spectral(states=4)).clusters(8)
+
+
+def whole_parser() -> lg.Parser:
+    """A parser with a tagger, a tokeniser and curves."""
     trees = rich_trees()
     tagger = lg.fit(lg.Tagger, trees, by=lg.Gradient(passes=1))
     shag = lg.fit(lg.SHAG, trees, by=lg.Counting(symbols="upos"))
     parser = lg.Parser(shag, tagger=tagger, tokeniser=lg.Tokeniser.of(trees.sentences()))
-    yield "parser", lg.calibrate(parser, lg.demo_dependencies(30, seed=6))
+    return lg.calibrate(parser, lg.demo_dependencies(30, seed=6))
 
 
-def write(folder: Path) -> None:
-    """Files of all of them."""
-    for number, (name, value) in enumerate(values()):
-        lg.save(value, folder / f"{name}.lg", ("full", "compact")[number % 2])
-        if dataclasses.is_dataclass(value) and len(vars(value)) > 3:
-            lg.save(value, folder / f"{name}-other.lg", ("compact", "full")[number % 2])
+VALUES: dict[str, Callable[[], Any]] = {
+    **{str(case): partial(fit_case, case) for case in CASES},
+    **{f"ngram-{smoothing}": partial(smoothed, smoothing) for smoothing in SMOOTHINGS},
+    "compact-ngram": lambda: CompactNGram.of(smoothed("katz"), bits=6),
+    "clusters": clusters,
+    "parser": whole_parser,
+}
+"""Models of every recipe, and what is made of them."""
+
+
+def write(folder: Path, only: str = "") -> None:
+    """Files of all of them, or of those whose names fit a pattern, full and compact."""
+    for name, make in VALUES.items():
+        if re.search(only, name):
+            value = make()
+            for precision in ("full", "compact"):
+                lg.save(value, folder / f"{name}-{precision}.lg", precision)
 
 
 def ask(value: Any, folder: Path) -> None:

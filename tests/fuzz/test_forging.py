@@ -130,3 +130,10 @@ def test_weights_that_are_too_few_for_their_features_are_refused(tmp_path: Path)
     lg.save(dataclasses.replace(parser.model, weights=few), tmp_path / "forged.lg")
     with pytest.raises(ModelFileError, match="is shorter than the variants of a feature"):
         lg.load(tmp_path / "forged.lg")
+
+
+def test_draws_from_weights_that_overflow_end() -> None:
+    hmm = lg.load(forging.FILES / "hmm_counting.lg")
+    forged = dataclasses.replace(hmm, emit_prob=np.full_like(hmm.emit_prob, 1e308))
+    with np.errstate(all="ignore"), pytest.raises(lg.LatentgramError, match="gives no probability"):
+        forged.sample_tags("The woman arrived despite these songs .", 2)

@@ -38,7 +38,7 @@ def draw_place(shares, uniform):
 @register_jitable
 def draw(semiring, structure, values, leaves, uniforms, left_first):
     """Derivations, one for each row of `uniforms` [draws, …]: their items, and where each begins; none if the goal
-    is worth nothing.
+    is worth nothing, and no more where an item is (its weights are then no numbers, or have overflowed).
 
     For each item that is not a leaf the next number of the row is used. Items stand in the order in which they are
     reached, the goal left out: in preorder, on the left first or on the right.
@@ -69,8 +69,8 @@ def draw(semiring, structure, values, leaves, uniforms, left_first):
                 slot_of[item] = slot
                 of_edge = np.maximum(shares(semiring, terms), 0.0)
                 possible = np.flatnonzero(of_edge > _LEAST * of_edge.sum())
-                if item == goal and len(possible) == 0:
-                    return np.array(items), np.array(begin)
+                if len(possible) == 0:
+                    return np.array(items[: begin[-1]]), np.array(begin)
                 pairs = np.empty((len(possible), 2), np.int32)
                 for number in range(len(possible)):
                     pairs[number, 0], pairs[number, 1], _ = listed[possible[number]]
