@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench fuzz odd-data docs examples build cold-start clean
+.PHONY: demo test lint types bench bench-quick fuzz odd-data docs examples build cold-start clean
 
 $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -34,6 +34,10 @@ types: $(STAMP)
 
 bench: $(STAMP)
 	@for bench in benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+# One table in five minutes; fails where something takes 15 % more than is expected of it.
+bench-quick: $(STAMP)
+	$(BIN)/python benchmarks/bench_quick.py
 
 # The long rounds: every reader, forged model files with and without bounds checks, odd data, signals.
 fuzz: $(STAMP) odd-data

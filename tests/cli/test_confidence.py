@@ -154,3 +154,19 @@ def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -
     folds = run("calibrate", model, corpus / "train.mrg", "--folds", "2", "-o", tmp_path / "folds.lg")
     assert folds.status == 0, folds.err
     assert not (tmp_path / "no.lg").exists()
+
+
+def test_sentences_that_have_no_more_time(run: Callable, corpus: Path, tmp_path: Path) -> None:
+    """They are counted at the end, named by their numbers, and marked in JSON."""
+    path = tmp_path / "latent.lg"
+    trees = lg.Treebank.read(corpus / "train.mrg")[:60]
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))), path)
+    hurried = run("parse", path, "--limit-seconds", "1e-9", "--to", "json", given=f"{SENTENCE}\n" * 12)
+    assert all(json.loads(line)["coarse"] for line in hurried.out.splitlines())
+    assert "coarse trees: 12, number 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …" in hurried.err
+    scored = run("eval", path, corpus / "test.mrg", "--limit-seconds", "1e-9")
+    assert "coarse trees, of sentences that had no more time: 20 of 20" in scored.err
+    assert "coarse" not in run("parse", path, "--limit-seconds", "1000", given=SENTENCE).err
+    refused = run("parse", path, "--limit-seconds", "0", given=SENTENCE)
+    assert refused.status != 0
+    assert "above 0" in refused.err

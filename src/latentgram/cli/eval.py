@@ -12,6 +12,7 @@ import typer
 
 from latentgram.cli.options import (
     GOLD_TAGS,
+    LIMIT_SECONDS,
     Workers,
     argument,
     check_output,
@@ -43,6 +44,7 @@ class Evaluation(Workers):
     gold_heads: bool = flag(
         "--gold-heads", "The model only names the arcs of the gold trees: LAS is the accuracy of its relations."
     )
+    limit_seconds: float | None = option(None, LIMIT_SECONDS)
     measures: Literal["conll18"] | None = option(
         None,
         "conll18: F1 of segmentation, tags, lemmas and trees as in that shared task; a model gets the raw text.",
@@ -169,7 +171,7 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
 
     gold = Treebank.read(asked.second)
     with faults_of(asked.second), asked.engine() as engine:
-        parser = load_parser(asked.first)
+        parser = load_parser(asked.first, asked.limit_seconds)
         own = parser.tags_itself and not asked.gold_tags
         say("tags: the parser's own (--gold-tags uses those of the trees)" if own else "tags: those of the trees")
         if asked.gold_heads:
@@ -177,6 +179,8 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
             return gold, Treebank.of(named), []
         questions = (parser.question(tree, asked.gold_tags) for tree in gold)
         parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
+        if coarse := sum(parse.coarse for parse in parses):
+            say(f"coarse trees, of sentences that had no more time: {coarse} of {len(parses)}")
         return gold, Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
 
 

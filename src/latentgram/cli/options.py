@@ -39,6 +39,7 @@ MOST_TREES = 1_000_000
 TELLS_FORMAT = "What the input is; by default guessed from the name of the file."
 GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
 TOKENISED = "Text is one sentence per line, tokens separated by spaces."
+LIMIT_SECONDS = "Seconds that a sentence may take; after them it gets a coarse tree of phrases, which is marked."
 SKIP_BAD = "Skip faulty sentences, and report how many there were."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 
@@ -139,8 +140,8 @@ def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
         yield engine
 
 
-def load_parser(path: Path) -> Parser:
-    """The parser in a file; of another kind of model it is said what it is for."""
+def load_parser(path: Path, limit_seconds: float | None = None) -> Parser:
+    """The parser in a file, with a limit if one is asked for; of another kind of model it is said what it is."""
     import latentgram
     from latentgram.kinds.registry import kinds
     from latentgram.store import read_header
@@ -151,7 +152,7 @@ def load_parser(path: Path) -> Parser:
     if use:
         raise ModelFileError(f"{path} is {a_or_an(name)}, not a Parser: {use}")
     parser: Parser = latentgram.load(path, latentgram.Parser)
-    return parser
+    return parser if limit_seconds is None else dataclasses.replace(parser, limit_seconds=limit_seconds)
 
 
 def check_output(output: Path | None, *inputs: Place | Iterable[Place]) -> None:

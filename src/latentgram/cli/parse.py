@@ -13,6 +13,7 @@ import typer
 
 from latentgram.cli.options import (
     GOLD_TAGS,
+    LIMIT_SECONDS,
     MOST_TREES,
     SKIP_BAD,
     TOKENISED,
@@ -84,6 +85,7 @@ class Parsing(Workers):
         None,
         "How constituency charts are pruned: in two stages (Cohen et al. 2013), or not at all.",
     )
+    limit_seconds: float | None = option(None, LIMIT_SECONDS)
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     output: Path | None = option(
         None, "Write to this file, which appears only when everything is done.", "--output", "-o"
@@ -122,7 +124,16 @@ class Parsing(Workers):
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         reading = {
             name: getattr(self, name)
-            for name in ("kind", "partial", "tokenised", "own_tags", "gold_tags", "decoder", "pruning")
+            for name in (
+                "kind",
+                "partial",
+                "tokenised",
+                "own_tags",
+                "gold_tags",
+                "decoder",
+                "pruning",
+                "limit_seconds",
+            )
         }
         more = {**dataclasses.asdict(request), **reading, "constraints": self.constraints is not None}
         return {"model": digest, "version of latentgram": __version__, **more}
@@ -138,9 +149,9 @@ def parse(asked: Parsing) -> None:
     sentence whose words are separated by spaces already (so is every line with --tokenised, --partial or
     --constraints).
 
-    A sentence that the grammar cannot derive still gets a tree; their number is reported at the end. With
-    --nbest, --samples or --diverse an empty line follows the trees of each sentence; `--to json` also gives the
-    probability of each tree.
+    A sentence that the grammar cannot derive still gets a tree, and one that reaches its --limit-seconds gets a
+    coarse one; their numbers are reported at the end, and `--to json` marks each. With --nbest, --samples or
+    --diverse an empty line follows the trees of each sentence; `--to json` also gives the probability of each tree.
 
     With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
     with --resume continues where it stopped, if model, settings and what was read so far are the same.
@@ -151,7 +162,7 @@ def parse(asked: Parsing) -> None:
     request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
     asked.check()
     ensure_input(asked.files)
-    parser = load_parser(asked.model)
+    parser = load_parser(asked.model, asked.limit_seconds)
     if asked.decoder is not None:
         parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
     if asked.pruning is not None:
@@ -164,8 +175,8 @@ def parse(asked: Parsing) -> None:
         tally = _watched(_answered(parser, questions, request, asked, engine), expected, asked.output)
     if not tally.sentences:
         say("0 sentences")
-    if tally.fallbacks:
-        say(f"sentences without a parse under the grammar, which got fallback trees: {tally.fallbacks}")
+    for remark in tally.remarks():
+        say(remark)
     tags.report()
     if left_out := tally.faults + len(bad or ()):
         say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")

@@ -117,13 +117,13 @@ class Kind:
     """Learners that have another name now."""
 
     parser: str = ""
-    """What parses with it: `Backend` of the model, the decoder (None for its default) and the pruning."""
+    """What parses with it: `Backend` of the model and the decoder (None for its default); see `prunes`."""
     needs_tags: bool = False
     """Whether it sees tags in place of words, so that a tagger belongs to the parser."""
     streams: bool = False
     """Whether it can be learned from trees that stay on the disk."""
     prunes: bool = False
-    """Whether its parser takes a `Pruning`."""
+    """Whether its parser takes a `Pruning`, and how many seconds a sentence may take."""
     segmenter: str = ""
     """What cuts raw text into sentences and words in its way: a function of the model."""
     own_tagger: str = ""

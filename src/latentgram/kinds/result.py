@@ -26,6 +26,8 @@ COLUMN_MARKS = {"upos": "UposProb=", "xpos": "XposProb=", "feats": "FeatsProb="}
 TOKEN_MARK, SPLIT_MARK = "TokenProb=", "SplitProb="
 """How those of the ends of tokens and of their words are."""
 MARKS = (*WORD_MARKS, *COLUMN_MARKS.values(), TOKEN_MARK, SPLIT_MARK)
+_MARKED = ("conditional", "coarse", "tightened")
+"""What JSON says of a parse only where it is so."""
 NOTES = ("# logprob = ", "# fallback = ", "# sentence_prob = ")
 """How the comments that speak of a whole parse begin."""
 
@@ -78,6 +80,10 @@ class Parse:
     lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
     column_confidence: Mapping[str, NDArray[np.float64]] = dataclasses.field(default_factory=dict)
     """The posteriors of `upos`, `xpos` and `feats`, by these names, where a tagger has given them."""
+    coarse: bool = False
+    """Whether the sentence had no time for more than a coarse tree; log p(sentence) is not known then."""
+    tightened: bool = False
+    """Whether the sentence is so long that its chart was pruned more tightly than others."""
 
     def tagged(self, sure: TagPosteriors | None) -> Parse:
         """This parse with how sure its tagger was; itself where there was none."""
@@ -132,8 +138,7 @@ class Parse:
             "confidence": [finite(p) for p in self.confidence],
             "tag_confidence": [finite(p) for p in self.tag_confidence],
         }
-        if self.conditional:
-            plain["conditional"] = True
+        plain |= {name: True for name in _MARKED if getattr(self, name)}
         if isinstance(self.tree, Tree):
             plain["tree"] = str(self.tree)
             plain["tags"] = list(self.tree.tags)
@@ -190,6 +195,8 @@ class Parse:
             tag_confidence=tag_confidence,
             fallback=bool(plain.get("fallback", False)),
             conditional=bool(plain.get("conditional", False)),
+            coarse=bool(plain.get("coarse", False)),
+            tightened=bool(plain.get("tightened", False)),
             relation_confidence=relations,
             lemma_confidence=lemmas,
             column_confidence=columns,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import tag_of
-from latentgram.data.rarewords import tag_symbol
+from latentgram.data.rarewords import REMEMBERED, tag_symbol
 from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.unseen import HALF, tag_counts
@@ -120,19 +121,25 @@ class LeafTable:
         return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
 
     @cached_property
-    def _cache(self) -> dict[tuple[str, str | None], _OfWord]:
+    def _cache(self) -> dict[tuple[str, str | None, bool], _OfWord]:
         return {}
+
+    def _of_word(self, word: str, tag: str | None, first: bool) -> _OfWord:
+        """What may stand over a word, the first of a sentence or a later one, with a tag or without."""
+        rare = self.grammar.rare_words
+        tags = None if tag is None else (tag,)
+        symbol = rare.symbol(word, first=first) if rare.mode == "signature" else rare.symbols((word,), tags)[0]
+        if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
+            self._cache.clear()
+        of_word = self._cache[word, tag, first] = (*self._look(symbol, tag), self.grammar.words.index(symbol))
+        return of_word
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
         tags: tuple[str | None, ...] = sentence.tags or (None,) * len(sentence)
-        words = self.grammar.rare_words.symbols(sentence.words, sentence.tags)
-        parts = []
-        for key in zip(words, tags, strict=True):
-            of_word = self._cache.get(key)
-            if of_word is None:
-                of_word = self._cache[key] = (*self._look(*key), self.grammar.words.index(key[0]))
-            parts.append(of_word)
+        first = chain((True,), repeat(False))
+        keys = zip(sentence.words, tags, first, strict=False)
+        parts = [self._cache.get(key) or self._of_word(*key) for key in keys]
         begin = np.zeros(len(parts) + 1, np.int32)
         symbols, entries, weights, numbers = zip(*parts, strict=True)
         np.cumsum([len(each) for each in symbols], out=begin[1:])

@@ -36,6 +36,8 @@ from latentgram.parallel import Engine, InProcess, shards
 from latentgram.parser.output import render
 from latentgram.parser.parser import BATCH, Parser
 
+_FEW = 10
+"""Numbers of sentences that are told."""
 LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""
 MOST_SENTENCES = 1 << 62
@@ -99,16 +101,24 @@ class Written:
     sentences: int
     fallbacks: int
     faults: tuple[DataError, ...]
+    coarse: tuple[int, ...] = ()
+    """Which of the sentences, counted from 0, got coarse trees."""
+    tightened: int = 0
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a run is: sentences read and written about, those with fallback trees, and faults left out."""
+    """How far a run is: sentences read and written about, those with fallback trees, and faults left out; those
+    that had no time for more than coarse trees, and those whose charts were pruned more tightly."""
 
     sentences: int = 0
     fallbacks: int = 0
     faults: int = 0
     first_fault: str = ""
+    coarse: int = 0
+    first_coarse: str = ""
+    """The numbers of the first few of these."""
+    tightened: int = 0
 
     def __add__(self, batch: Written) -> Tally:
         return Tally(
@@ -116,7 +126,24 @@ class Tally:
             self.fallbacks + batch.fallbacks,
             self.faults + len(batch.faults),
             self.first_fault or next((str(fault) for fault in batch.faults), ""),
+            self.coarse + len(batch.coarse),
+            self._first_coarse(batch),
+            self.tightened + batch.tightened,
         )
+
+    def _first_coarse(self, batch: Written) -> str:
+        more = [str(self.sentences + place + 1) for place in batch.coarse[: max(_FEW - self.coarse, 0)]]
+        return ", ".join([self.first_coarse, *more] if self.first_coarse else more)
+
+    def remarks(self) -> Iterator[str]:
+        """What there is to say of a run at its end."""
+        if self.fallbacks:
+            yield f"sentences without a parse under the grammar, which got fallback trees: {self.fallbacks}"
+        if self.coarse:
+            numbers = self.first_coarse + (", …" if self.coarse > _FEW else "")
+            yield f"sentences that had no more time, which got coarse trees: {self.coarse}, number {numbers}"
+        if self.tightened:
+            yield f"very long sentences, whose charts were pruned more tightly: {self.tightened}"
 
 
 def answers(
@@ -154,8 +181,9 @@ class _Job:
     skip_faults: bool
 
     def __call__(self, batch: Sequence[Question]) -> Written:
-        texts, fallbacks, faults = [], 0, []
-        for question, parses in zip(batch, self._lists(batch), strict=False):  # a fault may end the work early
+        texts, fallbacks, faults, coarse, tightened = [], 0, [], [], 0
+        answered = zip(batch, self._lists(batch), strict=False)  # a fault may end the work early
+        for place, (question, parses) in enumerate(answered):
             if isinstance(parses, DataError):
                 faults.append(parses)
                 if not self.skip_faults:
@@ -166,7 +194,9 @@ class _Job:
             texts += [render(parse, self.request.form, self.request.probabilities) for parse in parses]
             texts += ["\n"] if self.request.several else []
             fallbacks += parses[0].fallback
-        return Written("".join(texts), len(batch), fallbacks, tuple(faults))
+            tightened += parses[0].tightened
+            coarse += [place] if parses[0].coarse else []
+        return Written("".join(texts), len(batch), fallbacks, tuple(faults), tuple(coarse), tightened)
 
     def _lists(self, batch: Sequence[Question]) -> Iterator[list[Parse] | DataError]:
         """The trees of each sentence, or why there are none."""

@@ -63,6 +63,11 @@ class Parser(Summarised):
 
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Spectral(states=2))
     >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))
+
+    A sentence for which they find no tree within `limit_seconds` gets a coarse one, which says so.
+
+    >>> lg.Parser(grammar, limit_seconds=1e-9).parse("the teacher sleeps .").coarse
+    True
     """
 
     model: Model
@@ -71,6 +76,7 @@ class Parser(Summarised):
     tagger: Tagger | None = None
     tokeniser: Tokeniser | None = None
     pruning: Pruning | None = None
+    limit_seconds: float | None = None
 
     def __post_init__(self) -> None:
         kind = find_kind(self.model)
@@ -81,19 +87,20 @@ class Parser(Summarised):
             )
         if isinstance(self.decoder, str):
             raise SettingError(f"the decoder must be an object such as lg.Goodman(), got {self.decoder!r}")
-        if self.pruning is None:
+        if self.pruning is None and self.limit_seconds is None:
             return
-        if not isinstance(self.pruning, Pruning):
+        if not isinstance(self.pruning, Pruning | None):
             raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
         if not kind.prunes:
-            raise SettingError("pruning has a meaning for phrase grammars only")
-        kind.backend()(self.model, self.decoder, self.pruning)
+            name = "a time limit" if self.pruning is None else "pruning"
+            raise SettingError(f"{name} has a meaning for phrase grammars only")
+        kind.backend()(self.model, self.decoder, self.pruning, self.limit_seconds)
 
     @cached_property
     def backend(self) -> Backend:
         """What does the work."""
         kind = kind_of(self.model)
-        options = (self.pruning,) if kind.prunes else ()
+        options = (self.pruning, self.limit_seconds) if kind.prunes else ()
         return kind.backend()(self.model, self.decoder, *options)
 
     def __getstate__(self) -> dict[str, object]:

@@ -109,6 +109,8 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
         logprob=finite(first.logprob),
         entropy=finite(first.entropy),
         fallback=first.fallback,
+        coarse=first.coarse,
+        tightened=first.tightened,
         trees=[shown(parse, tree, posteriors) for parse, tree in zip(parses, trees, strict=True)],
         marginals=posteriors.parts,
         tags=posteriors.tags,

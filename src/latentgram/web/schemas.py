@@ -132,6 +132,8 @@ class Analysis(BaseModel):
     logprob: float | None
     entropy: float | None
     fallback: bool
+    coarse: bool = Field(False, description="Whether the sentence had no time for more than a coarse tree.")
+    tightened: bool = Field(False, description="Whether it is so long that its chart was pruned more tightly.")
     milliseconds: float
     trees: list[TreeAnswer]
     marginals: list[Marginal]

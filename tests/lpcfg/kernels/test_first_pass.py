@@ -227,7 +227,7 @@ def packed(grammar, lexical, threshold=0.0, edge_threshold=0.0):
     joints = first_outside.probable_joints(grown, found, kept, index, probability, edge_threshold)
     chart = pack_chart(words, kept.cell_begin, grown.symbol[item], joints, index)
     edge = first_outside.edge_posteriors(
-        chart, grammar.weights, grown.inside[item], found.outside[item] / found.total
+        chart, grammar.weights, index.unseen, grown.inside[item], found.outside[item] / found.total
     )
     return log_z, chart, found.posterior[item], edge
 

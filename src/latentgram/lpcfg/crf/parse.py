@@ -68,9 +68,13 @@ class ChartCRFBackend(PhraseBackend):
     """Parses with a `ChartCRF`."""
 
     def __init__(
-        self, model: ChartCRF, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
+        self,
+        model: ChartCRF,
+        decoder: PhraseDecoder | None = None,
+        pruning: Pruning | None = None,
+        limit_seconds: float | None = None,
     ) -> None:
-        super().__init__(model.grammar, decoder or Brackets(), pruning)
+        super().__init__(model.grammar, decoder or Brackets(), pruning, limit_seconds)
         self.model = model
         self._codes = WordCodes()
 
@@ -79,11 +83,11 @@ class ChartCRFBackend(PhraseBackend):
         return GrammarSymbols(self.grammar, self.model.heads).table
 
     def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True
+        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
-        leaves, phrases = super()._analyse(sentence, known, closing=closing)
-        if phrases is None:
-            return leaves, None
+        leaves, phrases = super()._analyse(sentence, known, closing=closing, limited=limited)
+        if phrases is None or phrases.posterior.coarse:
+            return leaves, phrases
         weighed = self._weighed(sentence, phrases.posterior)
         return leaves, LayerPhrases(
             self.cascade, self.table, leaves, weighed, phrases.masks, widened=phrases.widened

@@ -364,7 +364,14 @@ def grow_cut(words, contexts, rules, limits, masks, space):
 
     The whole sentence, and every span of which something is known, keep all symbols that `masks` allow.
     """
-    length, interminals = words.begin.shape[0] - 1, rules.after.shape[1]
+    chart = start_cut(words, rules, space)
+    return grow_widths(chart, contexts, rules, limits, masks, space, 2, words.begin.shape[0])
+
+
+@njit()
+def start_cut(words, rules, space):
+    """The chart of the words alone."""
+    length = words.begin.shape[0] - 1
     cells, items = length * (length + 1) // 2, np.int64(words.begin[length])
     chart = CutChart(
         np.zeros(1, np.int64),
@@ -386,7 +393,15 @@ def grow_cut(words, contexts, rules, limits, masks, space):
         if word == chart.left.shape[0]:
             chart = _with_room(chart, items)
         _add_cell(chart, rules, word, word + 1, np.int64(words.begin[word + 1]))
-    for width in range(2, length + 1):
+    return chart
+
+
+@njit(nogil=True)
+def grow_widths(chart, contexts, rules, limits, masks, space, narrowest, end_width):
+    """The chart with the cells of some widths more: all that are narrower are there. `space` is as it was."""
+    length, interminals = chart.exponent.shape[0], rules.after.shape[1]
+    items = np.int64(chart.begin[chart.cells[0]])
+    for width in range(narrowest, end_width):
         for first in range(length - width + 1):
             end = first + width
             if masks.of_cell[cell_of(length, first, width)] == CLOSED:

@@ -23,7 +23,7 @@ from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import Joints, PackedChart, cell_of, grown, pack_items
 from latentgram.lpcfg.kernels.closing import close_cells, sure_tags
 from latentgram.lpcfg.kernels.contexts import context_scores, filter_tags
-from latentgram.lpcfg.kernels.cut import Numbers, grow_cut, grown_rows
+from latentgram.lpcfg.kernels.cut import Numbers, grow_widths, grown_rows, start_cut
 from latentgram.lpcfg.kernels.first_pass import Words
 
 _SMALL_SHARE = 0.01
@@ -80,6 +80,22 @@ def _arrive(chart, rules, cell, outside, left_above, right_above, beta, handing,
     return with_factors, live
 
 
+class HandedDown(NamedTuple):
+    """How far the outside numbers of a chart are."""
+
+    total: float
+    """Z"""
+    outside: Numbers
+    """[items] ∂Z/∂α, finished in the cells that were reached."""
+    left_above: Numbers
+    """[cells, U] ∂Z/∂L"""
+    right_above: Numbers
+    joints: Joints
+    """Those of the cells that were reached."""
+    noted: int
+    """How many joints there are."""
+
+
 @njit()
 def outside_cut(chart, root, rules, space, item_least, joint_least):
     """Z, ∂Z/∂α of all items, and the joints of at least a posterior in each cell of the chart.
@@ -87,13 +103,16 @@ def outside_cut(chart, root, rules, space, item_least, joint_least):
     Unseen rules make a joint only where all of them at a split point, and all those with its left item, reach the
     threshold together.
     """
-    # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
-    cells, symbols, factors = chart.cells[0], rules.name.shape[0], rules.left.shape[1]
-    item_begin, symbol, inside, ends, at = chart.begin, chart.symbol, chart.inside, chart.ends, chart.at
-    left_row, right_row, to_left, to_right = chart.left, chart.right, rules.left, rules.right
-    pair_of, pair_begin, parent, probability = rules.pair_of, rules.pair_begin, rules.parent, rules.probability
-    beta, above, known_in, handing = space.value, space.mass, space.met, space.reached
-    items, length = item_begin[cells], chart.exponent.shape[0]
+    state = start_outside(chart, root, space)
+    state = hand_down(chart, rules, space, state, item_least, joint_least, 0, chart.cells[0])
+    return state.total, state.outside, state.joints
+
+
+@njit()
+def start_outside(chart, root, space):
+    """Z, and the outside numbers of the roots."""
+    cells, top = chart.cells[0], chart.at[chart.exponent.shape[0], 0]
+    items, symbol, factors = np.int64(chart.begin[cells]), chart.symbol, chart.left.shape[1]
     outside, left_above, right_above = grown(space.outside, items), space.left_above, space.right_above
     if cells > left_above.shape[0]:
         left_above, right_above = grown_rows(left_above, cells), grown_rows(right_above, cells)
@@ -103,17 +122,32 @@ def outside_cut(chart, root, rules, space, item_least, joint_least):
             right_above[cell, a] = 0.0
     for item in range(items):
         outside[item] = 0.0
+    total = 0.0
+    for item in range(chart.begin[top] if top >= 0 else items, items):
+        outside[item] = root[symbol[item]]
+        total += np.float64(outside[item]) * chart.inside[item]
+    none = Joints(
+        np.zeros(cells, np.int64), np.zeros(cells, np.int64), np.empty(4096, np.int32), np.empty(4096, np.int32)
+    )
+    return HandedDown(total, outside, left_above, right_above, none, 0)
+
+
+@njit(nogil=True)
+def hand_down(chart, rules, space, state, item_least, joint_least, first_cell, end_cell):
+    """Go on with some cells, counted from the widest; `space` is clean before and after."""
+    # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
+    cells, symbols = chart.cells[0], rules.name.shape[0]
+    item_begin, symbol, inside, ends, at = chart.begin, chart.symbol, chart.inside, chart.ends, chart.at
+    left_row, right_row, to_left, to_right = chart.left, chart.right, rules.left, rules.right
+    pair_of, pair_begin, parent, probability = rules.pair_of, rules.pair_begin, rules.parent, rules.probability
+    beta, above, known_in, handing = space.value, space.mass, space.met, space.reached
+    total, outside, left_above, right_above, noted, joints = state
+    begin, stop, joint_left, joint_right = noted
     for pair in range(known_in.shape[0]):
         known_in[pair] = -1
-    total, top = 0.0, at[length, 0]
-    for item in range(item_begin[top] if top >= 0 else items, items):
-        outside[item] = root[symbol[item]]
-        total += np.float64(outside[item]) * inside[item]
-    begin, stop, joints = np.zeros(cells, np.int64), np.zeros(cells, np.int64), 0
-    joint_left, joint_right = np.empty(4096, np.int32), np.empty(4096, np.int32)
     nothing = inside.dtype.type(0)
     least, small = joint_least * total, _SMALL_SHARE * min(item_least, joint_least) * total
-    for cell in range(cells - 1 if total > 0.0 else -1, -1, -1):
+    for cell in range(cells - 1 - first_cell, cells - 1 - end_cell if total > 0.0 else cells - 1 - first_cell, -1):
         with_factors, live = _arrive(chart, rules, cell, outside, left_above, right_above, beta, handing, small)
         first, end = chart.first[cell], chart.end[cell]
         begin[cell] = joints
@@ -166,7 +200,8 @@ def outside_cut(chart, root, rules, space, item_least, joint_least):
             beta[symbol[handing[number]]] = 0.0
     for pair in range(above.shape[0]):
         above[pair] = 0.0
-    return total, outside, Joints(begin, stop, joint_left, joint_right)
+    noted = Joints(begin, stop, joint_left, joint_right)
+    return HandedDown(total, outside, left_above, right_above, noted, joints)
 
 
 @njit()
@@ -224,16 +259,31 @@ def first_stage(leaves, closing, rules, index, root, limits, masks, least, space
 
     `root` is [S] in the order of `rules`; `least` are the least posteriors of an item and of a joint.
     """
+    chart, contexts, masks, scale = start_stage(leaves, closing, rules, masks, space)
+    chart = grow_widths(chart, contexts, rules, limits, masks, space, 2, leaves.begin.shape[0])
+    state = start_outside(chart, root, space)
+    state = hand_down(chart, rules, space, state, least[0], least[1], 0, chart.cells[0])
+    return finish_stage(chart, rules, index, state, scale, least, space)
+
+
+@njit()
+def start_stage(leaves, closing, rules, masks, space):
+    """The words of a sentence as a chart, what stands beside them, the cells that are open, the words' scales."""
     words, contexts, scale, leaf_tag, forward, backward = scaled_words(
         leaves.begin, leaves.symbol, leaves.weight, rules
     )
     if closing.weight.shape[0] > 0:
         tag = sure_tags(leaves.begin, leaf_tag, forward, backward, closing.tag)
         masks = close_cells(tag, leaves.word, closing, masks)
-    grown_chart = grow_cut(words, contexts, rules, limits, masks, space)
-    total, outside, joints = outside_cut(grown_chart, root, rules, space, least[0], least[1])
+    return start_cut(words, rules, space), contexts, masks, scale
+
+
+@njit()
+def finish_stage(grown_chart, rules, index, state, scale, least, space):
+    """The chart of what is probable, when all outside numbers are there."""
     for word in range(scale.shape[0]):
         scale[word] *= 2.0 ** grown_chart.exponent[word]
-    chart, source = _pack(grown_chart, rules, index, joints, total, outside, least[0], space)
+    chart, source = _pack(grown_chart, rules, index, state.joints, state.total, state.outside, least[0], space)
     over_words = chart.cell_begin[chart.length]
-    return FirstStage(total, scale, chart, source[:over_words], grown_chart.inside[source], outside[source])
+    inside, outside = grown_chart.inside[source], state.outside[source]
+    return FirstStage(state.total, scale, chart, source[:over_words], inside, outside)

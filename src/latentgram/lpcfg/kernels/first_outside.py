@@ -184,16 +184,23 @@ def probable_joints(chart, outside, kept, index, probability, threshold):
 
 
 @njit()
-def edge_posteriors(chart, weights, inside, outside):
+def edge_posteriors(chart, weights, unseen, inside, outside):
     """μ(a→b c,i,k,j) = β(a,i,j) · w(a→b c) · α(b,i,k) · α(c,k,j) for all edges of a packed chart.
 
-    `inside` and `outside` belong to the chart's items, `weights` to the rules; outside numbers are divided by Z.
+    `inside` and `outside` belong to the chart's items, `weights` and `unseen` to the rules; outside numbers are
+    divided by Z.
     """
-    posterior = np.empty(chart.edge_begin[chart.edge_begin.shape[0] - 1])
+    posterior, symbol = np.empty(chart.edge_begin[chart.edge_begin.shape[0] - 1]), chart.item_symbol
     for group in range(chart.split_begin.shape[0] - 1):
-        edge = chart.edge_begin[group]
+        edge, some = chart.edge_begin[group], chart.split_begin[group]
+        b, c = symbol[chart.split_left[some]], symbol[chart.split_right[some]]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
-            above = outside[chart.parent_item[entry]] * weights[chart.parent_rule[entry]]
+            rule, above = chart.parent_rule[entry], outside[chart.parent_item[entry]]
+            if rule >= 0:
+                above *= weights[rule]
+            else:
+                a = symbol[chart.parent_item[entry]]
+                above *= unseen.weight * unseen.left[b, a] * unseen.right[c, a]
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                 posterior[edge] = above * inside[chart.split_left[split]] * inside[chart.split_right[split]]
                 edge += 1

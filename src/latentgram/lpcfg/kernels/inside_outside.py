@@ -33,7 +33,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
 
@@ -69,37 +69,47 @@ def mean_of(tensors, symbol):
     return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
 
 
+@register_jitable
+def unseen_weight(tensors, a, b, c):
+    """p(a→b c) of a rule that was never seen."""
+    weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+    return tensors.rule.dtype.type(weight)
+
+
 @njit(fastmath=REORDER)
 def inside(chart, begin, tensors, alpha):
-    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
+    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`.
+
+    Σ_k (F^b · α(b,i,k)) (F^c · α(c,k,j)), what all unseen rules of a group share, is summed once.
+    """
     states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
     largest = states.max()
     scratch = np.empty(largest * largest, tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 1):
         some_split = chart.split_begin[group]
-        some_left, some_right = chart.split_left[some_split], chart.split_right[some_split]
-        left_states, right_states = states[chart.item_symbol[some_left]], states[chart.item_symbol[some_right]]
+        b, c = chart.item_symbol[chart.split_left[some_split]], chart.item_symbol[chart.split_right[some_split]]
+        left_states, right_states = states[b], states[c]
         size = left_states * right_states
         outer = scratch[:size]
-        outer[:] = 0
+        for place in range(size):
+            outer[place] = 0
         for split in range(some_split, chart.split_begin[group + 1]):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
                 row = h * right_states
                 add_scaled(outer[row : row + right_states], alpha[left + h], alpha[right : right + right_states])
+        shared, is_shared = tensor.dtype.type(0), False
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             parent, rule = chart.parent_item[entry], chart.parent_rule[entry]
             if rule < 0:
-                a, b, c = chart.item_symbol[parent], chart.item_symbol[some_left], chart.item_symbol[some_right]
-                before, after = mean_of(tensors, b), mean_of(tensors, c)
-                total = tensor.dtype.type(0)
-                for h in range(left_states):
-                    total += before[h] * dot(outer[h * right_states : (h + 1) * right_states], after)
-                weight = tensor.dtype.type(
-                    tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
-                )
+                if not is_shared:
+                    before, after, is_shared = mean_of(tensors, b), mean_of(tensors, c), True
+                    for h in range(left_states):
+                        shared += before[h] * dot(outer[h * right_states : (h + 1) * right_states], after)
+                a = chart.item_symbol[parent]
                 mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
-                add_scaled(alpha[begin[parent] : begin[parent + 1]], weight * total, mean)
+                weight = unseen_weight(tensors, a, b, c) * shared
+                add_scaled(alpha[begin[parent] : begin[parent + 1]], weight, mean)
                 continue
             place = tensor_begin[rule]
             for h in range(begin[parent], begin[parent + 1]):
@@ -110,36 +120,48 @@ def inside(chart, begin, tensors, alpha):
 @njit(fastmath=REORDER)
 def outside(chart, begin, tensors, alpha, beta, edge_marginal):
     """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
-    (not yet divided by Z) of all edges."""
+    (not yet divided by Z) of all edges.
+
+    Unseen rules are products: with w = Σ_a p(a→b c) H^a · β(a) over all of a group, they add w F^b ⊗ F^c to G.
+    """
     states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
     largest = states.max()
     one_scratch, all_scratch = np.empty(largest * largest, tensor.dtype), np.empty(largest * largest, tensor.dtype)
+    shared = np.empty(chart.split_left.shape[0], tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 2, -1, -1):
         first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
-        some_left, some_right = chart.split_left[first_split], chart.split_right[first_split]
-        left_states, right_states = states[chart.item_symbol[some_left]], states[chart.item_symbol[some_right]]
+        b, c = chart.item_symbol[chart.split_left[first_split]], chart.item_symbol[chart.split_right[first_split]]
+        left_states, right_states = states[b], states[c]
         size = left_states * right_states
         one_parent, all_parents = one_scratch[:size], all_scratch[:size]
-        all_parents[:] = 0
+        for place in range(size):
+            all_parents[place] = 0
+        before, after = mean_of(tensors, b), mean_of(tensors, c)
+        by_unseen, is_shared = tensor.dtype.type(0), False
         edge = chart.edge_begin[group]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             parent, rule = chart.parent_item[entry], chart.parent_rule[entry]
-            one_parent[:] = 0
             if rule < 0:
-                a, b, c = chart.item_symbol[parent], chart.item_symbol[some_left], chart.item_symbol[some_right]
-                before, after = mean_of(tensors, b), mean_of(tensors, c)
-                weight = tensor.dtype.type(
-                    tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
-                )
+                if not is_shared:
+                    is_shared = True
+                    for split in range(first_split, end_split):
+                        left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
+                        shared[split] = dot(before, alpha[left : left + left_states])
+                        shared[split] *= dot(after, alpha[right : right + right_states])
+                a = chart.item_symbol[parent]
                 mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
-                weight *= dot(beta[begin[parent] : begin[parent + 1]], mean)
-                for h in range(left_states):
-                    add_scaled(one_parent[h * right_states : (h + 1) * right_states], weight * before[h], after)
-            else:
-                place = tensor_begin[rule]
-                for h in range(begin[parent], begin[parent + 1]):
-                    add_scaled(one_parent, beta[h], tensor[place : place + size])
-                    place += size
+                weight = unseen_weight(tensors, a, b, c) * dot(beta[begin[parent] : begin[parent + 1]], mean)
+                by_unseen += weight
+                for split in range(first_split, end_split):
+                    edge_marginal[edge] = weight * shared[split]
+                    edge += 1
+                continue
+            for place in range(size):
+                one_parent[place] = 0
+            place = tensor_begin[rule]
+            for h in range(begin[parent], begin[parent + 1]):
+                add_scaled(one_parent, beta[h], tensor[place : place + size])
+                place += size
             add_scaled(all_parents, tensor.dtype.type(1), one_parent)
             for split in range(first_split, end_split):
                 left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
@@ -150,6 +172,9 @@ def outside(chart, begin, tensors, alpha, beta, edge_marginal):
                     marginal += alpha[left + h] * below
                 edge_marginal[edge] = marginal
                 edge += 1
+        if is_shared:
+            for h in range(left_states):
+                add_scaled(all_parents[h * right_states : (h + 1) * right_states], by_unseen * before[h], after)
         for split in range(first_split, end_split):
             left, right = begin[chart.split_left[split]], begin[chart.split_right[split]]
             for h in range(left_states):
@@ -189,7 +214,7 @@ def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, 
             beta[begin[item] + h] = tensors.root[place + h]
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", nogil=True)
 def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     """Z (of the words divided by their scales), and the marginals of all items and edges divided by Z.
 
@@ -210,6 +235,27 @@ def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     for edge in range(edge_marginal.shape[0]):
         edge_marginal[edge] /= total
     return total, item_marginals(begin, alpha, beta, total), edge_marginal
+
+
+@njit(error_model="numpy", nogil=True)
+def refine_chart(chart, tensors, leaf_entry, leaf_weight, scale, threshold):
+    """Z, and what a small grammar leaves of a chart: the chart of the edges of at least a posterior, the entries
+    and the weights of its leaves, and the words' scales times their share of Z; and the posteriors it went by.
+
+    Where Z is zero or not a number all stays as it was.
+    """
+    total, item, edge = posteriors(chart, tensors, leaf_entry, leaf_weight, scale)
+    if total == 0.0 or not np.isfinite(total):
+        return total, chart, leaf_entry, leaf_weight, scale, item, edge
+    pruned, kept = prune_chart(chart, item, edge, threshold)
+    leaves = pruned.cell_begin[chart.length]
+    entry, weight = np.empty(leaves, leaf_entry.dtype), np.empty(leaves, leaf_weight.dtype)
+    scales = np.empty_like(scale)
+    for leaf in range(leaves):
+        entry[leaf], weight[leaf] = leaf_entry[kept[leaf]], leaf_weight[kept[leaf]]
+    for word in range(scale.shape[0]):
+        scales[word] = scale[word] * abs(total) ** (1.0 / chart.length)
+    return total, pruned, entry, weight, scales, item, edge
 
 
 @njit()
@@ -266,7 +312,7 @@ def tree_weight(tensors, index, leaves, symbols, sizes):
             if part[node] < 0:
                 if tensors.unseen.weight == 0.0:
                     return -np.inf, 0.0
-                weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+                weight = unseen_weight(tensors, a, b, c)
                 weight *= dot(mean_of(tensors, b), left) * dot(mean_of(tensors, c), right)
                 for h in range(size):
                     result[h] = weight * mean[h]

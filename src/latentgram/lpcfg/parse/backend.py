@@ -10,6 +10,9 @@ probable trees can be searched, and draws edge by edge are draws from the poster
 Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
 parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
 trees are flagged as fallback.
+
+A sentence whose time is over gets the tree of the last stage that was finished, or, if it is so long that none
+was, one that is put together from short parts by the first grammar alone: such trees are flagged as coarse.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
+from latentgram.lpcfg.parse.deadline import NO_LIMIT, PASSED, Deadline, OutOfTime, checked_limit
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
     Nodes,
@@ -69,6 +73,8 @@ class Decoded(NamedTuple):
     entropy: float = math.nan
     expected: float = math.nan
     conditional: bool = False
+    coarse: bool = False
+    tightened: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,9 +137,14 @@ class Phrases:
         """A tree with all that is said about it."""
         nodes, expected, entropy = self._told(symbol, size)
         sentence, tree = self.posterior.logprob, self.tree_logprob(symbol, size)
-        if self.widened:
+        coarse, tightened = self.posterior.coarse, self.posterior.tightened
+        if coarse:
+            sentence = math.nan  # what there is, is of another grammar
+        elif self.widened:
             sentence, tree = -math.inf, tree - sentence
-        return Decoded(Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, self.widened)
+        conditional = self.widened and not coarse
+        about = Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, conditional
+        return Decoded(*about, coarse, tightened)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
@@ -168,8 +179,13 @@ class PhraseBackend:
     """
 
     def __init__(
-        self, model: LPCFG | Ensemble, decoder: PhraseDecoder | None = None, pruning: Pruning | None = None
+        self,
+        model: LPCFG | Ensemble,
+        decoder: PhraseDecoder | None = None,
+        pruning: Pruning | None = None,
+        limit_seconds: float | None = None,
     ) -> None:
+        self.limit_seconds = checked_limit(limit_seconds)
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         plain = len(grammars) == 1 and grammars[0].plain
         self.grammar = grammars[0]
@@ -212,18 +228,22 @@ class PhraseBackend:
                 tree.entropy,
                 tree.expected,
                 tree.conditional,
+                coarse=tree.coarse,
+                tightened=tree.tightened,
             )
             for sentence, made, tree in zip(sentences, assembled, trees, strict=True)
         ]
 
     def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True
+        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
         """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given.
 
-        Cells of the chart may stay closed where trees are looked for, not where probabilities are asked for.
+        Cells of the chart may stay closed where trees are looked for, not where probabilities are asked for. If
+        the time is limited and too short for any posteriors, `OutOfTime` is raised.
         """
         pause()
+        deadline = Deadline.after(self.limit_seconds if limited else None)
         table, lookup, masks = self.table, self.cascade.leaves, None
         if known:
             masks = span_masks(known, len(sentence), table, self.grammar.binarisation.root)
@@ -238,7 +258,7 @@ class PhraseBackend:
                     if look == lookup.every or sentence.tags is not None:
                         raise
                     continue
-            posterior = self.cascade.posterior(leaves, masks=masks, closing=closing)
+            posterior = self.cascade.posterior(leaves, masks=masks, closing=closing, deadline=deadline)
             if posterior is not None:
                 widened = look == lookup.every
                 return leaves, Phrases(self.cascade, table, leaves, posterior, masks, widened=widened)
@@ -250,17 +270,34 @@ class PhraseBackend:
         return without[0], None
 
     def _parse(self, sentence: Sentence, known: Constraints | None) -> Decoded:
-        leaves, phrases = self._analyse(sentence, known)
+        try:
+            leaves, phrases = self._analyse(sentence, known)
+        except OutOfTime:
+            return self._hurried(sentence, known)
         if phrases is not None:
             symbols, sizes = self.decoder.trees(phrases, 1)
             return phrases.decoded(symbols[0], sizes[0])
         parts = [self._fragment(leaves.between(*span)) for span in self.cascade.fragments(leaves)]
         return Decoded(self._join(parts), -math.inf, -math.inf, fallback=True)
 
+    def _hurried(self, sentence: Sentence, known: Constraints | None) -> Decoded:
+        """A tree of short parts, each by the first grammar alone."""
+        if known:
+            raise NoParse(
+                f"within {self.limit_seconds:g} seconds no tree was found that obeys: {known}; allow more seconds"
+            )
+        leaves = self.cascade.leaves.of(sentence)
+        spans = self.cascade.fragments(leaves, hurried=True)
+        parts = [self._fragment(leaves.between(*span), PASSED) for span in spans]
+        return Decoded(self._join(parts), math.nan, math.nan, coarse=True)
+
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
         """The most probable trees, best first; with hidden states p(tree) cannot be searched, and they are those
         that are best by the decoder's objective."""
-        _, phrases = self._analyse(sentence, known)
+        try:
+            _, phrases = self._analyse(sentence, known)
+        except OutOfTime:
+            return self._assemble([sentence], [self._hurried(sentence, known)])
         if phrases is None:
             return self.parse([sentence], [known])
         if not phrases.searchable:
@@ -270,7 +307,10 @@ class PhraseBackend:
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Draws from the posterior over trees; see `Phrases.draws`."""
-        _, phrases = self._analyse(sentence, known)
+        try:
+            _, phrases = self._analyse(sentence, known)
+        except OutOfTime:
+            return self._assemble([sentence] * count, [self._hurried(sentence, known)] * count)
         if phrases is None:
             return self.parse([sentence] * count, [known] * count)
         uniforms = np.random.default_rng(seed).random((count, len(sentence)))
@@ -286,7 +326,7 @@ class PhraseBackend:
         if not isinstance(tree, Tree):
             raise DataError("an LPCFG scores constituency trees")
         sentence = Sentence(tree.words, tree.tags)
-        leaves, phrases = self._analyse(sentence, closing=False)
+        leaves, phrases = self._analyse(sentence, closing=False, limited=False)
         confidence = np.zeros(len(list(tree.spans())))
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
@@ -331,9 +371,12 @@ class PhraseBackend:
         over_words[over_words != ABSENT] += len(inner)
         return np.where(binary.is_tag, over_words[binary.label], inner.encode(binary.labels)[binary.label])
 
-    def _fragment(self, leaves: Leaves) -> Nodes:
+    def _fragment(self, leaves: Leaves, deadline: Deadline = NO_LIMIT) -> Nodes:
         """The best tree over a part of a sentence."""
-        posterior = self.cascade.posterior(leaves, anywhere=True)
+        try:
+            posterior = self.cascade.posterior(leaves, anywhere=True, deadline=deadline)
+        except OutOfTime:
+            posterior = None
         if posterior is not None:
             phrases = Phrases(self.cascade, self.table, leaves, posterior, anywhere=True)
             symbols, sizes = self.decoder.trees(phrases, 1)
@@ -369,8 +412,11 @@ class PhraseBackend:
         return tuple(sorted({label for chain in chains for label in chain}))
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
-        """The posteriors of all labelled spans and tags; none where there is no parse."""
-        _, phrases = self._analyse(sentence, known, closing=False)
+        """The posteriors of all labelled spans and tags; none where there is no parse, or no time for one."""
+        try:
+            _, phrases = self._analyse(sentence, known, closing=False)
+        except OutOfTime:
+            return Marginals()
         return Marginals() if phrases is None else span_marginals(self.table, phrases.chart, phrases.item)
 
     def compare(self, gold: Treebank[Tree], parses: Sequence[Parse]) -> BracketingScore:

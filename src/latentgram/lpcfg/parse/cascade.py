@@ -26,15 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels import low_rank
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart, prune_chart
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
 from latentgram.lpcfg.kernels.first_pass import SpanMasks
-from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors
+from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.cutting import Cutter
+from latentgram.lpcfg.parse.cutting import LONG, Cutter
+from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
 from latentgram.lpcfg.parse.pruning import PLAIN, WITH_CLOSING, Pruning
 from latentgram.lpcfg.parse.weighing import TreeWeights
@@ -47,8 +48,10 @@ Trees = tuple[Ints, Ints]
 
 _LEAST = 1e-30
 """What stands for a posterior of zero in a geometric mean."""
-_LONG = 100
-"""Longer sentences are parsed in double precision: their numbers may leave the range of single precision."""
+_VERY_LONG = 300
+"""Sentences of more words are parsed with tighter pruning, so that they take seconds."""
+_WIDEST = 24
+"""Words of the widest part of a sentence that had no time for more."""
 _FRAGMENT_COST = 10.0
 """What one more fragment costs, in nats: fewer fragments come before likelier ones."""
 
@@ -75,6 +78,10 @@ class Posterior(NamedTuple):
     """How many of the grammars gave the sentence a negative probability."""
     retries: int = 0
     """How often pruning had to be loosened until a parse was left."""
+    coarse: bool = False
+    """Whether the time was over before the last stage: these are the posteriors of the stage before."""
+    tightened: bool = False
+    """Whether pruning was tighter than asked for, since the sentence is long."""
 
 
 @dataclass(frozen=True)
@@ -152,23 +159,42 @@ class Cascade:
         anywhere: bool = False,
         masks: SpanMasks | None = None,
         closing: bool = False,
+        deadline: Deadline = NO_LIMIT,
     ) -> Posterior | None:
         """The posteriors over a sentence with these leaves, or `anywhere` in one; None if there is no parse.
 
         With `closing` cells stay closed that the grammar's classifier says are no phrases. Where that, or pruning,
-        leaves nothing, all cells are opened, and then pruning is loosened, if that can help.
+        leaves nothing, all cells are opened, and then pruning is loosened, if that can help. When the deadline has
+        passed, the posteriors of the last stage that was finished are given; if there is none, `OutOfTime` is
+        raised.
         """
-        attempts = [(self.pruning, False)]
+        tightened = self._tightens(leaves)
+        usual = self._tightened if tightened else self.pruning
+        attempts = [(usual, False)]
         if closing and self.closes and not anywhere:
-            attempts.insert(0, (self.pruning, True))
-        if not self.plain or self.pruning.cuts:
-            attempts.append((self.pruning.loosened(), False))
+            attempts.insert(0, (usual, True))
+        if (not self.plain or self.pruning.cuts) and not tightened:
+            attempts.append((self._loosened, False))
         for retries, (pruning, closed) in enumerate(attempts):
-            first = self._first(leaves, pruning, anywhere, masks, closed)
-            last = first if first is None or self.plain else self._refined(first, pruning, anywhere)
+            if retries:
+                deadline.check()
+            first = self._first(leaves, pruning, anywhere, masks, closed, deadline)
+            last = first if first is None or self.plain else self._refined(first, pruning, anywhere, deadline)
             if last is not None:
-                return last._replace(retries=retries)
+                return last._replace(retries=retries, tightened=tightened)
         return None
+
+    def _tightens(self, leaves: Leaves) -> bool:
+        """Whether a sentence is so long that it is parsed with tighter pruning, and never with a looser one."""
+        return self.pruning.cuts and len(leaves.begin) - 1 > _VERY_LONG
+
+    @cached_property
+    def _tightened(self) -> Pruning:
+        return self.pruning.tightened()
+
+    @cached_property
+    def _loosened(self) -> Pruning:
+        return self.pruning.loosened()
 
     @property
     def closes(self) -> bool:
@@ -176,13 +202,19 @@ class Cascade:
         return self.pruning.cuts and self.finest[0].closes
 
     def _first(
-        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closed: bool
+        self,
+        leaves: Leaves,
+        pruning: Pruning,
+        anywhere: bool,
+        masks: SpanMasks | None,
+        closed: bool,
+        deadline: Deadline,
     ) -> Posterior | None:
-        """The posteriors of the projection; edges have theirs only where it is the whole."""
+        """The posteriors of the projection; edges have theirs only where it is, or may be, the last stage."""
         projection = self.projection
         index, probability = projection.index, projection.probability
         if pruning.cuts and len(leaves.begin) > 2 and len(projection.grammar.interminals):
-            return self._cut(leaves, pruning, anywhere, masks, closed)
+            return self._cut(leaves, pruning, anywhere, masks, closed, deadline)
         grown, scale = projection.grow(leaves, masks)
         outside = outside_items(grown, self._root(anywhere), index, probability)
         if not outside.total > 0.0:
@@ -199,48 +231,58 @@ class Cascade:
         leaf = item[: cell_begin[len(scale)]]
         logprob = math.log(outside.total) + float(np.log(scale).sum())
         edge = np.zeros(0)
-        if self.plain:
-            edge = edge_posteriors(
-                chart, projection.rule, grown.inside[item], outside.outside[item] / outside.total
-            )
-        else:
+        if self.plain or deadline.limited:
+            above = outside.outside[item] / outside.total
+            edge = edge_posteriors(chart, projection.rule, index.unseen, grown.inside[item], above)
+        if not self.plain:
             scale = scale * outside.total ** (1.0 / len(scale))
         numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
         return Posterior(chart, outside.posterior[item], edge, logprob, numbers)
 
     def _cut(
-        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closed: bool
+        self,
+        leaves: Leaves,
+        pruning: Pruning,
+        anywhere: bool,
+        masks: SpanMasks | None,
+        closed: bool,
+        deadline: Deadline,
     ) -> Posterior | None:
         """The same where the chart is cut as it grows."""
-        cutter = self._double_cutter if self.plain or pruning is not self.pruning else self._cutter
-        total, scale, chart, leaf, inside, outside = cutter.stage(leaves, pruning, anywhere, masks, closed)
+        cutter = self._double_cutter if self.plain or pruning is self._loosened else self._cutter
+        stage = cutter.stage(leaves, pruning, anywhere, masks, closed, deadline)
+        total, scale, chart, leaf, inside, outside = stage
         if not total > 0.0:
             return None
-        logprob = math.log(total) + float(np.log(scale).sum())
-        edge, item = np.zeros(0), np.zeros(0)
-        if self.plain:
-            item = inside * outside / total
-            edge = edge_posteriors(chart, self.projection.rule, inside, outside / total)
-        else:
+        edge, item, logprob = np.zeros(0), np.zeros(0), math.nan
+        if self.plain or deadline.limited:
+            logprob = math.log(total) + float(np.log(scale).sum())
+            inside, above = inside.astype(np.float64), outside / total
+            item = inside * above
+            edge = edge_posteriors(chart, self.projection.rule, self.projection.index.unseen, inside, above)
+        if not self.plain:
             scale = scale * total ** (1.0 / len(scale))
         numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
         return Posterior(chart, item, edge, logprob, numbers)
 
-    def _refined(self, first: Posterior, pruning: Pruning, anywhere: bool) -> Posterior | None:
+    def _refined(self, first: Posterior, pruning: Pruning, anywhere: bool, deadline: Deadline) -> Posterior | None:
         """The posteriors of the finest grammars on the chart of the projection."""
         chart, (entry, weight, scale) = first.chart, first.leaves
-        double = chart.length > _LONG or pruning is not self.pruning
+        # The numbers of long sentences may leave the range of single precision.
+        double, reached = chart.length > LONG or pruning is self._loosened, first
         *stages, last = (self._double if double else self._single)[anywhere]
         for (tensors,) in stages:
-            total, item, edge = posteriors(chart, tensors, entry, weight, scale)
+            if deadline.passed:
+                return reached._replace(coarse=True)
+            before, refined = chart, refine_chart(chart, tensors, entry, weight, scale, pruning.threshold)
+            total, chart, entry, weight, scale, item, edge = refined
             if not math.isfinite(total) or total == 0.0:
                 continue
-            chart, kept = prune_chart(chart, item, edge, pruning.threshold)
+            reached = first._replace(chart=before, item=item, edge=edge)
             if chart.cell_begin[-2] == chart.cell_begin[-1]:
                 return None
-            kept = kept[: chart.cell_begin[chart.length]]
-            entry, weight = entry[kept], weight[kept]
-            scale = scale * abs(total) ** (1.0 / chart.length)
+        if deadline.passed:
+            return reached._replace(coarse=True)
         numbers = LeafNumbers(entry, weight, scale)
         results = [
             chart_posteriors(chart, tensors, factors, numbers)
@@ -254,16 +296,21 @@ class Cascade:
             chart,
             item,
             edge,
-            float(np.mean([math.log(abs(result[0])) for result in results]) + np.log(scale).sum()),
+            sum(math.log(abs(result[0])) for result in results) / len(results) + float(np.log(scale).sum()),
             numbers,
             last[0] if len(last) == 1 else None,
             sum(result[0] < 0.0 for result in results),
         )
 
-    def fragments(self, leaves: Leaves) -> list[tuple[int, int]]:
-        """The fewest and likeliest spans that have parses of their own and together make up a sentence."""
-        if self.pruning.cuts:
-            cell_begin, symbol, inside = self._double_cutter.grow(leaves, self.pruning.loosened())
+    def fragments(self, leaves: Leaves, *, hurried: bool = False) -> list[tuple[int, int]]:
+        """The fewest and likeliest spans that have parses of their own and together make up a sentence.
+
+        `hurried` ones are short, so that the time is linear in the length of the sentence.
+        """
+        if hurried or self._tightens(leaves):
+            cell_begin, symbol, inside = self._double_cutter.grow(leaves, self._tightened, _WIDEST)
+        elif self.pruning.cuts:
+            cell_begin, symbol, inside = self._double_cutter.grow(leaves, self._loosened, len(leaves.begin))
         else:
             cell_begin, symbol, inside, *_ = self.projection.grow(leaves)[0]
         mass = inside * self.projection.anywhere[symbol]
@@ -303,7 +350,7 @@ class Cascade:
         """log p(tree, sentence), hidden states summed out; of an ensemble the mean of the logarithms, as for the
         sentence. In double precision where it is to be `exact`, else in that of the charts."""
         weights = self.weights if exact or self.plain else self._chart_weights
-        return float(np.mean([each.log_weight(leaves, symbol, size) for each in weights]))
+        return sum(each.log_weight(leaves, symbol, size) for each in weights) / len(weights)
 
     @cached_property
     def _chart_weights(self) -> tuple[TreeWeights, ...]:

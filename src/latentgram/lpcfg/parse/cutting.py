@@ -10,15 +10,36 @@ from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels.chart import index_rules
 from latentgram.lpcfg.kernels.closing import Closing
-from latentgram.lpcfg.kernels.cut import CutRules, Numbers, Space, cell_begins, grow_cut, make_space
-from latentgram.lpcfg.kernels.cut_outside import FirstStage, first_stage, scaled_words
+from latentgram.lpcfg.kernels.cut import (
+    CutRules,
+    Numbers,
+    Space,
+    cell_begins,
+    grow_widths,
+    make_space,
+    start_cut,
+)
+from latentgram.lpcfg.kernels.cut_outside import (
+    FirstStage,
+    finish_stage,
+    first_stage,
+    hand_down,
+    scaled_words,
+    start_outside,
+    start_stage,
+)
 from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks, everything
 from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.parse.pruning import Pruning
 
 _COMMON = 160
 """Where cells may stay closed, unseen rules are looked at for so many of the commonest parents."""
+LONG = 100
+"""Sentences of more words are parsed part by part, so that work on them can be stopped."""
+_CELLS = 4096
+"""Cells of a part."""
 _SHORT = 2**15
 """So many pairs of children can be numbered in two bytes."""
 
@@ -93,34 +114,57 @@ class Cutter:
         return {True: own, False: own._replace(weight=own.weight[:0])}
 
     def stage(
-        self, leaves: Leaves, pruning: Pruning, anywhere: bool, masks: SpanMasks | None, closing: bool
+        self,
+        leaves: Leaves,
+        pruning: Pruning,
+        anywhere: bool,
+        masks: SpanMasks | None,
+        closing: bool,
+        deadline: Deadline,
     ) -> FirstStage:
         """The chart of what is probable over a sentence with these leaves; `closing` lets cells stay closed."""
         space, allowed = self._space(), masks or self._all(leaves)
-        least = pruning.coarse_threshold, pruning.coarse_edge_threshold
-        stage: FirstStage = first_stage(
-            leaves,
-            self._closing[closing],
-            self.rules,
-            self.projection.index,
-            self._roots[anywhere],
-            limits_of(pruning),
-            allowed,
-            least,
-            space,
-        )
+        rules, index, root = self.rules, self.projection.index, self._roots[anywhere]
+        least, closes = (pruning.coarse_threshold, pruning.coarse_edge_threshold), self._closing[closing]
+        limits, length = limits_of(pruning), len(leaves.begin) - 1
+        stage: FirstStage
+        if length <= LONG:
+            stage = first_stage(leaves, closes, rules, index, root, limits, allowed, least, space)
+        else:  # the same part by part, with places to stop; after a stop the space is not used again
+            chart, contexts, allowed, scale = start_stage(leaves, closes, rules, allowed, space)
+            for widths in deadline.parts(2, length + 1, max(_CELLS // length, 1)):
+                chart = grow_widths(chart, contexts, rules, limits, allowed, space, *widths)
+            state = start_outside(chart, root, space)
+            for cells in deadline.parts(0, int(chart.cells[0]), _CELLS):
+                state = hand_down(chart, rules, space, state, *least, *cells)
+            stage = finish_stage(chart, rules, index, state, scale, least, space)
         self._spaces.append(space)
         return stage
 
-    def grow(self, leaves: Leaves, pruning: Pruning) -> tuple[NDArray[np.int32], NDArray[np.int32], Numbers]:
-        """The items over a sentence: where those of each cell begin, their symbols and inside numbers."""
-        words, contexts, *_ = scaled_words(leaves.begin, leaves.symbol, leaves.weight, self.rules)
-        chart = grow_cut(words, contexts, self.rules, limits_of(pruning), self._all(leaves), self._space())
+    def grow(
+        self, leaves: Leaves, pruning: Pruning, widest: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Numbers]:
+        """The items over up to so many words: where those of each cell begin, their symbols and inside numbers."""
+        rules, limits, space, length = self.rules, limits_of(pruning), self._space(), len(leaves.begin) - 1
+        words, contexts, *_ = scaled_words(leaves.begin, leaves.symbol, leaves.weight, rules)
+        chart = start_cut(words, rules, space)
+        for widths in NO_LIMIT.parts(2, min(length, widest) + 1, max(_CELLS // length, 1)):
+            chart = grow_widths(chart, contexts, rules, limits, self._all(leaves), space, *widths)
         begin = cell_begins(chart)
         return begin, self.rules.name[chart.symbol[: begin[-1]]], chart.inside[: begin[-1]]
 
+    @cached_property
+    def _open(self) -> dict[int, SpanMasks]:
+        """What allows everything, by the length of sentences that are not long."""
+        return {}
+
     def _all(self, leaves: Leaves) -> SpanMasks:
-        masks: SpanMasks = everything(len(leaves.begin) - 1, len(self.projection.grammar.interminals))
+        length = len(leaves.begin) - 1
+        masks = self._open.get(length)
+        if masks is None:
+            masks = everything(length, len(self.projection.grammar.interminals))
+            if length <= LONG:
+                self._open[length] = masks
         return masks
 
 

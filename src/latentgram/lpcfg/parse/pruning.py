@@ -89,6 +89,12 @@ class Pruning:
         """Whether items are cut while the coarse chart grows."""
         return self.floor > 0.0 or self.beam > 0.0
 
+    def tightened(self) -> Pruning:
+        """For a very long sentence: ten times as much is asked of an item while the coarse chart grows."""
+        return dataclasses.replace(
+            self, floor=min(max(10 * self.floor, _TIGHT[0]), 1.0), beam=min(max(10 * self.beam, _TIGHT[1]), 1.0)
+        )
+
     def loosened(self) -> Pruning:
         """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
         is empty; and thresholds a hundred times lower."""
@@ -99,6 +105,10 @@ class Pruning:
             coarse_edge_threshold=self.coarse_edge_threshold / 100,
             threshold=self.threshold / 100,
         )
+
+
+_TIGHT = 3e-4, 3e-3
+"""The least floor and the least beam of tighter pruning, also where nothing is cut otherwise."""
 
 
 def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str) -> None:

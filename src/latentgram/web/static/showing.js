@@ -26,6 +26,8 @@ export function show() {
   at("entropy").textContent = parse.entropy === null ? "–" : `${parse.entropy.toFixed(2)} nats`;
   at("time").textContent = `${parse.milliseconds.toFixed(0)} ms`;
   if (parse.fallback) say("The grammar has no parse of this sentence; this tree is put together from parts.");
+  if (parse.coarse) say("This sentence had no more time: its tree is a coarse one.");
+  if (parse.tightened) say("This sentence is very long: fewer of its trees were looked at.");
   at("by-hand").value = state.edited ?? tree.plain;
   at("text-format").textContent = parse.kind === "dependency" ? "CoNLL-U" : "Penn brackets";
   at("annotated").hidden = parse.kind === "dependency";
