@@ -10,6 +10,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
+from latentgram.parser.output import render
 from latentgram.parser.pipeline import fit_parser
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.spelling import describe
@@ -121,7 +122,11 @@ def test_files_and_rows_keep_features(tagger: lg.Tagger, tmp_path: Path) -> None
     parser = fit_parser(lg.SHAG, lg.Treebank.of(inflected(80, 0)), by=lg.Counting(), tagger=lg.Gradient(passes=4))
     tree = inflected(1, 7)[0]
     parse = parser.parse(" ".join(tree.words))
-    assert parse.tree.feats == tagger.tag(tree.words).feats
+    tagging = tagger.tag(tree.words)
+    assert parse.tree.feats == tagging.feats
+    for name, column in parse.column_confidence.items():
+        assert tuple(column.tolist()) == pytest.approx(tagging.posteriors[name])
+    assert render(parse, "conllu", probabilities=True).count("FeatsProb=") == len(tree)
 
 
 def test_features_can_be_left_out() -> None:

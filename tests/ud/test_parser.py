@@ -61,7 +61,8 @@ def test_every_probability_is_written_once(parser, held_out):
     for word, misc in enumerate(row.misc):
         names = [part.split("=")[0] for part in misc.split("|")]
         inside = any(token.multiword and token.first <= word < token.end for token in tokens_of(row))
-        wanted = {"HeadProb", "RelProb", "TagProb", "LemmaProb"} | (set() if inside else {"TokenProb"})
+        wanted = {"HeadProb", "RelProb", "TagProb", "UposProb", "XposProb", "LemmaProb"}
+        wanted |= set() if inside else {"TokenProb"}
         assert set(names) - {"SpaceAfter"} == wanted
         assert len(names) == len(set(names))
     assert all("TokenProb=" in line and "SplitProb=" in line for _, line in row.extra_rows)
@@ -104,6 +105,9 @@ def test_json_and_back(parser):
     again = lg.Parse.from_json(parse.to_json())
     assert again.tree.lemmas == parse.tree.lemmas
     np.testing.assert_array_equal(again.lemma_confidence, parse.lemma_confidence)
+    assert set(again.column_confidence) == {"upos", "xpos"}
+    for name, column in again.column_confidence.items():
+        np.testing.assert_array_equal(column, parse.column_confidence[name])
 
 
 @pytest.mark.parametrize("text", ["x", "\x07", "word " * 500, "…", "  a  "])

@@ -160,3 +160,29 @@ def test_broken_ranges_are_refused():
     row = "1-3\tab\t" + "\t".join("_" * 8)
     with pytest.raises(lg.DataError, match="1-3 does not fit"):
         lg.fit(lg.Segmenter, [tree(["a", "b"], None, [(0, row)])], by=lg.Gradient())
+
+
+def clitics(rng, count):
+    """Words written from right to left; some are one token with a conjunction or an article before them."""
+    trees = []
+    for _ in range(count):
+        words, extra = [], []
+        for _ in range(rng.integers(2, 6)):
+            stem = "".join(rng.choice(list("كتبسلمدرق"), rng.integers(3, 5)))
+            parts = [clitic for clitic in ("و", "ال") if rng.random() < 0.4] + [stem]
+            if len(parts) > 1:
+                first = len(words) + 1
+                extra.append(
+                    (len(words), "\t".join([f"{first}-{len(words) + len(parts)}", "".join(parts), *"_" * 8]))
+                )
+            words += parts
+        trees.append(tree([*words, "نعم", rng.choice([".", "؟"])], ["_"] * len(words) + [NO_SPACE, "_"], extra))
+    return trees
+
+
+def test_clitics_of_a_script_that_runs_from_right_to_left():
+    rng = np.random.default_rng(0)
+    segmenter = lg.fit(lg.Segmenter, clitics(rng, 200), by=lg.Gradient())
+    new = clitics(rng, 50)
+    found = [sentence.words for sentence in segmenter.sentences(raw_text(new))]
+    assert sum(each.words in found for each in new) > 45
