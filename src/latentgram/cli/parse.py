@@ -151,7 +151,7 @@ def parse(asked: Parsing) -> None:
 
     A sentence that the grammar cannot derive still gets a tree, and one that reaches its --limit-seconds gets a
     coarse one; their numbers are reported at the end, and `--to json` marks each. With --nbest, --samples or
-    --diverse an empty line follows the trees of each sentence; `--to json` also gives the probability of each tree.
+    --diverse an empty line follows the trees of each sentence, and `--to json` gives the probability of each.
 
     With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
     with --resume continues where it stopped, if model, settings and what was read so far are the same.
