@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from latentgram.data.tree import Tree
 from latentgram.kinds.kind import Context
@@ -35,7 +36,7 @@ STAGES = ("reading", "features", "scaling", "SVD", "a → b c", "a → x")
 to another falls away."""
 NOISE, MEMBERS = 0.2, 5
 """Share of features dropped, or deviation of the Gaussian they are multiplied by; and grammars of ensembles."""
-NOISES = {"dropout": "dropped features", "gaussian": "Gaussian noise"}
+NOISES: dict[Literal["dropout", "gaussian"], str] = {"dropout": "dropped features", "gaussian": "Gaussian noise"}
 RANKS = (4, 8, 16)
 """Products that the rules of a grammar with many states become sums of."""
 UNSCALED = 1e12
@@ -140,14 +141,13 @@ class Cohen2013(Experiment[LPCFG, Tree]):
         combining = Combining(states=states, members=MEMBERS, horizontal=SIBLINGS)
         together = {"clusters, different features": combining}
         for kind, name in NOISES.items():
-            noise = {"noise": NOISE, "noise_kind": kind}
-            noisy = [replace(by, seed=seed, **noise) for seed in range(MEMBERS)]
+            noisy = [replace(by, seed=seed, noise=NOISE, noise_kind=kind) for seed in range(MEMBERS)]
             grammars, seconds = timed(partial(self._all, noisy))
             rows += [
                 Beyond(f"spectral, {name}", states, self.score(grammars[0]), seconds / MEMBERS),
                 Beyond(f"{several}spectral, {name}", states, self.score(Ensemble(grammars)), seconds),
             ]
-            together[f"clusters, {name}"] = replace(combining, **noise)
+            together[f"clusters, {name}"] = replace(combining, noise=NOISE, noise_kind=kind)
         for name, learner in together.items():
             ensemble, seconds = timed(partial(fit, Ensemble, self.train, by=learner))
             rows.append(Beyond(several + name, states, self.score(ensemble), seconds))
