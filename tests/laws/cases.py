@@ -5,6 +5,7 @@ A new kind or recipe needs nothing here, if it reads what others read.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,6 +41,19 @@ class Case:
 def fitted(case: Case) -> Any:
     """The model of a case, learned once for all laws."""
     return case.fit()
+
+
+ODD_BANKS = ("one tree", "one-word trees", "unary chains", "one label", "all tags unique")
+
+
+@cache
+def odd(case: Case, bank: str) -> Any:
+    """The model of an odd treebank; None where its recipe says in a sentence that it cannot learn from it."""
+    from fuzz.odd_data import BANKS, data_for
+
+    with suppress(lg.LatentgramError):
+        return lg.fit(kind_of(case.model).model_class(), data_for(case, BANKS[bank]), by=case.by)
+    return None
 
 
 CASES = [Case(kind.name, learner) for kind in kinds().values() for learner in kind.recipes]

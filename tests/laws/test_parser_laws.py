@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import latentgram as lg
+from fuzz.odd_data import BANKS
 from latentgram.kinds.registry import kinds
-from laws.cases import CASES, Case, fitted
+from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
 
 PARSED = [case for case in CASES if kinds()[case.model].parser]
 FIRST = [case for case in PARSED if case.learner in (next(iter(kinds()[case.model].recipes)), "Spectral")]
@@ -16,10 +19,10 @@ ASKED = 3000
 """More trees than short sentences have."""
 
 
-def exact(case: Case) -> lg.Parser:
+def exact(model: Any) -> lg.Parser:
     """The parser that prunes nothing."""
-    prunes = kinds()[case.model].prunes
-    return lg.Parser(fitted(case), pruning=lg.Pruning.none() if prunes else None)
+    prunes = kinds()[type(model).__name__].prunes
+    return lg.Parser(model, pruning=lg.Pruning.none() if prunes else None)
 
 
 def sentence(words: tuple[str, ...], like: lg.Sentence, tag: str | None = None) -> lg.Sentence:
@@ -41,26 +44,45 @@ def odd_sentences(case: Case) -> list[lg.Sentence]:
 @pytest.mark.parametrize("case", PARSED, ids=str)
 def test_lists_sum_to_at_most_the_sentence(case: Case) -> None:
     """And to just that where all trees are listed; an ensemble's p is a mean, a reranker's list is short."""
-    parser = exact(case)
+    parser = exact(fitted(case))
     for asked in odd_sentences(case):
-        parse = parser.parse(asked)
-        whole = 0.0 if parse.conditional else parse.logprob
-        assert parse.tree.words == asked.words
-        assert np.min(parse.confidence) >= 0.0
-        assert np.max(parse.confidence) <= 1.0
-        trees = parser.nbest(asked, ASKED)
-        weights = np.array([tree.tree_logprob for tree in trees])
-        if whole == -np.inf:
-            assert (weights == -np.inf).all()
-            continue
-        # Signed weights of trees may be negative, and have no logarithm.
-        total = np.logaddexp.reduce(weights[~np.isnan(weights)])
-        if not np.isnan(weights).any():
-            assert parse.tree_logprob <= whole + 1e-9
-            assert total <= whole + 1e-9
-            if len(trees) < ASKED and case.model not in ("Ensemble", "Reranker"):
-                assert total == pytest.approx(whole, abs=1e-9)
-        assert parser.score(trees[0].tree).probability <= 1.0
+        lists_keep_the_laws(parser, asked)
+
+
+@pytest.mark.parametrize("name", ODD_BANKS)
+@pytest.mark.parametrize("case", PARSED, ids=str)
+def test_odd_treebanks_keep_the_laws(case: Case, name: str) -> None:
+    """Those that a parser can be learned from: sentences of the treebank, unknown words, tags never seen."""
+    model = odd(case, name)
+    if model is None:
+        return
+    first = lg.parse_tree(BANKS[name][0]).sentence
+    first = lg.Sentence(first.words[:4], *(2 * (first.tags[:4],)))
+    for asked in (first, sentence(("qwertz",), first), sentence(("qwertz", "12", "a"), first, "never")):
+        lists_keep_the_laws(exact(model), asked)
+
+
+def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
+    """Posteriors are from 0 to 1, and the trees of a list sum to the sentence, or to less if some are missing."""
+    parse = parser.parse(asked)
+    whole = 0.0 if parse.conditional else parse.logprob
+    assert parse.tree.words == asked.words
+    assert np.min(parse.confidence) >= 0.0
+    assert np.max(parse.confidence) <= 1.0
+    trees = parser.nbest(asked, ASKED)
+    weights = np.array([tree.tree_logprob for tree in trees])
+    if whole == -np.inf:
+        assert (weights == -np.inf).all()
+        return
+    # Signed weights of trees may be negative, and have no logarithm.
+    total = np.logaddexp.reduce(weights[~np.isnan(weights)])
+    if not np.isnan(weights).any():
+        assert parse.tree_logprob <= whole + 1e-9
+        assert total <= whole + 1e-9
+        if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker):
+            assert total == pytest.approx(whole, abs=1e-9)
+    best = parser.score(trees[0].tree)
+    assert best.probability <= 1.0 or np.isnan(best.tree_logprob)
 
 
 @pytest.mark.parametrize("case", FIRST, ids=str)
@@ -83,7 +105,7 @@ def test_five_hundred_words_are_parsed(case: Case) -> None:
 def test_pruning_gives_a_lower_bound(case: Case) -> None:
     """Of p(sentence), under one grammar of probabilities; in single precision."""
     model = fitted(case)
-    pruned, whole = lg.Parser(model), exact(case)
+    pruned, whole = lg.Parser(model), exact(model)
     for asked in sorted(case.data.sentences(), key=len)[:4]:
         if case.learner != "Spectral":
             assert pruned.parse(asked).logprob <= whole.parse(asked).logprob + 1e-4

@@ -22,7 +22,7 @@ from latentgram.latent_tree.model import LatentTree
 from latentgram.sequences.mass import string_mass
 from latentgram.shag.kernels.inside_outside import log_partition
 from latentgram.shag.mass import kinds_of_words, tree_mass
-from laws.cases import CASES, Case, fitted
+from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
 from oracles.projective import projective_trees
 
 SUMMED = [case for case in CASES if kinds()[case.model].mass]
@@ -48,6 +48,25 @@ def test_what_claims_to_be_a_distribution_sums_to_at_most_one(case: Case) -> Non
     if model.is_distribution:
         assert (mass >= 0.0).all()
         assert 0.9 < mass.sum() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", ODD_BANKS)
+@pytest.mark.parametrize("case", [case for case in SUMMED if case.model != "ProductSHAG"], ids=str)
+def test_odd_treebanks_sum_to_at_most_one(case: Case, name: str) -> None:
+    model = odd(case, name)
+    if model is not None and model.is_distribution:
+        mass = np.asarray(named(kinds()[case.model].mass)(model, 100))
+        assert (mass >= 0.0).all()
+        assert mass.sum() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", ODD_BANKS)
+def test_odd_trees_with_hidden_states_sum_to_at_most_one(name: str) -> None:
+    model = odd(Case("LatentTree", "EM"), name)
+    for words in (1, 100):
+        chain = lg.DependencyTree(("x",) * words, tuple(range(words)), upos=("never",) * words)
+        assert 0.0 <= model.mass([chain])[0] <= 1 + 1e-9
+        assert -np.inf < model.logprob(chain) <= 1e-9
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.model in ("LexicalSHAG", "ProductSHAG")], ids=str)

@@ -201,9 +201,9 @@ def fitting_rules(forest: Forest) -> HeadRules:
     passes = np.diff(ENGLISH._passes(forest.labels)[0])
     asked = np.zeros(len(forest.label), bool)
     asked[parent[rank[forest.label[parent], forest.label[child]] < passes[forest.label[parent]]]] = True
-    several = forest.arity > 1
     ruled = _mask(forest.labels, tuple(ENGLISH.rules))[forest.label]
-    return ENGLISH if np.mean((asked & ruled)[several]) >= 0.95 else HeadRules.learn(forest)
+    fitting = (asked & ruled)[forest.arity > 1]
+    return ENGLISH if fitting.size and fitting.mean() >= 0.95 else HeadRules.learn(forest)
 
 
 def dependency_heads(forest: Forest, rules: HeadRules) -> NDArray[np.int32]:

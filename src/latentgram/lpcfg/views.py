@@ -240,14 +240,9 @@ def cross_moment(features: NodeFeatures) -> CrossMoment:
             weight[-1] = 0.0
     if features.values is None:
         return weighted_moment(features.inside, features.outside, *weights)
-    phi, psi = (
-        _sparse(column, value, width)
-        for column, value, width in zip(
-            (features.inside, features.outside), features.values, features.widths, strict=True
-        )
-    )
-    scale, weigh = (scipy.sparse.diags_array(weight) for weight in (weights[0] / len(features.inside), weights[1]))
-    cross = scipy.sparse.csr_array(scale @ phi.T @ psi @ weigh)
+    sides = zip((features.inside, features.outside), features.values, weights, strict=True)
+    phi, psi = (_sparse(column, value * weight[column], len(weight)) for column, value, weight in sides)
+    cross = scipy.sparse.csr_array(phi.T @ psi / len(features.inside))
     dense = cross.shape[0] * cross.shape[1] <= DENSE_CELLS
     return CrossMoment(cross.toarray() if dense else cross, *weights)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,10 +36,7 @@ STAGES = ("reading", "features", "scaling", "SVD", "a → b c", "a → x")
 to another falls away."""
 NOISE, MEMBERS = 0.2, 5
 """Share of features dropped, or deviation of the Gaussian they are multiplied by; and grammars of ensembles."""
-NOISES: Mapping[Literal["dropout", "gaussian"], str] = {
-    "dropout": "dropped features",
-    "gaussian": "Gaussian noise",
-}
+NOISES: dict[Literal["dropout", "gaussian"], str] = {"dropout": "dropped features", "gaussian": "Gaussian noise"}
 RANKS = (4, 8, 16)
 """Products that the rules of a grammar with many states become sums of."""
 UNSCALED = 1e12
@@ -62,8 +59,8 @@ class Cohen2013(Experiment[LPCFG, Tree]):
     PAPER, SUFFIX, FIGURE = "cohen2013", "mrg", "f1"
     DECODER, GOLD_TAGS = Goodman(), True  # as in the paper
 
-    def __init__(self, folder: Path, progress: Progress | None = None, n_jobs: int = 1) -> None:
-        super().__init__(folder, read_phrases, progress, n_jobs)
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+        super().__init__(folder, read_phrases, progress)
         learners = (Spectral(states=2, horizontal=SIBLINGS), EM(states=2, iterations=1, horizontal=SIBLINGS))
         for learner in learners:  # the first call of a kernel compiles it
             self.accuracy(fit(LPCFG, self.train[:50], by=learner), self.dev[:5])
@@ -221,11 +218,9 @@ def reproduce(
     test: bool = False,
     progress: Progress | None = None,
     many: int = 32,
-    *,
-    n_jobs: int = 1,
 ) -> Results:
     """Run everything; `many` are the states of the grammar whose rules become sums of products."""
-    work = Cohen2013(folder, progress, n_jobs)
+    work = Cohen2013(folder, progress)
     pcfg = work.row("PCFG", LPCFG, Counting(), 1)
     em = work.table_1(states, rounds, min(every, rounds))
     spectral = [work.row("spectral", LPCFG, Spectral(states=m, horizontal=SIBLINGS), m) for m in states]
