@@ -59,8 +59,8 @@ class Cohen2013(Experiment[LPCFG, Tree]):
     PAPER, SUFFIX, FIGURE = "cohen2013", "mrg", "f1"
     DECODER, GOLD_TAGS = Goodman(), True  # as in the paper
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
-        super().__init__(folder, read_phrases, progress)
+    def __init__(self, folder: Path, progress: Progress | None = None, n_jobs: int = 1) -> None:
+        super().__init__(folder, read_phrases, progress, n_jobs)
         learners = (Spectral(states=2, horizontal=SIBLINGS), EM(states=2, iterations=1, horizontal=SIBLINGS))
         for learner in learners:  # the first call of a kernel compiles it
             self.accuracy(fit(LPCFG, self.train[:50], by=learner), self.dev[:5])
@@ -218,9 +218,11 @@ def reproduce(
     test: bool = False,
     progress: Progress | None = None,
     many: int = 32,
+    *,
+    n_jobs: int = 1,
 ) -> Results:
     """Run everything; `many` are the states of the grammar whose rules become sums of products."""
-    work = Cohen2013(folder, progress)
+    work = Cohen2013(folder, progress, n_jobs)
     pcfg = work.row("PCFG", LPCFG, Counting(), 1)
     em = work.table_1(states, rounds, min(every, rounds))
     spectral = [work.row("spectral", LPCFG, Spectral(states=m, horizontal=SIBLINGS), m) for m in states]
