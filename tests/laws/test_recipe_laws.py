@@ -11,7 +11,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.kinds.registry import kinds, recipe_of
+from latentgram.kinds.registry import kinds, learner_of, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.parser.trials import DATA
 from laws.cases import CASES, Case, fitted
@@ -43,6 +43,14 @@ def test_a_model_says_where_it_came_from(case: Case) -> None:
     assert provenance.data_size == len(case.data)
     assert provenance.data_digest == getattr(case.data, "digest", "")
     assert len(fitted(case).summary().splitlines()) == 1
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_model_can_be_retrained_as_it_was_learned(case: Case) -> None:
+    provenance = fitted(case).provenance
+    wanted = recipe_of(case.model, case.learner).settings_class()
+    again = learner_of(case.model, provenance).settings(wanted, str(case))
+    assert again.plain() == provenance.fields
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -84,6 +84,14 @@ def test_two_tabs_race_for_one_sentence(serve: Any, tab: Any) -> None:
     second.wait_for_selector("#conflict:not([hidden])")
     assert "accepted a tree of this sentence" in second.text_content("#conflict")
     assert len(lg.Treebank.read(served.session.annotations.path)) == size
+    # Whatever takes room from the tree, its words stay in sight.
+    second.click("#conflict summary")
+    assert second.locator("#conflict mark").count() >= 1
+    shown = """() => document.querySelector('.word').getBoundingClientRect().bottom
+        <= document.getElementById('drawing').getBoundingClientRect().bottom + 1"""
+    wait(second, f"({shown})()")
+    if AXE.exists():
+        assert not faults(second)
     second.click("#conflict >> text=Put mine in its place")
     says(second, "Accepted")
     bank = lg.Treebank.read(served.session.annotations.path)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from latentgram.data.provenance import Provenance
 from latentgram.errors import LatentgramError, SettingError, UnsupportedPair
 from latentgram.kinds.kind import Kind, Recipe, named
-from latentgram.kinds.settings import Settings, fields_of
+from latentgram.kinds.settings import Settings, defaults_of, fields_of
 
 if TYPE_CHECKING:
     from latentgram.kinds.protocols import Model
@@ -152,11 +152,13 @@ def learner_of(model: str, made_by: Provenance) -> Settings:
     >>> import latentgram as lg
     >>> model = lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0), by=lg.Counting())
     >>> learner_of("SHAG", model.provenance)
-    Counting(symbols='joined', clusters=8, memory='first')
+    Counting()
     """
     learner = _learner_class_of(model, made_by)
-    known = fields_of(learner)
-    said = {name: value for name, value in made_by.fields.items() if name in known and value is not None}
+    known, usual = fields_of(learner), defaults_of(recipe_of(model, learner.__name__).settings_class())
+    # A file keeps all settings, some of which exclude each other if they are said: what is usual goes unsaid.
+    told = {name: value for name, value in made_by.fields.items() if name in known and value is not None}
+    said = {name: value for name, value in told.items() if value != usual.get(name)}
     if described := [name for name in said if known[name].reader]:
         raise SettingError(f"the model was learned with {described[0]}, which its file does not keep: use fit")
     return learner(**said)

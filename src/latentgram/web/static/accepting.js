@@ -1,5 +1,6 @@
 // Accepting a tree: sent until the server has answered, once; and what to do when somebody else was first.
 
+import { marked } from "./agreement.js";
 import { ask } from "./api.js";
 import { next } from "./ahead.js";
 import { dropDraft } from "./drafts.js";
@@ -90,6 +91,11 @@ export async function goToNext(without) {
   return NONE_LEFT;
 }
 
+/** One of two trees, with what the other has not marked. */
+function rival(name, text, other) {
+  return html("div", {}, html("h3", {}, name), html("pre", { tabindex: 0, "aria-label": name }, ...marked(text, [other])));
+}
+
 /** Somebody has given this sentence its tree, or changed it: the two are shown, and one chooses. */
 function showConflict(tree, { message: text, value }) {
   const bar = at("conflict"), { reopened } = state;
@@ -101,7 +107,7 @@ function showConflict(tree, { message: text, value }) {
     return accept(tree, over);
   } }, name);
   bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
-    html("details", {}, html("summary", {}, "Show that tree"), html("pre", {}, value.tree)),
+    html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, rival("That one", value.tree, tree), rival("Yours", tree, value.tree))),
     html("div", { class: "buttons" }, act("Keep that one", null), act("Put mine in its place", "replace"), act("Keep both", "add"), reopened ? null : act("Keep mine beside it, to be compared", "beside")));
   bar.hidden = false;
   say(null);

@@ -40,7 +40,7 @@ function dispute({ sentence, words, trees }) {
 }
 
 /** A tree over several lines, with those marked that tell of something another has not. */
-function marked(text, others) {
+export function marked(text, others) {
   const there = others.map((other) => new Set(linesOf(other).flatMap(({ parts }) => parts)));
   return linesOf(text).flatMap(({ line, parts }) => [there.every((other) => parts.every((part) => other.has(part))) ? line : html("mark", {}, line), "\n"]);
 }

@@ -121,7 +121,8 @@ function start() {
     at("connection").hidden = there;
     at("connection").textContent = there ? "" : "server away – trying again …";
   });
-  addEventListener("resize", () => view.picture && resize());
+  // Whatever takes room from the tree, it is fitted anew, and the words stay in sight.
+  new ResizeObserver(() => view.picture && resize()).observe(drawing);
   follow().then(() => {
     const before = sessionStorage.getItem("view");
     if (before && before !== "parse") choose(before);
