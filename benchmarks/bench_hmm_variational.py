@@ -10,8 +10,8 @@ in nats per token, ends of sentences included.
 
 Conclusion (results/hmm_variational.csv): the paper's n-gram EM was 2.5 times as slow as EM on 0.9 million words;
 here it takes half of EM's time there, for a hundredth of a nat; n_q = 2 costs over three times as much and more
-than halves that gap. At 20× it takes a twelfth of EM's time. Without a dictionary and with 45 tags it takes a
-quarter of EM's time on Brown, a twelfth at 20×.
+than halves that gap. At 20× it takes a twelfth of EM's time, and a quarter with n_q = 2 and classes. Without a
+dictionary and with 45 tags it takes a quarter of EM's time on Brown, a twelfth at 20×.
 
     python benchmarks/bench_hmm_variational.py [PART ...] [TEXT]
 """
