@@ -7,8 +7,8 @@ n-grams of the model's order from the held-out text: a million of them as number
 tokens of the text as `ngram query` reads and scores them.
 
 Conclusion (results/language_model.csv): modified Kneser–Ney is best at every order; with entropy pruning it keeps
-its perplexity within 0.3 % and 40 % of its 5-grams and their parts. 1.3 to 7.4 million n-grams per second
-as numbers, 0.8 million (order 5) to 2.9 million (order 2) as strings, on a machine under heavy load.
+its perplexity within 0.3 % and 40 % of its 5-grams and their parts. 1.5 to 7.1 million n-grams per second
+as numbers, 1 million (order 5) to 2.8 million (order 2) as strings, on a machine under heavy load.
 Packed with 10 bits per probability a model takes 4 bytes per n-gram, its words included, for 0.5 to 2 % of
 perplexity.
 

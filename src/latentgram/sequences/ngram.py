@@ -252,8 +252,9 @@ class BackoffNGram(Summarised):
         array([0.81 , 0.08 , 0.052])
         """
         given = list(grams)
-        lines = given if all(isinstance(gram, str) for gram in given) else list(map(_as_line, given))
-        if all(line is not None for line in lines):
+        # Millions of strings may be asked for: whether all are, is asked of their types at once.
+        lines = given if set(map(type, given)) <= {str} else list(map(_as_line, given))
+        if lines is given or None not in lines:
             block = "\n".join(cast(list[str], lines))
             if block.count("\n") == max(len(lines) - 1, 0):
                 return self.query_lines(f"{block}\n" if lines else "")
