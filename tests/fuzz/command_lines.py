@@ -22,10 +22,11 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
 
@@ -183,8 +184,8 @@ def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, command
 
 
-def outcome(words: list[str], work: Path) -> str:
-    """What comes of a command line."""
+def outcome(words: list[str], work: Path, aloud: TextIO | None = None) -> str:
+    """What comes of a command line; what it says of errors is passed on."""
     from latentgram.cli.main import main
 
     said, error = io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape"), io.StringIO()
@@ -196,12 +197,16 @@ def outcome(words: list[str], work: Path) -> str:
         except SystemExit as stop:
             status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         except BaseException as raised:
+            if aloud is not None:
+                traceback.print_exception(raised, file=aloud)
             return f"RAISES {type(raised).__name__.upper()}"
+    if aloud is not None:
+        print(error.getvalue().encode("utf-8", "backslashreplace").decode(), file=aloud)
     lines = error.getvalue().splitlines()
     left = [path.name for path in work.rglob("*") if path.name not in ("out", "out.lg", "out.txt")]
     if status not in (0, 1, 2):
         return f"STATUS {status}"
-    if "Traceback" in error.getvalue() or " unexpected " in error.getvalue():
+    if "Traceback" in error.getvalue() or "a defect of latentgram" in error.getvalue():
         return "DEFECT"
     if (
         status
@@ -240,12 +245,8 @@ def show(numbers: list[int], files: Path, only: str) -> None:
     for number in numbers:
         with tempfile.TemporaryDirectory() as place:
             words = lines.line(number, Path(place))
-            print(number, words, file=sys.stderr)
-            sys.argv = ["latentgram", *words]
-            from latentgram.cli.main import main
-
-            with contextlib.suppress(SystemExit):
-                main()
+            print(number, ascii(words), file=sys.stderr)
+            print(outcome(words, Path(place), sys.stderr), file=sys.stderr)
 
 
 def main() -> None:
