@@ -24,6 +24,7 @@ import tempfile
 import time
 import traceback
 import typing
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -60,8 +61,8 @@ WORDS = (
 SENTENCES = "the teacher sleeps .\nevery nurse warned a woman .\n"
 
 
-def prepare(folder: Path) -> None:
-    """Good files of every kind, and bad ones."""
+def prepare(folder: Path, *, quick: bool = False) -> None:
+    """Good files of every kind, or of those that are learned at once, and bad ones."""
     import latentgram as lg
 
     trees, arcs = lg.demo_treebank(12, 0), lg.demo_dependencies(12, 0)
@@ -71,19 +72,22 @@ def prepare(folder: Path) -> None:
     counts = lg.NGramCounts.of(text, order=2)
     models: dict[str, Any] = {
         "lpcfg": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())),
-        "latent": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))),
         "shag": lg.Parser(lg.fit(lg.SHAG, arcs, by=lg.Counting())),
-        "arcs": lg.Parser(lg.fit(lg.ArcFactored, arcs, by=lg.MIRA(passes=1, bits=10, folds=2))),
-        "ud": lg.Parser(lg.fit(lg.UDParser, arcs, by=lg.Gradient(passes=1, folds=2, bits=10))),
-        "tagger": lg.fit(lg.Tagger, arcs, by=lg.Gradient(passes=1)),
         "hmm": lg.fit(lg.HMM, trees.sentences(), by=lg.Counting()),
-        "automaton": lg.fit(lg.OperatorAutomaton, text, by=lg.Spectral(states=2)),
         "ngram": lg.fit(lg.BackoffNGram, counts, by=lg.Counting()),
         "counts": counts,
-        "vectors": lg.fit(lg.WordVectors, text, by=lg.Spectral(states=2, least=0.0)),
-        "latent-tree": lg.fit(lg.LatentTree, arcs, by=lg.EM(states=2, iterations=1)),
         "rules": lg.fit(lg.LPCFG, trees, by=lg.Counting()).binarisation,
     }
+    if not quick:
+        models |= {
+            "latent": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))),
+            "arcs": lg.Parser(lg.fit(lg.ArcFactored, arcs, by=lg.MIRA(passes=1, bits=10, folds=2))),
+            "ud": lg.Parser(lg.fit(lg.UDParser, arcs, by=lg.Gradient(passes=1, folds=2, bits=10))),
+            "tagger": lg.fit(lg.Tagger, arcs, by=lg.Gradient(passes=1)),
+            "automaton": lg.fit(lg.OperatorAutomaton, text, by=lg.Spectral(states=2)),
+            "vectors": lg.fit(lg.WordVectors, text, by=lg.Spectral(states=2, least=0.0)),
+            "latent-tree": lg.fit(lg.LatentTree, arcs, by=lg.EM(states=2, iterations=1)),
+        }
     for name, model in models.items():
         lg.save(model, folder / f"{name}.lg")
     counts.write(folder / "table.txt")
@@ -226,7 +230,7 @@ def work(first: int, last: int, files: Path, only: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     lines = Lines(files, only)
 
-    def attempt(number: int) -> str:
+    def run(number: int) -> str:
         place = Path(tempfile.mkdtemp(prefix="line-"))
         os.chdir(place)
         try:
@@ -235,7 +239,12 @@ def work(first: int, last: int, files: Path, only: str) -> None:
             os.chdir("/")
             shutil.rmtree(place, ignore_errors=True)
 
-    tell_each(range(first, last), attempt)
+    tell_each(range(first, last), run)
+
+
+def attempt(first: int, last: int, files: Path, only: str = "", seconds: float = float("inf")) -> Counter[str]:
+    """Run command lines; how often each outcome was seen."""
+    return outcomes_of([__file__, "--folder", str(files), "--only", only], first, last, PATIENCE, seconds)
 
 
 def show(numbers: list[int], files: Path, only: str) -> None:
@@ -268,8 +277,7 @@ def main() -> None:
         if asked.show:
             show(asked.show, Path(folder), asked.only)
             return
-        program = [__file__, "--folder", folder, "--only", asked.only]
-        outcomes = outcomes_of(program, asked.seed, asked.seed + asked.rounds, PATIENCE, asked.seconds)
+        outcomes = attempt(asked.seed, asked.seed + asked.rounds, Path(folder), asked.only, asked.seconds)
     print_outcomes(outcomes)
     print(f"{outcomes.total()} command lines in {time.monotonic() - started:.0f} s")
     sys.exit(any(map(harmful, outcomes)))
