@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types bench bench-quick fuzz odd-data docs examples build cold-start clean
+.PHONY: demo test lint types bench bench-quick fuzz soak odd-data docs examples build cold-start clean
 
 $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -39,14 +39,21 @@ bench: $(STAMP)
 bench-quick: $(STAMP)
 	$(BIN)/python benchmarks/bench_quick.py
 
-# The long rounds: every reader, forged model files with and without bounds checks, odd data, signals.
+# The long rounds: readers, forged model files with and without bounds checks, command lines, full disks, signals.
 fuzz: $(STAMP) odd-data
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
 	for files in old new; do \
 	  PYTHONPATH=tests $(BIN)/python tests/fuzz/forging.py --files $$files --rounds 50000 && \
 	  NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked PYTHONPATH=tests \
 	    $(BIN)/python tests/fuzz/forging.py --files $$files --rounds 50000 || exit 1; done
+	PYTHONPATH=tests $(BIN)/python tests/fuzz/command_lines.py --rounds 20000
+	PYTHONPATH=tests $(BIN)/python tests/faults/full_disk.py
 	PYTHONPATH=tests $(BIN)/python tests/faults/battery.py --rounds 200
+
+# An hour of the page under ten clients, and a million sentences: memory must not grow.
+soak: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py page
+	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py parse --minutes 600
 
 # Tiny and odd treebanks for every recipe, with every access to an array in compiled code checked.
 odd-data: $(STAMP)

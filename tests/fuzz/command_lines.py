@@ -22,10 +22,12 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 import typing
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
 
@@ -59,8 +61,8 @@ WORDS = (
 SENTENCES = "the teacher sleeps .\nevery nurse warned a woman .\n"
 
 
-def prepare(folder: Path) -> None:
-    """Good files of every kind, and bad ones."""
+def prepare(folder: Path, *, quick: bool = False) -> None:
+    """Good files of every kind, or of those that are learned at once, and bad ones."""
     import latentgram as lg
 
     trees, arcs = lg.demo_treebank(12, 0), lg.demo_dependencies(12, 0)
@@ -70,19 +72,22 @@ def prepare(folder: Path) -> None:
     counts = lg.NGramCounts.of(text, order=2)
     models: dict[str, Any] = {
         "lpcfg": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Counting())),
-        "latent": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))),
         "shag": lg.Parser(lg.fit(lg.SHAG, arcs, by=lg.Counting())),
-        "arcs": lg.Parser(lg.fit(lg.ArcFactored, arcs, by=lg.MIRA(passes=1, bits=10, folds=2))),
-        "ud": lg.Parser(lg.fit(lg.UDParser, arcs, by=lg.Gradient(passes=1, folds=2, bits=10))),
-        "tagger": lg.fit(lg.Tagger, arcs, by=lg.Gradient(passes=1)),
         "hmm": lg.fit(lg.HMM, trees.sentences(), by=lg.Counting()),
-        "automaton": lg.fit(lg.OperatorAutomaton, text, by=lg.Spectral(states=2)),
         "ngram": lg.fit(lg.BackoffNGram, counts, by=lg.Counting()),
         "counts": counts,
-        "vectors": lg.fit(lg.WordVectors, text, by=lg.Spectral(states=2, least=0.0)),
-        "latent-tree": lg.fit(lg.LatentTree, arcs, by=lg.EM(states=2, iterations=1)),
         "rules": lg.fit(lg.LPCFG, trees, by=lg.Counting()).binarisation,
     }
+    if not quick:
+        models |= {
+            "latent": lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))),
+            "arcs": lg.Parser(lg.fit(lg.ArcFactored, arcs, by=lg.MIRA(passes=1, bits=10, folds=2))),
+            "ud": lg.Parser(lg.fit(lg.UDParser, arcs, by=lg.Gradient(passes=1, folds=2, bits=10))),
+            "tagger": lg.fit(lg.Tagger, arcs, by=lg.Gradient(passes=1)),
+            "automaton": lg.fit(lg.OperatorAutomaton, text, by=lg.Spectral(states=2)),
+            "vectors": lg.fit(lg.WordVectors, text, by=lg.Spectral(states=2, least=0.0)),
+            "latent-tree": lg.fit(lg.LatentTree, arcs, by=lg.EM(states=2, iterations=1)),
+        }
     for name, model in models.items():
         lg.save(model, folder / f"{name}.lg")
     counts.write(folder / "table.txt")
@@ -183,8 +188,8 @@ def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, command
 
 
-def outcome(words: list[str], work: Path) -> str:
-    """What comes of a command line."""
+def outcome(words: list[str], work: Path, aloud: TextIO | None = None) -> str:
+    """What comes of a command line; what it says of errors is passed on."""
     from latentgram.cli.main import main
 
     said, error = io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape"), io.StringIO()
@@ -196,12 +201,16 @@ def outcome(words: list[str], work: Path) -> str:
         except SystemExit as stop:
             status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
         except BaseException as raised:
+            if aloud is not None:
+                traceback.print_exception(raised, file=aloud)
             return f"RAISES {type(raised).__name__.upper()}"
+    if aloud is not None:
+        print(error.getvalue().encode("utf-8", "backslashreplace").decode(), file=aloud)
     lines = error.getvalue().splitlines()
     left = [path.name for path in work.rglob("*") if path.name not in ("out", "out.lg", "out.txt")]
     if status not in (0, 1, 2):
         return f"STATUS {status}"
-    if "Traceback" in error.getvalue() or " unexpected " in error.getvalue():
+    if "Traceback" in error.getvalue() or "a defect of latentgram" in error.getvalue():
         return "DEFECT"
     if (
         status
@@ -221,7 +230,7 @@ def work(first: int, last: int, files: Path, only: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     lines = Lines(files, only)
 
-    def attempt(number: int) -> str:
+    def run(number: int) -> str:
         place = Path(tempfile.mkdtemp(prefix="line-"))
         os.chdir(place)
         try:
@@ -230,7 +239,12 @@ def work(first: int, last: int, files: Path, only: str) -> None:
             os.chdir("/")
             shutil.rmtree(place, ignore_errors=True)
 
-    tell_each(range(first, last), attempt)
+    tell_each(range(first, last), run)
+
+
+def attempt(first: int, last: int, files: Path, only: str = "", seconds: float = float("inf")) -> Counter[str]:
+    """Run command lines; how often each outcome was seen."""
+    return outcomes_of([__file__, "--folder", str(files), "--only", only], first, last, PATIENCE, seconds)
 
 
 def show(numbers: list[int], files: Path, only: str) -> None:
@@ -240,12 +254,8 @@ def show(numbers: list[int], files: Path, only: str) -> None:
     for number in numbers:
         with tempfile.TemporaryDirectory() as place:
             words = lines.line(number, Path(place))
-            print(number, words, file=sys.stderr)
-            sys.argv = ["latentgram", *words]
-            from latentgram.cli.main import main
-
-            with contextlib.suppress(SystemExit):
-                main()
+            print(number, ascii(words), file=sys.stderr)
+            print(outcome(words, Path(place), sys.stderr), file=sys.stderr)
 
 
 def main() -> None:
@@ -267,8 +277,7 @@ def main() -> None:
         if asked.show:
             show(asked.show, Path(folder), asked.only)
             return
-        program = [__file__, "--folder", folder, "--only", asked.only]
-        outcomes = outcomes_of(program, asked.seed, asked.seed + asked.rounds, PATIENCE, asked.seconds)
+        outcomes = attempt(asked.seed, asked.seed + asked.rounds, Path(folder), asked.only, asked.seconds)
     print_outcomes(outcomes)
     print(f"{outcomes.total()} command lines in {time.monotonic() - started:.0f} s")
     sys.exit(any(map(harmful, outcomes)))

@@ -154,6 +154,15 @@ def test_usage_errors_are_one_line(run: Run) -> None:
             assert outcome.err.startswith("latentgram: ")
 
 
+@pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\x1b[2Jb", "a\u2028b", "a\x85b"])
+def test_names_of_files_do_not_break_a_line_of_error(run: Run, tmp_path: Path, name: str) -> None:
+    for line in (("nbest", name), ("train", "arcs", name, "-o", tmp_path / "m.lg"), ("ngram", "query", name, "x")):
+        outcome = run(*line)
+        assert outcome.status == 1
+        assert len(outcome.err.splitlines()) == 1
+        assert ascii(name)[1:-1] in outcome.err
+
+
 HERE = Path(__file__).parents[2] / "src"
 
 

@@ -45,6 +45,10 @@ TRACEBACK = "LATENTGRAM_TRACEBACK"
 """The environment variable that lets errors of the program itself be seen whole."""
 
 
+_ESCAPED = {ord(sign): ascii(sign)[1:-1] for sign in map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029))}
+"""What would break a line of error, or draw on a terminal, as names of files may hold it."""
+
+
 class _BadUsage(Exception):
     """What typer has to say of a command line, as one line."""
 
@@ -212,5 +216,6 @@ def _report(error: BaseException) -> NoReturn:
 def _fail(message: str, error: BaseException, code: int = 1) -> NoReturn:
     """End with one line: the message, and what was noted of the work that the error broke off."""
     notes = [note for each in _causes(error) for note in getattr(each, "__notes__", ()) if "\n" not in note]
-    print("; ".join([f"latentgram: {message}", *notes]), file=sys.stderr)
+    told = "; ".join([f"latentgram: {message}", *notes])
+    print(told.translate(_ESCAPED), file=sys.stderr)
     sys.exit(code)

@@ -1,0 +1,16 @@
+"""A short round of command lines drawn at random; see command_lines.py for the long one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz import command_lines
+from fuzz.processes import harmful
+
+
+def test_command_lines_end_as_they_should(tmp_path: Path) -> None:
+    command_lines.prepare(tmp_path, quick=True)
+    outcomes = command_lines.attempt(0, 60, tmp_path)
+    assert not list(filter(harmful, outcomes))
+    assert outcomes.total() == 60
+    assert {"status 1", "status 2"} <= outcomes.keys()
