@@ -94,7 +94,8 @@ def udpipe_trees(name: str, train: Trees, dev: Trees, folder: Path) -> Row:
     from ufal.udpipe import Model, Pipeline
 
     path, learning = kept_model(folder / f"{name}.gold.udpipe", train, "none", "none", "")
-    parser = Pipeline(Model.load(str(path)), "conllu", Pipeline.NONE, Pipeline.DEFAULT, "conllu")
+    model = Model.load(str(path))  # which a pipeline does not keep alive
+    parser = Pipeline(model, "conllu", Pipeline.NONE, Pipeline.DEFAULT, "conllu")
     began = time.process_time()
     output = parser.process("".join(map(to_conllu, dev)))
     seconds = time.process_time() - began

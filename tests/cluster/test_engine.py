@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from latentgram.errors import ClusterError, DataError, SettingError
-from latentgram.parallel import Cluster, InProcess
+from latentgram.parallel import Cluster, InProcess, Kept, map_reduce
 from latentgram.parallel import cluster as module
 from laws import engines
 
@@ -79,6 +79,19 @@ def test_a_function_travels_once_a_map(cluster: Cluster) -> None:
     before = cluster.sent
     assert list(cluster.map(lambda number: ballast[number], range(100))) == ballast[:100].tolist()
     assert 1 << 20 < cluster.sent - before < 2 << 20
+
+
+def test_kept_items_travel_once(processes: Any, cluster: Cluster) -> None:
+    """A megabyte in all, three rounds over it, and one more after a worker was lost."""
+    numbers = Kept(np.random.default_rng(0).normal(size=(8, 1 << 14)))
+    before, sums = cluster.sent, [part.sum() for part in numbers]
+    for power in (1.0, 2.0, 3.0):
+        found = list(cluster.map(lambda part, power=power: power * part.sum(), numbers))
+        assert found == [power * each for each in sums]
+    assert 1 << 20 < cluster.sent - before < 5 << 18
+    assert map_reduce(lambda part: part[0], numbers, cluster, group=3) == pytest.approx(sum(numbers)[0])
+    processes.kill_worker()
+    assert list(cluster.map(lambda part: part.sum(), numbers)) == sums
 
 
 def test_a_client_will_do(processes: Any, cluster: Cluster) -> None:

@@ -51,7 +51,7 @@ PRUNER_PASSES = 4
 PRUNER_BITS = 18
 """A pruner need not be as good as a parser, and fewer weights stay in the processor's cache."""
 RELATION_PASSES = 5
-RELATION_BITS = 20
+RELATION_BITS = 22
 RELATION_STEP = 0.05
 RELATION_SCALE = 5.0
 """The scale of the probabilities of relations where it cannot be fitted."""

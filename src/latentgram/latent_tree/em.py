@@ -25,7 +25,7 @@ from latentgram.latent_tree.model import LatentTree, expectations
 from latentgram.latent_tree.settings import EMLatentTree
 from latentgram.latent_tree.statistics import Nodes
 from latentgram.numeric.em import ascend
-from latentgram.parallel import compiled, map_reduce
+from latentgram.parallel import Kept, compiled, map_reduce
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def learn_em(trees: Iterable[DependencyTree], settings: EMLatentTree, context: C
         unigram[:, None] * rng.uniform(0.5, 1.5, (len(unigram), states)),
         np.zeros((0, 0, 0)),
     )
-    shards = list(nodes.shards())
+    shards = Kept(nodes.shards())
 
     def expect(model: LatentTree) -> tuple[Operators, float]:
         expected = map_reduce(partial(_expect, model), shards, compiled(context.engine))

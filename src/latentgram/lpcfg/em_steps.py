@@ -33,7 +33,7 @@ from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.lpcfg.settings import EMLPCFG, ClusteringLPCFG, CombiningEnsemble
 from latentgram.lpcfg.statistics import Derivations, GrammarData, by_group, sums_by
 from latentgram.numeric.em import ascend
-from latentgram.parallel.local import Engine, map_reduce
+from latentgram.parallel.local import Engine, Kept, map_reduce
 from latentgram.parallel.threads import across, run_pieces, within
 
 Floats = NDArray[np.float64]
@@ -117,13 +117,13 @@ PART = 256
 """Trees of a shard that one thread takes at a time."""
 
 
-def shards_of(derivations: Derivations) -> list[TreeShard]:
+def shards_of(derivations: Derivations) -> Kept[TreeShard]:
     """All trees in shards whose size depends on nothing but the data."""
     bounds = [*range(0, len(derivations), SHARD), len(derivations)]
-    return [TreeShard.of(derivations, a, b) for a, b in pairwise(bounds)]
+    return Kept(TreeShard.of(derivations, a, b) for a, b in pairwise(bounds))
 
 
-def expect(shards: list[TreeShard], grammar: StateGrammar, engine: Engine) -> tuple[StateCounts, float]:
+def expect(shards: Kept[TreeShard], grammar: StateGrammar, engine: Engine) -> tuple[StateCounts, float]:
     """The expected counts of all shards, and the log-likelihood."""
     count = partial(_count_shard, grammar=grammar, threads=within(engine))
     # As many sums as shards in each: counts are large beside the trees they come from, where these have to travel.

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from latentgram.parallel.local import Engine, InProcess, LocalProcesses, engine_for, map_reduce, shards
+from latentgram.parallel.local import Engine, InProcess, Kept, LocalProcesses, engine_for, map_reduce, shards
 
 if TYPE_CHECKING:
     from latentgram.parallel.cluster import Cluster
@@ -26,6 +26,7 @@ __all__ = [
     "Cluster",
     "Engine",
     "InProcess",
+    "Kept",
     "LocalProcesses",
     "Threads",
     "across",

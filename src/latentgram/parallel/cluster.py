@@ -8,7 +8,9 @@ the model inside it, is one task of its own that every worker fetches once, from
 worker. The scheduler keeps what it was sent until the result is taken, so work that is lost with a worker is done
 again elsewhere, with the same result: it depends on function and item only.
 
-The client has at most `2 · n_jobs` items under way, and takes results in the order of the items.
+The client has at most `2 · n_jobs` items under way, and takes results in the order of the items. Items that will
+be mapped over again (`Kept`) are tasks of their own: they stay on the workers that they came to, and in later
+rounds only the function goes out.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from typing import Protocol, TypeVar, cast
 
 from latentgram.errors import ClusterError, SettingError
 from latentgram.interrupt import pause
-from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD
+from latentgram.parallel.local import LOOK_AHEAD, ONE_THREAD, Kept
 from latentgram.parallel.wire import pack, unpack
 
 Item = TypeVar("Item")
@@ -112,7 +114,7 @@ class Cluster:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
         pending: deque[_Future] = deque()
-        source = iter(items)
+        source = self._at_work(items)
         try:
             # The scheduler looks into what it is sent, and finds nothing that needs this library.
             published = self._submit(pickle.loads, pickle.dumps(Published(self._packed(function))))
@@ -120,7 +122,7 @@ class Cluster:
                 self._welcome()
                 room = max(0, LOOK_AHEAD * self.n_jobs - len(pending))  # workers come and go
                 for item in itertools.islice(source, room):
-                    pending.append(self._submit(operator.call, published, self._packed(item)))
+                    pending.append(self._submit(operator.call, published, item))
                 if not pending:
                     return
                 packed = self._result(pending[0])
@@ -130,6 +132,17 @@ class Cluster:
         finally:
             for future in pending:
                 future.release()
+
+    def _at_work(self, items: Iterable[Item]) -> Iterator[object]:
+        """Items as they are sent, one by one: packed, or where they are already."""
+        if not isinstance(items, Kept):
+            yield from map(self._packed, items)
+            return
+        places = items.places.setdefault(self, [])
+        for number, item in enumerate(items):
+            if number == len(places):
+                places.append(self._submit(pickle.loads, pickle.dumps(Held(self._packed(item)))))
+            yield places[number]
 
     def close(self) -> None:
         """End the connection, if this engine has made it; the cluster goes on."""
@@ -296,12 +309,28 @@ class Published:
         """The function itself."""
         return cast(Callable[[object], object], unpack(self.packed))
 
-    def __call__(self, item: bytes) -> bytes:
+    def __call__(self, item: bytes | Held) -> bytes:
         """One item."""
         _keep_memory()
-        function, value = self.function, unpack(item)
+        function, value = self.function, unpack(item) if isinstance(item, bytes) else item.value
         _pin_threads(len(sys.modules))
         return pack(function(value))
+
+    def __getstate__(self) -> dict[str, bytes]:
+        """Travel to the next worker packed."""
+        return {"packed": self.packed}
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """In a worker: an item that stays there, unpacked once."""
+
+    packed: bytes
+
+    @functools.cached_property
+    def value(self) -> object:
+        """The item itself."""
+        return unpack(self.packed)
 
     def __getstate__(self) -> dict[str, bytes]:
         """Travel to the next worker packed."""

@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import cloudpickle
 
@@ -44,6 +45,27 @@ class Engine(Protocol):
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Apply the function to each item, lazily, keeping the order."""
+
+
+class Kept(list[Item]):
+    """Items that are mapped over again and again, as in rounds of EM: far workers keep what they were sent once.
+
+    >>> parts = Kept([[1, 2], [3]])
+    >>> [map_reduce(sum, parts) for _ in range(2)], parts.grouped(2)
+    ([6, 6], [[[1, 2], [3]]])
+    """
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        super().__init__(items)
+        self.places: WeakKeyDictionary[object, list[object]] = WeakKeyDictionary()
+        """For each engine that keeps them, where the first items are."""
+        self._groups: dict[int, Kept[list[Item]]] = {}
+
+    def grouped(self, size: int) -> Kept[list[Item]]:
+        """Lists of so many items each, the same whenever they are asked for."""
+        if size not in self._groups:
+            self._groups[size] = Kept(shards(self, size))
+        return self._groups[size]
 
 
 class InProcess:
@@ -226,9 +248,11 @@ def map_reduce(
     (45, 45)
     """
     where = engine or InProcess()
-    results: Iterator[Result] = (
-        where.map(function, parts) if group == 1 else where.map(_Sum(function, add), shards(parts, group))
-    )
+    if group == 1:
+        results: Iterator[Result] = where.map(function, parts)
+    else:
+        groups = parts.grouped(group) if isinstance(parts, Kept) else shards(parts, group)
+        results = where.map(_Sum(function, add), groups)
     if start is None:
         try:
             start = next(results)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import cast
 
@@ -26,7 +26,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.kinds.settings import AUTO
 from latentgram.numeric.em import ascend
-from latentgram.parallel import compiled, map_reduce
+from latentgram.parallel import Kept, compiled, map_reduce
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels.chain import Sequences, expect
@@ -95,7 +95,14 @@ class Corpus:
         return self._sum(partial(_expect_dense_shard, chain), size, context)
 
     def _sum(self, expect_shard: Callable[[Sequences], Expected], size: int, context: Context) -> Expected:
-        return map_reduce(expect_shard, _shards(self.sequences, size), compiled(context.engine))
+        if size not in self._parts:
+            self._parts[size] = Kept(_shards(self.sequences, size))
+        return map_reduce(expect_shard, self._parts[size], compiled(context.engine))
+
+    @cached_property
+    def _parts(self) -> dict[int, Kept[Sequences]]:
+        """The shards of each size, kept for the rounds that follow."""
+        return {}
 
 
 def _log_likelihood(counts: Expected, parameters: Parameters) -> float:
