@@ -6,8 +6,9 @@ kept apart by the name of their treebank (`genia:NP`); `parents` is the wsj samp
 its parent, too (`NP^VP`). Parsed are development sentences (`--parsed`, spread over those of all packs), words
 only. `peak MB` is the greatest resident size until the grammar is learned, and until the sentences are parsed.
 
-Conclusion (results/large_treebank.csv): see there; training and parsing grow with the trees and with the rules
-that meet, not with the square of the labels.
+Conclusion (results/large_treebank.csv, 150 and 425 sentences, on a busy machine): 27,676 trees with 1,738 symbols
+are learned in 72 s, and both treebanks are parsed at more than 200 sentences/s. What is much is the memory of
+learning from all packs, 3.8 GB, of which the trees as Python objects are a part.
 
     python benchmarks/bench_large_treebank.py [all|parents] [--parsed 300]
 """
