@@ -265,6 +265,16 @@ def test_a_language_model_in_bounded_memory_is_the_same_file(run: Run, folder: P
     assert not list((tmp_path / "work").iterdir())
 
 
+@pytest.mark.parametrize("command", ["count", "build"])
+def test_a_folder_for_files_that_are_not_written_is_refused(
+    run: Run, folder: Path, tmp_path: Path, command: str
+) -> None:
+    answer = run("ngram", command, folder / "train.txt", "-o", tmp_path / "out", "--temporary", tmp_path)
+    assert answer.status == 1
+    assert answer.err.count("\n") == 1
+    assert "--memory" in answer.err
+
+
 def test_tables_are_told_by_their_first_line(run: Run, folder: Path, tmp_path: Path) -> None:
     table, again, model = tmp_path / "c.counts", tmp_path / "c.tsv", tmp_path / "m.lg"
     assert run("ngram", "count", folder / "train.txt", "-o", table, "--order", 2).status == 0

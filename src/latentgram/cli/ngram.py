@@ -35,6 +35,11 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
         say(f"mended: {what}: {times:,}")
 
 
+def _refuse_idle_folder(memory: str | None, temporary: Path | None) -> None:
+    if temporary is not None and memory is None:
+        raise SettingError("--temporary is where --memory puts its files: give --memory as well")
+
+
 def _cutoffs(said: str) -> int | list[int]:
     parts = said.split(",")
     least = [number for part in parts if (number := whole_number(part.strip())) is not None]
@@ -90,6 +95,7 @@ def count(asked: Counting) -> None:
     from latentgram.sequences.counting import count_ngrams
 
     check_output(asked.output, asked.files, asked.dictionary)
+    _refuse_idle_folder(asked.memory, asked.temporary)
     compact = str(asked.output).endswith(".lg")
     if asked.table or is_table(asked.files):
         counts = read_table(asked.files)
@@ -177,6 +183,7 @@ def build(asked: Building) -> None:
     from latentgram.learn.reading import read_automaton
 
     check_output(asked.output, asked.file)
+    _refuse_idle_folder(asked.memory, asked.temporary)
     least = None if asked.cutoff is None else _cutoffs(asked.cutoff)
     learner = latentgram.Counting(
         reading=asked.reading,
