@@ -219,6 +219,7 @@ def test_dependents_are_folded_under_their_head_by_mouse_and_by_keys(serve: Any,
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.dataset.word") == "1"
     # The panel stands beside the tree and never over it.
+    page.locator('.word[data-word="1"]').click()
     panel, drawing = (page.locator(name).bounding_box() for name in ("#editor", "#drawing"))
     assert panel["x"] >= drawing["x"] + drawing["width"]
 
