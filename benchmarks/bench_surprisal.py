@@ -6,8 +6,8 @@ what is done once per grammar left out. "off" is the mean, and the greatest, dif
 surprisal of a word, over the first 6 sentences, which also give the speed of exact reading.
 
 Conclusion (results/surprisal.csv): a plain PCFG is exact at more than 200 sentences per second, with entropies.
-With 16 states per symbol the default beam of 2e-4 reads about 90 sentences per second, a word being off by some
-hundredths of a bit; exact reading takes a second or two per sentence.
+With 16 states per symbol the default beam of 2e-4 reads about 85 sentences per second on a busy machine, 73 with
+entropies, a word being off by some hundredths of a bit; exact reading takes a second or two per sentence.
 
     python benchmarks/bench_surprisal.py
 """

@@ -120,6 +120,19 @@ def test_what_others_have_compiled_is_read_where_it_cannot_be_written(tmp_path, 
     assert list((tmp_path / "mine").rglob("*.nbi"))
 
 
+def test_a_folder_that_is_named_is_not_filled_from_others(tmp_path, monkeypatch):
+    """Code with bounds checks has a folder of its own, and code beside the package is not taken for it."""
+    beside = tmp_path / "beside"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kernel_cache.caching.InTreeCacheLocator, "get_cache_path", lambda locator: str(beside))
+    assert njit()(twice)(np.ones(3)) == 6
+    assert list(beside.glob("*.nbi"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "named"))
+    function = njit()(twice)
+    assert function(np.ones(4)) == 8
+    assert hits(function) == 0
+
+
 def test_compiling_is_said_once_and_timed(shipping, caplog, monkeypatch):
     monkeypatch.setattr(kernel_cache, "compiling", kernel_cache.Compiling())
     inner = njit()(twice)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import logging
 import os
 import platform
@@ -198,11 +199,13 @@ class KernelCache(caching.FunctionCache):
         locators: list[Any] = [caching.UserProvidedCacheLocator] if config.CACHE_DIR else []
         locators.append(caching.InTreeCacheLocator)
         paths = [locator(self._py_func, file).get_cache_path() for locator in locators]
+        # Those before the one that is written: code in a later one may differ, as by bounds checks.
+        passed_over = itertools.takewhile(lambda path: path != self._cache_path, paths)
         stamp, name = self._impl.locator.get_source_stamp(), self._impl.filename_base
         return [
             caching.IndexDataCacheFile(path, name, stamp)
-            for path in paths
-            if path != self._cache_path and os.path.isfile(os.path.join(path, f"{name}.nbi"))
+            for path in passed_over
+            if os.path.isfile(os.path.join(path, f"{name}.nbi"))
         ]
 
     def _load_read_only(self, sig: object, target_context: Any) -> object:
