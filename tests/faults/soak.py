@@ -121,6 +121,8 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
                 outcomes[error.code] += 1
                 error.close()
 
+    with urllib.request.urlopen(address, timeout=600) as answer:
+        answer.read()
     memory = Memory(process.pid)
     users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
     for user in users:
@@ -153,8 +155,14 @@ def parse(folder: Path, minutes: float, count: int) -> bool:
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    memory, started = Memory(process.pid), time.monotonic()
+    started = time.monotonic()
     block = ("\n".join(sentences()) + "\n").encode()
+    for _ in range(2):  # the first is for compiling
+        process.stdin.write(block)
+        counted["sent"] += block.count(b"\n")
+    while not counted["read"] and process.poll() is None:
+        time.sleep(0.1)
+    memory = Memory(process.pid)
     while counted["sent"] < count and time.monotonic() < started + 60 * minutes:
         process.stdin.write(block)
         counted["sent"] += block.count(b"\n")
