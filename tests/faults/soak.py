@@ -30,6 +30,7 @@ import latentgram as lg
 
 MOST = 0.05
 """By how much memory may differ."""
+NO_ANSWER = 599
 EVERY = 2.0
 """Seconds between two measurements."""
 
@@ -91,11 +92,12 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
         text=True,
     )
     assert process.stdout is not None
-    address = ""
-    for line in process.stdout:
+    lines, address = process.stdout, ""
+    for line in lines:
         if found := re.search(r"http://[\d.]+:\d+", line):
             address = found[0]
             break
+    threading.Thread(target=lambda: [None for _ in lines], daemon=True).start()  # else it waits to be read
     outcomes: Counter[int] = Counter()
     end, words = time.monotonic() + 60 * minutes, sentences()
 
@@ -120,7 +122,11 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
             except urllib.error.HTTPError as error:
                 outcomes[error.code] += 1
                 error.close()
+            except OSError:
+                outcomes[NO_ANSWER] += 1
 
+    with urllib.request.urlopen(address, timeout=600) as answer:
+        answer.read()
     memory = Memory(process.pid)
     users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
     for user in users:
@@ -153,8 +159,14 @@ def parse(folder: Path, minutes: float, count: int) -> bool:
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    memory, started = Memory(process.pid), time.monotonic()
+    started = time.monotonic()
     block = ("\n".join(sentences()) + "\n").encode()
+    for _ in range(2):  # the first is for compiling
+        process.stdin.write(block)
+        counted["sent"] += block.count(b"\n")
+    while not counted["read"] and process.poll() is None:
+        time.sleep(0.1)
+    memory = Memory(process.pid)
     while counted["sent"] < count and time.monotonic() < started + 60 * minutes:
         process.stdin.write(block)
         counted["sent"] += block.count(b"\n")
