@@ -69,6 +69,19 @@ def test_damaged_shipped_code_is_passed_over(shipped, monkeypatch, tmp_path):
     assert njit()(twice)(np.ones(4)) == 8
 
 
+def test_code_is_made_again_when_a_file_changes_that_its_own_imports(shipping, tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "PACKAGE", tmp_path)
+    caller, called, constants = tmp_path / "caller.py", tmp_path / "deep" / "called.py", tmp_path / "constants.py"
+    called.parent.mkdir()
+    caller.write_text("from latentgram.deep import (\n    called,\n)\n")
+    called.write_text("from latentgram.constants import SCALE\n")
+    constants.write_text("SCALE = 1\n")
+    before = kernel_cache.sources_stamp(caller)
+    assert [name for name, _, _ in before] == ["caller.py", "constants.py", "called.py"]
+    constants.write_text("SCALE = 10\n")
+    assert kernel_cache.sources_stamp(caller) != before
+
+
 def test_the_last_resort_is_private(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     folder = kernel_cache.private_folder()

@@ -27,7 +27,6 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 def njit(
     *,
-    nogil: bool = True,
     inline: Literal["never", "always"] = "never",
     fastmath: bool | set[str] = False,
     error_model: Literal["python", "numpy"] = "python",
@@ -36,7 +35,7 @@ def njit(
 
     Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
     """
-    compile = numba.njit(nogil=nogil, inline=inline, fastmath=fastmath, error_model=error_model)
+    compile = numba.njit(nogil=True, inline=inline, fastmath=fastmath, error_model=error_model)
 
     def kept(function: Kernel) -> Dispatcher[Kernel]:
         compiled: Dispatcher[Kernel] = compile(function)

@@ -8,7 +8,9 @@
 3. Where none of these can be written (a read-only installation without a home), a folder of the user's own under
    the system's temporary one.
 
-Numba looks up a function by the hash of its own file only; what is shipped is looked up by that of all files.
+Numba takes a function's code as valid as long as its own file is the same. Compiled code has that of the functions
+it calls inside, and the values of imported constants: here it is valid as long as all files are the same that its
+file imports, directly or not. What is shipped is looked up by a digest of the whole package.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import itertools
 import logging
 import os
 import platform
+import re
 import stat
 import sys
 import tempfile
@@ -56,6 +59,27 @@ def package_digest() -> str:
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:20]
+
+
+@functools.cache
+def _imports(path: Path) -> frozenset[Path]:
+    """The modules of the package that a module imports when it is loaded."""
+    text = path.read_text("utf-8")
+    modules = set()
+    for source, names in re.findall(r"^from latentgram\.?([\w.]*) import \(?([\w\s,]*)", text, re.MULTILINE):
+        folder = PACKAGE.joinpath(*source.split("."))
+        modules |= {folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))}
+    return frozenset(module for module in modules if module.is_file())
+
+
+def sources_stamp(path: Path) -> tuple[tuple[str, float, int], ...]:
+    """Name, time and size of a source file and of all that it imports, directly or not."""
+    reached, waiting = {path}, [path]
+    while waiting:
+        new = _imports(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return tuple((each.name, (read := each.stat()).st_mtime, read.st_size) for each in sorted(reached))
 
 
 def shipped_folder() -> Path:
@@ -184,6 +208,8 @@ class KernelCache(caching.FunctionCache):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
+        self._stamp = sources_stamp(Path(function.__code__.co_filename))
+        self._cache_file = caching.IndexDataCacheFile(self._cache_path, self._impl.filename_base, self._stamp)
         module = function.__module__.removeprefix("latentgram.")
         self._file_name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
 
@@ -201,9 +227,9 @@ class KernelCache(caching.FunctionCache):
         paths = [locator(self._py_func, file).get_cache_path() for locator in locators]
         # Those before the one that is written: code in a later one may differ, as by bounds checks.
         passed_over = itertools.takewhile(lambda path: path != self._cache_path, paths)
-        stamp, name = self._impl.locator.get_source_stamp(), self._impl.filename_base
+        name = self._impl.filename_base
         return [
-            caching.IndexDataCacheFile(path, name, stamp)
+            caching.IndexDataCacheFile(path, name, self._stamp)
             for path in passed_over
             if os.path.isfile(os.path.join(path, f"{name}.nbi"))
         ]
@@ -228,7 +254,7 @@ class KernelCache(caching.FunctionCache):
                 pass
         try:
             compiled = super().load_overload(sig, target_context)
-        except Exception:  # a damaged file, or code that calls a module of another version
+        except Exception:  # a damaged file of the cache: it is written again
             compiled = None
             with contextlib.suppress(OSError):
                 self.flush()

@@ -62,7 +62,7 @@ class Forest(NamedTuple):
         return cls(above, tree, *_family(above))
 
 
-@njit(nogil=True)
+@njit()
 def _family(above):
     """`order`, `begin` and `children` of a `Forest`."""
     nodes = len(above)
@@ -91,7 +91,7 @@ def _family(above):
     return order, begin, children
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _message(child, i, j, inside, out):
     """T_dᵀ r_j, what child j tells its parent i."""
     side = 1 if j > i else 0
@@ -106,7 +106,7 @@ def _message(child, i, j, inside, out):
                 out[h] += value * row[h]
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _merge(vector, other, product, spare):
     """vector ← vector ∘ other."""
     states = len(vector)
@@ -126,7 +126,7 @@ def _merge(vector, other, product, spare):
         vector[h] = spare[h]
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _scale(vector):
     """Divide a vector by the largest of its absolute entries, which is returned."""
     largest = 0.0
@@ -138,7 +138,7 @@ def _scale(vector):
     return largest
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def upward(model, symbol, forest, n_trees):
     """The scaled inside vectors [W, k], and the logarithm and sign of each tree's probability."""
     states = len(model.root)
@@ -172,7 +172,7 @@ def upward(model, symbol, forest, n_trees):
     return inside, logs, signs
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _state_posterior(outside, inside, posterior, counts):
     """Fill p(h_i | x) ∝ a_i ∘ r_i, and add it to the counts of the symbol."""
     mass = 0.0
@@ -184,7 +184,7 @@ def _state_posterior(outside, inside, posterior, counts):
         counts[h] += posterior[h]
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _descend(child, inside, rest, scale, outside, counts):
     """Fill a_j = T_d e_j of a child, and count T_d(h_j | h_i) r_j(h_j) e_j(h_i); e_j = `rest` · `scale`."""
     states = len(rest)
@@ -199,7 +199,7 @@ def _descend(child, inside, rest, scale, outside, counts):
         outside[below] = total * scale
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def expect(model, symbol, forest, inside, counts):
     """Add to the expected counts of an elementwise model; return the posterior of every node's states [W, k]."""
     states = len(model.root)
@@ -246,7 +246,7 @@ def expect(model, symbol, forest, inside, counts):
     return posterior
 
 
-@njit(nogil=True)
+@njit()
 def draw(model, emission, symbol, forest, inside, uniforms):
     """Draw states downward and then symbols: node i takes one of the rows of `emission[symbol[i]]` [m, k].
 

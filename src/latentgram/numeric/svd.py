@@ -163,7 +163,7 @@ def by_lanczos(matrix: SparseMatrix, rank: int) -> Decomposition:
 # begins in `columns` and `values`. All of it lets go of the interpreter's lock.
 
 
-@njit(nogil=True)
+@njit()
 def _multiply(pointers, columns, values, vectors):
     """A · vectors [columns of A, r]."""
     result = np.zeros((pointers.size - 1, vectors.shape[1]))
@@ -174,7 +174,7 @@ def _multiply(pointers, columns, values, vectors):
     return result
 
 
-@njit(nogil=True)
+@njit()
 def _square(pointers, columns, values, vector, result):
     """AᵀA · vector, in one pass over A."""
     result[:] = 0.0
@@ -186,7 +186,7 @@ def _square(pointers, columns, values, vector, result):
             result[columns[p]] += total * values[p]
 
 
-@njit(nogil=True)
+@njit()
 def _away_from(basis, vector):
     """Take from a vector its parts along orthonormal rows; returns these."""
     parts = np.dot(basis, vector)
@@ -194,7 +194,7 @@ def _away_from(basis, vector):
     return parts
 
 
-@njit(nogil=True)
+@njit()
 def _lanczos_steps(pointers, columns, values, basis, projected, first):
     """Continue an orthonormal basis (rows) of a Krylov space of AᵀA behind row `first`, up to its last row.
 

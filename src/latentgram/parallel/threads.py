@@ -1,6 +1,6 @@
 """Threads for compiled work on what lies in memory.
 
-Kernels compiled with `nogil`, BLAS and LAPACK let go of the interpreter's lock, so threads run them side by side
+Compiled kernels (compiling.py), BLAS and LAPACK let go of the interpreter's lock, so threads run them side by side
 on arrays that nobody has to send. Pieces of work write to places of their own or are summed in order: results do
 not depend on the number of threads. The threads are daemons: Ctrl-C ends the process at once, though they work.
 """

@@ -13,7 +13,7 @@ Codes = NDArray[np.unsignedinteger]
 Scales = NDArray[np.int32]
 
 
-@njit(nogil=True)
+@njit()
 def codes_of(
     values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
     step: float, scale_step: float, most: int, codes: Codes, scales: Scales, sums: Floats,
@@ -41,7 +41,7 @@ def codes_of(
             row += 1
 
 
-@njit(nogil=True)
+@njit()
 def values_of(
     codes: Codes, scales: Scales, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
     table: Floats, scale_step: float, values: Floats, sums: Floats,
@@ -65,7 +65,7 @@ def values_of(
             row += 1
 
 
-@njit(nogil=True)
+@njit()
 def multiply(values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats) -> None:
     """Multiply each number by the factor of its sum."""
     place = 0
@@ -76,7 +76,7 @@ def multiply(values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: 
             place += size[piece]
 
 
-@njit(nogil=True)
+@njit()
 def look_up(codes: NDArray[np.uint8], table: Codes, values: Codes) -> None:
     """v = table[code]."""
     for at in range(len(codes)):

@@ -13,7 +13,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Fibonacci hashing: odd, and close to 2⁶⁴ over the golden ratio."""
 
 
-@njit(nogil=True)
+@njit()
 def number_values(group, value, groups):
     """The number of each value among those of its group, from 0, and how many values each group has.
 

@@ -396,7 +396,7 @@ def start_cut(words, rules, space):
     return chart
 
 
-@njit(nogil=True)
+@njit()
 def grow_widths(chart, contexts, rules, limits, masks, space, narrowest, end_width):
     """The chart with the cells of some widths more: all that are narrower are there. `space` is as it was."""
     length, interminals = chart.exponent.shape[0], rules.after.shape[1]

@@ -132,7 +132,7 @@ def start_outside(chart, root, space):
     return HandedDown(total, outside, left_above, right_above, none, 0)
 
 
-@njit(nogil=True)
+@njit()
 def hand_down(chart, rules, space, state, item_least, joint_least, first_cell, end_cell):
     """Go on with some cells, counted from the widest; `space` is clean before and after."""
     # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
@@ -253,7 +253,7 @@ def scaled_words(leaf_begin, leaf_symbol, leaf_weight, rules):
     return Words(leaf_begin, leaf_symbol, inside), contexts, scale, tag, forward, backward
 
 
-@njit(nogil=True)
+@njit()
 def first_stage(leaves, closing, rules, index, root, limits, masks, least, space):
     """The first pass over a sentence, from its leaves to the chart of what is probable.
 

@@ -214,7 +214,7 @@ def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, 
             beta[begin[item] + h] = tensors.root[place + h]
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(error_model="numpy")
 def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     """Z (of the words divided by their scales), and the marginals of all items and edges divided by Z.
 
@@ -237,7 +237,7 @@ def posteriors(chart, tensors, leaf_entry, leaf_weight, scale):
     return total, item_marginals(begin, alpha, beta, total), edge_marginal
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(error_model="numpy")
 def refine_chart(chart, tensors, leaf_entry, leaf_weight, scale, threshold):
     """Z, and what a small grammar leaves of a chart: the chart of the edges of at least a posterior, the entries
     and the weights of its leaves, and the words' scales times their share of Z; and the posteriors it went by.

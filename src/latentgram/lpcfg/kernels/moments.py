@@ -79,7 +79,7 @@ class Level(NamedTuple):
     seen: Floats
 
 
-@njit(nogil=True)
+@njit()
 def dense_cross(inside, outside, inside_weight, outside_weight):
     """Ω = mean of φ ψᵀ over examples `inside` [N, F] and `outside` [N, G], as an array."""
     cross = np.zeros((inside_weight.size, outside_weight.size))
@@ -93,7 +93,7 @@ def dense_cross(inside, outside, inside_weight, outside_weight):
     return cross
 
 
-@njit(nogil=True)
+@njit()
 def sparse_cross(inside, outside, inside_weight, outside_weight):
     """The same as a sparse matrix; the columns of a row stand as the examples bring them. O(N·F·G)."""
     rows, features = inside_weight.size, inside.shape[1]
@@ -128,7 +128,7 @@ def sparse_cross(inside, outside, inside_weight, outside_weight):
     return pointers, columns[:filled], values[:filled]
 
 
-@njit(nogil=True)
+@njit()
 def _longer(array, filled, size):
     """The filled part of an array in a longer one."""
     longer = np.empty(size, array.dtype)
@@ -137,7 +137,7 @@ def _longer(array, filled, size):
     return longer
 
 
-@njit(nogil=True)
+@njit()
 def project_rows(features, nodes, image, result):
     """For each of the nodes, the sum of the images [features, r] of its features, into its row of `result`."""
     for v in nodes:
@@ -148,7 +148,7 @@ def project_rows(features, nodes, image, result):
                 result[v, h] += image[features[v, f], h]
 
 
-@njit(nogil=True)
+@njit()
 def gather_rows(rows, nodes, width):
     """The first `width` columns of the rows of some nodes, contiguous."""
     gathered = np.empty((nodes.size, width))
@@ -158,7 +158,7 @@ def gather_rows(rows, nodes, width):
     return gathered
 
 
-@njit(nogil=True)
+@njit()
 def row_products(first, second):
     """The outer product of every pair of rows, flattened."""
     number, width = first.shape
@@ -171,7 +171,7 @@ def row_products(first, second):
     return products
 
 
-@njit(nogil=True)
+@njit()
 def sizes_of(rules, r):
     """The states of the parent, the left and the right child of a rule."""
     symbols, states = rules.symbols[r], rules.states
@@ -184,7 +184,7 @@ def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Fl
     return root / (constant + root)
 
 
-@njit(nogil=True)
+@njit()
 def _back_off(third, pairs, singles, means, weight, result):
     """Blend E, the three E_ij·, the three E_i·· and the three means of one rule into `result` [a, b, c]."""
     (zy, zw, yw), (z, y, w), (top, left, right) = pairs, singles, means
@@ -200,7 +200,7 @@ def _back_off(third, pairs, singles, means, weight, result):
                 )
 
 
-@njit(nogil=True)
+@njit()
 def _mean(rows):
     total = np.zeros(rows.shape[1])
     for n in range(rows.shape[0]):
@@ -208,7 +208,7 @@ def _mean(rows):
     return total / rows.shape[0]
 
 
-@njit(nogil=True)
+@njit()
 def view_moments(first, last, rules, nodes, views, weight, result):
     """Write the smoothed moments of the rules first to last, flat at their offsets; `weight` is λ of each rule."""
     for r in range(first, last):
@@ -241,7 +241,7 @@ def view_moments(first, last, rules, nodes, views, weight, result):
         )
 
 
-@njit(nogil=True)
+@njit()
 def smooth_counts(first, last, rules, counts, number, weight, distribution, result):
     """Expected counts of the states of the rules first to last, blended with what their own sums foretell.
 
@@ -300,7 +300,7 @@ def _rows(rules, values, r):
     return values[begin:end].reshape(a, (end - begin) // a)
 
 
-@njit(nogil=True)
+@njit()
 def pulled_means(first, last, level, pull, place, rows, table, above):
     """Write the means of a level numbered first to last into the rows of `table` that follow the first `above`.
 
@@ -323,7 +323,7 @@ def pulled_means(first, last, level, pull, place, rows, table, above):
             mean[:] = table[coarse]
 
 
-@njit(nogil=True)
+@njit()
 def scaled_rows(first, last, table, chosen, factor, result):
     """Write the chosen rows of a table, each multiplied by a factor."""
     for r in range(first, last):
@@ -331,7 +331,7 @@ def scaled_rows(first, last, table, chosen, factor, result):
             result[r, h] = table[chosen[r], h] * factor[r]
 
 
-@njit(nogil=True)
+@njit()
 def leading_parts(rows, offset):
     """The leading offset[r + 1] - offset[r] numbers of each row, one after the other."""
     result = np.empty(offset[-1])

@@ -109,7 +109,7 @@ def heights(left, right):
     return height
 
 
-@njit(nogil=True)
+@njit()
 def inside(part, nodes, grammar, vectors):
     """Write the inside vectors of the nodes of a part of the trees, and the logarithms of their scales."""
     vector, log_scale = vectors.inside, vectors.log_scale
@@ -137,7 +137,7 @@ def inside(part, nodes, grammar, vectors):
             log_scale[chunk[n]] = np.log(total)
 
 
-@njit(nogil=True)
+@njit()
 def _matrix(grammar, r):
     """The states of the symbols of a rule, and t as a matrix [m_a, m_b·m_c]."""
     a, b, c = sizes_of(grammar.rules, r)
@@ -145,7 +145,7 @@ def _matrix(grammar, r):
     return a, b, c, grammar.rule[begin:end].reshape(a, b * c)
 
 
-@njit(nogil=True)
+@njit()
 def outside(part, nodes, grammar, vectors):
     """Add to the outside vectors of the nodes of a part of the trees, whose inside vectors are there.
 
@@ -180,7 +180,7 @@ def outside(part, nodes, grammar, vectors):
     return bound
 
 
-@njit(nogil=True)
+@njit()
 def rule_counts(first, last, nodes, grammar, vectors, counts):
     """Write into `counts` how often the rules first to last are used with each triple of states.
 

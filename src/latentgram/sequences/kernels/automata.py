@@ -130,7 +130,7 @@ def sample_strings(start, stop, step, mass, uniform, longest):
     return tokens[:used].copy(), ends
 
 
-@njit(nogil=True, fastmath=REORDER_AND_DIVIDE)
+@njit(fastmath=REORDER_AND_DIVIDE)
 def forward_vectors(parent, source, step, start, operators, unit):
     """[V, n] the forward vector of every prefix, of length one if `unit`; nodes stand after their parents."""
     n_states = start.shape[1]
@@ -152,7 +152,7 @@ def forward_vectors(parent, source, step, start, operators, unit):
     return forward
 
 
-@njit(nogil=True, fastmath=REORDER_AND_DIVIDE)
+@njit(fastmath=REORDER_AND_DIVIDE)
 def expected_counts(parent, source, step, stops, start, stop, operators):
     """Expected counts of start, stop and operators, and the log-likelihood."""
     n_states = start.shape[1]

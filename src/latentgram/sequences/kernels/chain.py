@@ -47,7 +47,7 @@ class Sequences(NamedTuple):
     weight: np.ndarray
 
 
-@njit(nogil=True)
+@njit()
 def column_starts(tokens, begin, end, emit_start, memory):
     """Where the nodes of each column begin, and their number at the end."""
     length = end - begin
@@ -62,7 +62,7 @@ def column_starts(tokens, begin, end, emit_start, memory):
     return starts
 
 
-@njit(nogil=True)
+@njit()
 def tag_before(tokens, first, i, j, emit_start, emit_tag, left):
     """The j-th tag of the token before position i; before the first token stands the tag on the left."""
     if i == 0:
@@ -70,7 +70,7 @@ def tag_before(tokens, first, i, j, emit_start, emit_tag, left):
     return np.int64(emit_tag[emit_start[tokens[first + i - 1]] + j])
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def forward(chain, tokens, first, last, left, starts, alpha, scale):
     """Fill `alpha` of one sequence; return the logarithm of the sum of its last column, or -inf if that is 0.
 
@@ -128,7 +128,7 @@ def forward(chain, tokens, first, last, left, starts, alpha, scale):
     return logs + np.log(product)
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _ending(chain, tokens, first, last, left, right, starts, alpha):
     """Σ α p(right | state) over the nodes of the last column."""
     tags = chain.transition.shape[1]
@@ -143,13 +143,13 @@ def _ending(chain, tokens, first, last, left, right, starts, alpha):
     return total
 
 
-@njit(nogil=True)
+@njit()
 def _grown(room, size):
     """An array with room for so many numbers."""
     return room if room.size >= size else np.empty(2 * size)
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _pull(row, counts, tags, beta, mass):
     """Σ_u p(u) β(u) over the tags of the next column; count the moves, `mass` being the α of this node."""
     onward = 0.0
@@ -160,7 +160,7 @@ def _pull(row, counts, tags, beta, mass):
     return onward
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def expect(chain, sequences, counts):
     """Add the expected counts of all sequences to the transitions and emissions of `counts`; return log Z of each.
 

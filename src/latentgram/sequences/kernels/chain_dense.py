@@ -38,7 +38,7 @@ class DenseChain(NamedTuple):
     """[words, T]"""
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _forward(chain, words, lanes, alpha, scale, logs):
     """Fill the columns of a batch and the sums of their logs, but for the last one's; False if one is impossible.
 
@@ -81,7 +81,7 @@ def _forward(chain, words, lanes, alpha, scale, logs):
     return True
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _finish(chain, weight, last, logs, beta, stop_count):
     """Fill β of the last column of α; return Σ weight · log Z, -inf if one of the sentences is impossible."""
     stop, dtype = chain.stop, chain.emission.dtype
@@ -100,7 +100,7 @@ def _finish(chain, weight, last, logs, beta, stop_count):
     return total
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def _backward(chain, turned, words, alpha, scale, beta, ahead, counts):
     """Fill the rows X of `ahead` from β of the last column, and count; `turned` is Pᵀ."""
     emission = chain.emission
@@ -122,7 +122,7 @@ def _backward(chain, turned, words, alpha, scale, beta, ahead, counts):
             counts.start[t] += chain.start[t] * ahead[b, t]
 
 
-@njit(nogil=True, fastmath=REORDER)
+@njit(fastmath=REORDER)
 def expect_dense(chain, tokens, begin, length, weight, counts):
     """Add the expected counts of all sentences to `counts`; return Σ weight · log Z.
 
