@@ -42,13 +42,18 @@ def test_connections_of_the_client_that_are_cut(processes: Any, cluster: Cluster
     assert list(cluster.map(abs, [-1, 2])) == [1, 2]
 
 
-def test_a_network_that_falls_silent(processes: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("finished", [False, True], ids=["while they work", "when results wait to be fetched"])
+def test_a_network_that_falls_silent(
+    processes: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, finished: bool
+) -> None:
     monkeypatch.setattr(module, "SILENCE_SECONDS", 2.0)
     monkeypatch.setattr(module, "CONNECT_SECONDS", 5.0)
     with Proxy(processes.address) as proxy:
         engine = Cluster(proxy.address)
         results = engine.map(squares(), range(200))
         assert next(results) == 0
+        if finished:
+            time.sleep(1.0)
         proxy.fall_silent()
         with pytest.raises(ClusterError, match="has fallen silent; what was finished before is kept"):
             list(results)

@@ -153,12 +153,17 @@ class LeftCorners:
 
     def _toward(self, rules: NDArray[np.int32]) -> NDArray[np.float32]:
         """Σ_r T[h,l,r] of rules, one after the other."""
-        size = self.grammar.states[self.grammar.rules[:, 2]].astype(np.int64)
-        offset = self.grammar.rule_offset
-        rows = [np.arange(begin, end, step) for begin, end, step in zip(offset, offset[1:], size, strict=False)]
-        sums = np.add.reduceat(self.grammar.rule_tensor, np.concatenate(rows)).astype(np.float32)
-        where = layout(np.array([len(row) for row in rows]))
-        return np.concatenate([sums[where[rule] : where[rule + 1]] for rule in rules.tolist()])
+        if not len(rules):
+            return np.zeros(0, np.float32)
+        size = self.grammar.states[self.grammar.rules[rules, 2]].astype(np.int64)
+        offset = self.grammar.rule_offset.astype(np.int64)
+        rows = (offset[rules + 1] - offset[rules]) // size
+        # Row k of a rule, T[h,l,:], begins at k times its size; sums run from each begin to the end beside it.
+        k = np.arange(rows.sum()) - np.repeat(layout(rows)[:-1], rows)
+        begin = np.repeat(offset[rules], rows) + k * np.repeat(size, rows)
+        both = np.column_stack((begin, begin + np.repeat(size, rows))).ravel()
+        tensor = np.append(self.grammar.rule_tensor, 0.0)
+        return np.add.reduceat(tensor, both)[::2].astype(np.float32)
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats]:

@@ -28,8 +28,8 @@ import time
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, cast
@@ -64,16 +64,21 @@ class _Future(Protocol):
     status: str
 
     def exception(self, timeout: float) -> BaseException | None: ...
-    def result(self, timeout: float) -> bytes: ...
     def release(self) -> None: ...
+
+
+class _Loop(Protocol):
+    asyncio_loop: asyncio.AbstractEventLoop
 
 
 class _Client(Protocol):
     """What is asked of a `distributed.Client`, which has no types of its own."""
 
     scheduler: _Scheduler
+    loop: _Loop
 
     def submit(self, function: Callable[..., object], *values: object, pure: bool, key: str) -> _Future: ...
+    def gather(self, future: _Future, *, asynchronous: bool) -> Coroutine[object, None, bytes]: ...
     def run(self, function: Callable[[], Result], *, workers: list[str], on_error: str) -> dict[str, Result]: ...
     def sync(self, ask: Callable[..., object], **options: object) -> dict[str, int]: ...
     def close(self, timeout: float) -> None: ...
@@ -180,8 +185,7 @@ class Cluster:
             if lonely_since is not None and now - lonely_since >= self._patience:
                 raise ClusterError(f"the cluster at {self._address} has had no workers for {self._patience:.0f} s")
         if future.status != "error" or raised is None:
-            with self._explained():
-                return future.result(timeout=TRANSFER_SECONDS)
+            return self._fetched(future)
         if isinstance(raised, KilledWorker):
             raise ClusterError(
                 "the same piece of work has ended several workers, perhaps for want of memory; give them more"
@@ -191,6 +195,23 @@ class Cluster:
             self._welcome()
             raise ClusterError(f"a worker of the cluster lacks what the work needs: {raised}")
         raise raised
+
+    def _fetched(self, future: _Future) -> bytes:
+        """A result that is there, brought here; the scheduler must answer meanwhile."""
+        bringing = self._client.gather(future, asynchronous=True)
+        brought = asyncio.run_coroutine_threadsafe(bringing, self._client.loop.asyncio_loop)
+        deadline = time.monotonic() + TRANSFER_SECONDS
+        try:
+            while not wait([brought], GLANCE_SECONDS).done:
+                pause()
+                self._workers()
+                with self._explained():
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
+            with self._explained():
+                return brought.result()
+        finally:
+            brought.cancel()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
