@@ -60,6 +60,7 @@ async function open(question, more = {}, answer = null) {
   });
   const draft = draftOf(question, state.reopened);
   Object.assign(state, draft);
+  keep();
   setAnnotating(state.queue !== null || state.reopened !== null);
   at("sentence").value = written(question);
   at("conflict").hidden = true;

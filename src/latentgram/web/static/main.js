@@ -30,7 +30,9 @@ async function restore() {
     setAnnotating(state.queue !== null || Boolean(state.reopened));
     field.value = written(kept.question);
     showPasted();
-    if (await refresh()) prepare();
+    if (!(await refresh())) return;
+    if (!state.fixes.canUndo) state.proposed ??= state.parse.trees[0].plain;
+    prepare();
   } else field.focus();
 }
 
