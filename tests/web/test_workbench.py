@@ -68,6 +68,37 @@ def test_what_else_changes_is_shown_and_the_rest_can_be_left(serve: Any, page: A
     says(page, "This replaces: the head of “museum” is “saw”")
 
 
+SLOW_BODIES = """
+const plain = window.fetch;
+window.fetch = async (path, options) => {
+  const answer = await plain(path, options), bytes = await answer.bytes();
+  const start = (stream) => {
+    options.signal?.addEventListener("abort", () => stream.error(new DOMException("", "AbortError")));
+    setTimeout(() => {
+      if (options.signal?.aborted) return;
+      stream.enqueue(bytes);
+      stream.close();
+    }, 300);
+  };
+  return new Response(new ReadableStream({ start }), { status: answer.status });
+};
+"""
+
+
+def test_an_answer_given_up_half_way_is_no_answer(serve: Any, page: Any) -> None:
+    page.add_init_script(SLOW_BODIES)
+    page.goto(serve("arcs").url)
+    ask(page, "The teacher saw the dog .")
+    page.locator('.word[data-word="4"]').click()
+    page.locator('.word[data-word="1"]').click()
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    for key in "uruur":
+        page.keyboard.press(key)
+    wait(page, "document.getElementById('drawing').ariaBusy === 'false'")
+    assert page.locator("#fixes li").count() == 1
+    assert page.locator('.arc[data-modifier="4"]').get_attribute("data-head") == "2"
+
+
 def test_two_tabs_race_for_one_sentence(serve: Any, tab: Any) -> None:
     served = serve()
     first, second = tab(), tab()

@@ -37,18 +37,28 @@ export async function ask(method, path, body, signal) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token) headers.Authorization = `Bearer ${token}`;
-  let answer;
+  let answer, text;
   try {
     answer = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal });
+    text = await answer.text(); // Given up or cut off half-way, it is no answer.
   } catch (error) {
     if (error.name === "AbortError") throw error;
     setConnected(false);
     throw new Problem("The server does not answer. Your work is kept here until it does.", 0);
   }
   setConnected(true);
-  const value = await answer.json().catch(() => ({ detail: `The server answered with status ${answer.status}.` }));
-  if (!answer.ok) throw new Problem(sentence(value.detail), answer.status, value);
+  const value = read(text);
+  if (!answer.ok || value === null) throw new Problem(sentence(value?.detail ?? `the server answered with status ${answer.status}`), answer.status, value);
   return value;
+}
+
+/** What a proxy answers instead of the server may be no JSON. */
+function read(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function sentence(detail) {
