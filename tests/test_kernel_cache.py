@@ -79,6 +79,7 @@ def test_code_is_made_again_when_a_file_changes_that_its_own_imports(shipping, t
     before = kernel_cache.sources_stamp(caller)
     assert [name for name, _, _ in before] == ["caller.py", "constants.py", "called.py"]
     constants.write_text("SCALE = 10\n")
+    kernel_cache.sources_stamp.cache_clear()  # as in a new process
     assert kernel_cache.sources_stamp(caller) != before
 
 

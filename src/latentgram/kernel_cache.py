@@ -72,6 +72,7 @@ def _imports(path: Path) -> frozenset[Path]:
     return frozenset(module for module in modules if module.is_file())
 
 
+@functools.cache
 def sources_stamp(path: Path) -> tuple[tuple[str, float, int], ...]:
     """Name, time and size of a source file and of all that it imports, directly or not."""
     reached, waiting = {path}, [path]

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
+from fuzz.processes import conclude, outcomes_of, tell_each, trial_arguments
 
 PATIENCE = 120.0
 MEMORY = 6 << 30
@@ -259,14 +259,9 @@ def show(numbers: list[int], files: Path, only: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
-    parser.add_argument("--only", default="", help="commands with this in their names")
+    parser = trial_arguments(__doc__, 20_000, "commands with this in their names")
     parser.add_argument("--show", type=int, nargs="*", help="run these, and show what they say")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
         work(*asked.work, asked.folder, asked.only)
@@ -278,9 +273,7 @@ def main() -> None:
             show(asked.show, Path(folder), asked.only)
             return
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, Path(folder), asked.only, asked.seconds)
-    print_outcomes(outcomes)
-    print(f"{outcomes.total()} command lines in {time.monotonic() - started:.0f} s")
-    sys.exit(any(map(harmful, outcomes)))
+    conclude(outcomes, "command lines", started)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ import random
 import re
 import resource
 import struct
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -33,7 +32,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save
 
-from fuzz.processes import harmful, outcomes_of, print_outcomes, tell_each
+from fuzz.processes import conclude, outcomes_of, tell_each, trial_arguments
 from latentgram import store
 from latentgram.errors import LatentgramError, ModelFileError
 
@@ -231,14 +230,9 @@ def attempt(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=50_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
-    parser.add_argument("--only", default="", help="files whose names fit this pattern")
+    parser = trial_arguments(__doc__, 50_000, "files whose names fit this pattern")
     parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
-    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
         work(*asked.work, asked.folder, asked.only)
@@ -255,9 +249,7 @@ def main() -> None:
                 with contextlib.suppress(LatentgramError):
                     ask(store.load(file), Path(folder))
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)
-    print_outcomes(outcomes)
-    print(f"{outcomes.total()} forgeries in {time.monotonic() - started:.0f} s")
-    sys.exit(any(map(harmful, outcomes)))
+    conclude(outcomes, "forgeries", started)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ The process writes the number of each trial and then its outcome, a line each. A
 
 from __future__ import annotations
 
+import argparse
 import os
 import queue
 import subprocess
@@ -14,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NoReturn
 
 TESTS = Path(__file__).parents[1]
 LOOK = 2.0
@@ -44,10 +46,23 @@ def harmful(outcome: str) -> bool:
     return outcome.split(" (")[0].isupper()
 
 
-def print_outcomes(outcomes: Counter[str]) -> None:
-    """How often each was seen."""
+def trial_arguments(description: str | None, rounds: int, only: str) -> argparse.ArgumentParser:
+    """What every program of trials is asked; `only` says what that option chooses."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no more are tried")
+    parser.add_argument("--only", default="", help=only)
+    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
+    return parser
+
+
+def conclude(outcomes: Counter[str], what: str, started: float) -> NoReturn:
+    """Print how often each outcome was seen, and end with 1 if one was harmful."""
     for word, times in outcomes.most_common():
         print(f"{times:7} {word}")
+    print(f"{outcomes.total()} {what} in {time.monotonic() - started:.0f} s")
+    sys.exit(any(map(harmful, outcomes)))
 
 
 def outcomes_of(

@@ -138,14 +138,16 @@ class RareWords:
         commonest_first = sorted(seen, key=lambda signature: (-seen[signature], signature))
         return cls(known, Alphabet(tuple(commonest_first)), threshold, mode)
 
-    def symbols(self, words: Sequence[str], tags: Sequence[str] | None = None) -> tuple[str, ...]:
-        """The symbols of a sentence's words."""
+    def symbols(
+        self, words: Sequence[str], tags: Sequence[str] | None = None, *, begins: bool = True
+    ) -> tuple[str, ...]:
+        """The symbols of words, which are those of a sentence or, if none `begins` there, later ones."""
         if self.mode == "tag":
             if tags is None:
                 raise DataError("this model knows rare words by their tags: give it tagged sentences")
             known = self.known
             return tuple(word if word in known else tag_symbol(tag) for word, tag in zip(words, tags, strict=True))
-        return tuple(self.symbol(word, first=i == 0) for i, word in enumerate(words))
+        return tuple(self.symbol(word, first=begins and i == 0) for i, word in enumerate(words))
 
     def symbol(self, word: str, *, first: bool = False) -> str:
         """The word itself or its signature, as the first word of a sentence or as a later one."""

@@ -126,9 +126,7 @@ class LeafTable:
 
     def _of_word(self, word: str, tag: str | None, first: bool) -> _OfWord:
         """What may stand over a word, the first of a sentence or a later one, with a tag or without."""
-        rare = self.grammar.rare_words
-        tags = None if tag is None else (tag,)
-        symbol = rare.symbol(word, first=first) if rare.mode == "signature" else rare.symbols((word,), tags)[0]
+        (symbol,) = self.grammar.rare_words.symbols((word,), None if tag is None else (tag,), begins=first)
         if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
             self._cache.clear()
         of_word = self._cache[word, tag, first] = (*self._look(symbol, tag), self.grammar.words.index(symbol))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.invariants import ANY, NONNEGATIVE, Broken, check, holds, rising, shape, within
-from latentgram.data.ngrams.arpa import Arpa
+from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.trie import NONE, NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import DataError, SettingError
@@ -127,9 +127,7 @@ class CompactNGram(Summarised):
         prob = 10.0 ** self.values[order, code].astype(np.float64)
         prob /= np.maximum(sums(trie, prob) / FULL, 1.0)[trie.prefix + 1]
         prob[:size] /= prob[:size].sum()
-        with np.errstate(divide="ignore"):
-            backoff = np.maximum(np.log10(failure_weights(trie, prob)), -99.0)
-        model = from_arpa(Arpa(self.words, trie, np.log10(prob), backoff))
+        model = from_arpa(Arpa(self.words, trie, np.log10(prob), logs(failure_weights(trie, prob))))
         return replace(model, provenance=self.provenance, sentences=self.sentences)
 
     def summary(self) -> str:

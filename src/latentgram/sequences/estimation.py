@@ -15,7 +15,7 @@ from typing import cast
 import numpy as np
 
 from latentgram.data.files import PathLike, expand
-from latentgram.data.ngrams.arpa import LEAST_LOG, Entries, write_arpa, write_entries
+from latentgram.data.ngrams.arpa import Entries, logs, write_arpa, write_entries
 from latentgram.data.ngrams.columns import AtLeast, Column, Rows, Space, blocks
 from latentgram.data.ngrams.counts import NGramCounts, cutoffs_of
 from latentgram.data.ngrams.external import Merged, count_files, memory_size, merged_counts
@@ -25,7 +25,7 @@ from latentgram.kinds.learners import Counting
 from latentgram.progress import Progress, Silent
 from latentgram.sequences.counting import smoothed_model
 from latentgram.sequences.settings import CountingNGram
-from latentgram.sequences.smoothing import Floats, check_smoothing, estimated, logs
+from latentgram.sequences.smoothing import Floats, check_smoothing, estimated
 
 MODEL_BYTES = 200
 """Memory for each n-gram while a whole model is in memory."""
@@ -125,8 +125,8 @@ def _write(
         for begin, end in blocks(len(rows)):
             entry = (
                 level.grams(begin, end),
-                logs(_read(prob, begin, end)),
-                logs(_read(weight, begin, end), LEAST_LOG),
+                logs(_read(prob, begin, end), -np.inf),
+                logs(_read(weight, begin, end)),
             )
             if rows.kept is not None:
                 chosen = np.flatnonzero(rows.kept.read(begin, end))

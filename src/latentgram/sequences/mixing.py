@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.ngrams.arpa import Arpa
+from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BOUNDARY, END, Text
@@ -60,10 +60,7 @@ def mix(
         ]
         prob[row] = np.sum(parts, axis=0)
         (progress or Silent()).step("mixing orders", order, len(grams))
-    with np.errstate(divide="ignore"):
-        logprob = np.maximum(np.log10(prob), -99.0)
-        backoff = np.maximum(np.log10(failure_weights(trie, prob)), -99.0)
-    return from_arpa(Arpa(words, trie, logprob, backoff))
+    return from_arpa(Arpa(words, trie, logs(prob), logs(failure_weights(trie, prob))))
 
 
 def mixing_weights(models: Sequence[BackoffNGram], heldout: Text) -> Floats:

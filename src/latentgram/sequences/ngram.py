@@ -35,7 +35,7 @@ from scipy.sparse.linalg import bicgstab, spsolve
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, earlier, holds, offsets, rising, shape
-from latentgram.data.ngrams.arpa import Arpa, write_arpa
+from latentgram.data.ngrams.arpa import LEAST_LOG, Arpa, logs, write_arpa
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike, symbols_of
@@ -362,14 +362,13 @@ class BackoffNGram(Summarised):
         length = (self.history >= 0).sum(1)
         orders = range(1, self.order + 1)
         trie, rows = NGramTrie.of([self.grams(order) for order in orders], len(self.words))
-        logprob, backoff = np.full(len(trie), -99.0), np.zeros(len(trie))
-        with np.errstate(divide="ignore"):
-            for order, row in zip(orders, rows, strict=True):
-                logprob[row] = np.maximum(np.log10(self.arc_prob[self._arcs_of(order)]), -99.0)
-            for order in range(1, self.order):
-                states = np.flatnonzero(length == order)
-                row = trie.find(self.history[states][:, self.order - 1 - order :])
-                backoff[row] = np.maximum(np.log10(self.failure[states]), -99.0)
+        logprob, backoff = np.full(len(trie), LEAST_LOG), np.zeros(len(trie))
+        for order, row in zip(orders, rows, strict=True):
+            logprob[row] = logs(self.arc_prob[self._arcs_of(order)])
+        for order in range(1, self.order):
+            states = np.flatnonzero(length == order)
+            row = trie.find(self.history[states][:, self.order - 1 - order :])
+            backoff[row] = logs(self.failure[states])
         return Arpa(self.words, trie, logprob, backoff)
 
     def to_openfst(self, path: PathLike) -> None:

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.ngrams.arpa import Arpa
+from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.sequences.smoothing import failure_weights, sums
 
@@ -43,8 +43,7 @@ def pruned(model: Arpa, threshold: float) -> Arpa:
         needed[trie.suffix[stay]] = True
     rows = np.flatnonzero(kept)
     smaller = trie.restricted(rows)
-    with np.errstate(divide="ignore"):
-        weights = np.maximum(np.log10(failure_weights(smaller, prob[rows])), -99.0)
+    weights = logs(failure_weights(smaller, prob[rows]))
     return replace(model, trie=smaller, logprob=model.logprob[rows], backoff=weights)
 
 

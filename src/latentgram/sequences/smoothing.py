@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.ngrams.arpa import LEAST_LOG, Arpa
+from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.columns import (
     BLOCK,
     Column,
@@ -79,8 +79,8 @@ def smoothed(counts: NGramCounts, smoothing: str, cutoffs: Sequence[int] | None 
     trie = counts.trie
     kept = None if cutoffs is None else _kept(counts, cutoffs)
     estimate = estimated([_rows(counts, order, kept) for order in range(1, trie.order + 1)], smoothing, Space())
-    logprob = np.concatenate([logs(column.read(0, len(column))) for column in estimate.prob])
-    backoff = np.concatenate([logs(column.read(0, len(column)), LEAST_LOG) for column in estimate.weight])
+    logprob = np.concatenate([logs(column.read(0, len(column)), -np.inf) for column in estimate.prob])
+    backoff = np.concatenate([logs(column.read(0, len(column))) for column in estimate.weight])
     if kept is not None:
         rows = np.flatnonzero(kept)
         trie, logprob, backoff = trie.restricted(rows), logprob[rows], backoff[rows]
@@ -91,12 +91,6 @@ def check_smoothing(smoothing: str) -> None:
     """Refuse a method that there is not."""
     if smoothing not in SMOOTHINGS:
         raise SettingError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
-
-
-def logs(values: Numbers, least: float = -np.inf) -> Floats:
-    """Logarithms to base 10, none below `least`."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.maximum(np.log10(values), least), np.float64)
 
 
 def _rows(counts: NGramCounts, order: int, kept: NDArray[np.bool_] | None) -> Rows:

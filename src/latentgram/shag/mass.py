@@ -75,11 +75,10 @@ def tree_mass(grammar: HeadGrammar, longest: int) -> Floats:
 
 def kinds_of_words(grammar: HeadGrammar) -> Sentence:
     """One word of each kind that a grammar tells apart."""
-    factors = grammar.factors if isinstance(grammar, ProductSHAG) else (grammar,)
     tags: dict[tuple[str, str], None] = {}
     words = {UNKNOWN: None}
     seeing: list[WordSymbols | LexicalSHAG] = []
-    for factor in factors:
+    for factor in _factors(grammar):
         if not isinstance(factor, SHAG | LexicalSHAG):
             raise SettingError(
                 f"the weights of {type(factor).__name__} depend on all of a sentence: trees of words that are not "
@@ -101,10 +100,13 @@ def kinds_of_words(grammar: HeadGrammar) -> Sentence:
     return _part(every, *np.sort(first).tolist())
 
 
+def _factors(grammar: HeadGrammar) -> tuple[HeadGrammar, ...]:
+    return grammar.factors if isinstance(grammar, ProductSHAG) else (grammar,)
+
+
 def _states(grammar: HeadGrammar) -> int:
     """Hidden states times what is remembered, about."""
-    factors = grammar.factors if isinstance(grammar, ProductSHAG) else (grammar,)
-    return int(np.prod([factor.states for factor in factors if isinstance(factor, SHAG | LexicalSHAG)]))
+    return int(np.prod([factor.states for factor in _factors(grammar) if isinstance(factor, SHAG | LexicalSHAG)]))
 
 
 def _tags(symbol: str, kind: str) -> tuple[str, str]:

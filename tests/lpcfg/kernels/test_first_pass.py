@@ -14,8 +14,8 @@ from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules, pack_
 from latentgram.lpcfg.kernels.chart_trees import best_cover
 from latentgram.lpcfg.kernels.closing import Closing
 from latentgram.lpcfg.kernels.contexts import Contexts
-from latentgram.lpcfg.kernels.cut import CutRules, cell_begins, grow_cut, make_space
-from latentgram.lpcfg.kernels.cut_outside import first_stage, outside_cut
+from latentgram.lpcfg.kernels.cut import CutRules, cell_begins, grow_widths, make_space, start_cut
+from latentgram.lpcfg.kernels.cut_outside import first_stage, hand_down, start_outside
 from latentgram.lpcfg.kernels.first_outside import Kept
 from latentgram.lpcfg.kernels.first_pass import CLOSED, Limits, SpanMasks, Words, everything
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
@@ -65,6 +65,18 @@ def test_context_scores_sum_over_the_words_beside():
     np.testing.assert_allclose(begins[2], forward[2] * after[1])
     here = weight[3:5] / scale[2] * backward[3:5]
     np.testing.assert_allclose(ends[2], here[0] * before[0] + here[1] * before[1])
+
+
+def grow_cut(words, contexts, rules, limits, masks, space, start=start_cut, grow=grow_widths):
+    """The whole cut chart, in one part."""
+    return grow(start(words, rules, space), contexts, rules, limits, masks, space, 2, len(words.begin))
+
+
+def outside_cut(chart, root, rules, space, item_least, joint_least, start=start_outside, go_on=hand_down):
+    """Z, the outside numbers and the joints of a whole chart, in one part."""
+    begun = start(chart, root, space)
+    state = go_on(chart, rules, space, begun, item_least, joint_least, 0, int(chart.cells[0]))
+    return state.total, state.outside, state.noted
 
 
 class Problem(NamedTuple):
@@ -446,8 +458,9 @@ def test_rules_rarer_than_unseen_ones_stay_within_their_tables():
     rules = CutRules(*pairs, beyond, 0.5 * ones, ones, np.arange(2, dtype=np.int32), np.ones((2, 2)), ones, ones)
     contexts, space = Contexts(*np.ones((2, words + 1, 1))), make_space(rules, 4, 4)
     given = leaves, contexts, rules, Limits(floor=1e-200), everything(words, 1)
-    cut = grow_cut.py_func(*given, space)
+    cut = grow_cut(*given, space, start_cut.py_func, grow_widths.py_func)
     np.testing.assert_allclose(chart.inside, cut.inside[: cut.begin[cut.cells[0]]])
-    total, below, _ = outside_cut.py_func(cut, np.ones(2), rules, make_space(rules, 4, 4), 0.0, 0.0)
+    uncompiled = start_outside.py_func, hand_down.py_func
+    total, below, _ = outside_cut(cut, np.ones(2), rules, make_space(rules, 4, 4), 0.0, 0.0, *uncompiled)
     assert total == pytest.approx(plain.total)
     np.testing.assert_allclose(below[: len(plain.outside)], plain.outside)

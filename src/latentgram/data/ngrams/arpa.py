@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, read_lines, whole_number, write_bytes
-from latentgram.data.ngrams.columns import blocks
+from latentgram.data.ngrams.columns import Numbers, blocks
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.data.word_table import RowWriter
@@ -31,6 +31,12 @@ from latentgram.errors import DataError
 Floats = NDArray[np.float64]
 LEAST_LOG = -99.0
 """What these files write for log 0."""
+
+
+def logs(values: Numbers, least: float = LEAST_LOG) -> Floats:
+    """Logarithms to base 10, none below `least`."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(np.log10(values), least), np.float64)
 
 
 @dataclass(frozen=True)
@@ -223,6 +229,6 @@ def write_entries(
                 weighty = np.full(len(grams), order < len(sizes)) & (grams[:, -1] != BOUNDARY)
                 if order == 1 and len(grams) and grams[0, 0] == BOUNDARY:
                     # One symbol for both boundaries: it has the back-off weight of <s>.
-                    out.write(f"-99\t{BEGIN}\t{weights[0]:.7g}\n".encode())
+                    out.write(f"{LEAST_LOG:g}\t{BEGIN}\t{weights[0]:.7g}\n".encode())
                 out.write(writer.entries(grams, np.maximum(logs, LEAST_LOG), weights, weighty))
         out.write(b"\n\\end\\\n")

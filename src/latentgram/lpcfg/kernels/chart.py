@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.compiling import njit
@@ -32,6 +33,12 @@ class Unseen(NamedTuple):
     """[S, I]"""
     right: NDArray[np.float64]
     """[S, I]"""
+
+
+@register_jitable
+def unseen_rule(unseen, a, b, c):
+    """p(a→b c) of a rule that was never seen."""
+    return unseen.weight * unseen.left[b, a] * unseen.right[c, a]
 
 
 NONE_UNSEEN = Unseen(0.0, np.zeros((0, 0)), np.zeros((0, 0)))

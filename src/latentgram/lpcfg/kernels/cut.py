@@ -358,17 +358,6 @@ def _with_room(chart, items):
 
 
 @njit()
-def grow_cut(words, contexts, rules, limits, masks, space):
-    """The items whose estimated posterior is at least the floor and at least the beam times that of their cell's
-    best; items that come about by unseen rules only need `unseen_rigour` times as much.
-
-    The whole sentence, and every span of which something is known, keep all symbols that `masks` allow.
-    """
-    chart = start_cut(words, rules, space)
-    return grow_widths(chart, contexts, rules, limits, masks, space, 2, words.begin.shape[0])
-
-
-@njit()
 def start_cut(words, rules, space):
     """The chart of the words alone."""
     length = words.begin.shape[0] - 1
@@ -398,7 +387,12 @@ def start_cut(words, rules, space):
 
 @njit()
 def grow_widths(chart, contexts, rules, limits, masks, space, narrowest, end_width):
-    """The chart with the cells of some widths more: all that are narrower are there. `space` is as it was."""
+    """The chart with the cells of some widths more: all that are narrower are there. `space` is as it was.
+
+    Items are kept whose estimated posterior is at least the floor and at least the beam times that of their cell's
+    best; those that come about by unseen rules only need `unseen_rigour` times as much. The whole sentence, and
+    every span of which something is known, keep all symbols that `masks` allow.
+    """
     length, interminals = chart.exponent.shape[0], rules.after.shape[1]
     items = np.int64(chart.begin[chart.cells[0]])
     for width in range(narrowest, end_width):

@@ -90,22 +90,10 @@ class HandedDown(NamedTuple):
     left_above: Numbers
     """[cells, U] ∂Z/∂L"""
     right_above: Numbers
-    joints: Joints
-    """Those of the cells that were reached."""
-    noted: int
-    """How many joints there are."""
-
-
-@njit()
-def outside_cut(chart, root, rules, space, item_least, joint_least):
-    """Z, ∂Z/∂α of all items, and the joints of at least a posterior in each cell of the chart.
-
-    Unseen rules make a joint only where all of them at a split point, and all those with its left item, reach the
-    threshold together.
-    """
-    state = start_outside(chart, root, space)
-    state = hand_down(chart, rules, space, state, item_least, joint_least, 0, chart.cells[0])
-    return state.total, state.outside, state.joints
+    noted: Joints
+    """The joints of the cells that were reached."""
+    joints: int
+    """How many there are."""
 
 
 @njit()
@@ -134,7 +122,11 @@ def start_outside(chart, root, space):
 
 @njit()
 def hand_down(chart, rules, space, state, item_least, joint_least, first_cell, end_cell):
-    """Go on with some cells, counted from the widest; `space` is clean before and after."""
+    """Go on with some cells, counted from the widest; `space` is clean before and after.
+
+    Unseen rules make a joint only where all of them at a split point, and all those with its left item, reach the
+    threshold together.
+    """
     # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
     cells, symbols = chart.cells[0], rules.name.shape[0]
     item_begin, symbol, inside, ends, at = chart.begin, chart.symbol, chart.inside, chart.ends, chart.at
@@ -283,7 +275,7 @@ def finish_stage(grown_chart, rules, index, state, scale, least, space):
     """The chart of what is probable, when all outside numbers are there."""
     for word in range(scale.shape[0]):
         scale[word] *= 2.0 ** grown_chart.exponent[word]
-    chart, source = _pack(grown_chart, rules, index, state.joints, state.total, state.outside, least[0], space)
+    chart, source = _pack(grown_chart, rules, index, state.noted, state.total, state.outside, least[0], space)
     over_words = chart.cell_begin[chart.length]
     inside, outside = grown_chart.inside[source], state.outside[source]
     return FirstStage(state.total, scale, chart, source[:over_words], inside, outside)

@@ -17,6 +17,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from latentgram.compiling import njit
+from latentgram.lpcfg.kernels.chart import unseen_rule
 from latentgram.lpcfg.kernels.chart_trees import sizes_of
 from latentgram.lpcfg.kernels.inside_outside import inside, mean_of, start_vectors, vector_places
 from latentgram.numeric.sampling import draw_place
@@ -30,7 +31,7 @@ def _matrix(tensors, a, b, c, rule, functional, matrix):
     matrix[:size] = 0
     if rule < 0:
         place = tensors.symbol_begin[a]
-        weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
+        weight = unseen_rule(tensors.unseen, a, b, c)
         total = 0.0
         for h in range(tensors.states[a]):
             total += functional[h] * tensors.mean_inside[place + h]

@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown
+from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown, unseen_rule
 from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
 
 
@@ -199,8 +199,7 @@ def edge_posteriors(chart, weights, unseen, inside, outside):
             if rule >= 0:
                 above *= weights[rule]
             else:
-                a = symbol[chart.parent_item[entry]]
-                above *= unseen.weight * unseen.left[b, a] * unseen.right[c, a]
+                above *= unseen_rule(unseen, symbol[chart.parent_item[entry]], b, c)
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                 posterior[edge] = above * inside[chart.split_left[split]] * inside[chart.split_right[split]]
                 edge += 1

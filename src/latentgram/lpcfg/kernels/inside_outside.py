@@ -33,7 +33,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart, unseen_rule
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
 
@@ -71,9 +71,8 @@ def mean_of(tensors, symbol):
 
 @register_jitable
 def unseen_weight(tensors, a, b, c):
-    """p(a→b c) of a rule that was never seen."""
-    weight = tensors.unseen.weight * tensors.unseen.left[b, a] * tensors.unseen.right[c, a]
-    return tensors.rule.dtype.type(weight)
+    """p(a→b c) of a rule that was never seen, in the precision of the others."""
+    return tensors.rule.dtype.type(unseen_rule(tensors.unseen, a, b, c))
 
 
 @njit(fastmath=REORDER)

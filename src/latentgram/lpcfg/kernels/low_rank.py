@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
+from latentgram.lpcfg.kernels.chart import unseen_rule
 from latentgram.lpcfg.kernels.inside_outside import item_marginals, start_vectors, vector_places
 
 
@@ -53,8 +54,7 @@ def _products(tensors, factors, rule, a, b, c):
         after = place + rank * states[a]
         ones, values = factors.value.dtype.type(1), factors.value
         return ones, rank, values, place, values, after, values, after + rank * states[b]
-    unseen, begin = tensors.unseen, tensors.symbol_begin
-    weight = factors.value.dtype.type(unseen.weight * unseen.left[b, a] * unseen.right[c, a])
+    begin, weight = tensors.symbol_begin, factors.value.dtype.type(unseen_rule(tensors.unseen, a, b, c))
     mean = tensors.mean_outside
     return weight, 1, tensors.mean_inside, begin[a], mean, begin[b], mean, begin[c]
 

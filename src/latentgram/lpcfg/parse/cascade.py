@@ -34,7 +34,7 @@ from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.cutting import LONG, Cutter
+from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
 from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
 from latentgram.lpcfg.parse.pruning import PLAIN, WITH_CLOSING, Pruning
@@ -170,16 +170,16 @@ class Cascade:
         """
         tightened = self._tightens(leaves)
         usual = self._tightened if tightened else self.pruning
-        attempts = [(usual, False)]
+        attempts = [Attempt(usual, False, anywhere, masks, deadline)]
         if closing and self.closes and not anywhere:
-            attempts.insert(0, (usual, True))
+            attempts.insert(0, attempts[0]._replace(closed=True))
         if (not self.plain or self.pruning.cuts) and not tightened:
-            attempts.append((self._loosened, False))
-        for retries, (pruning, closed) in enumerate(attempts):
+            attempts.append(attempts[-1]._replace(pruning=self._loosened))
+        for retries, attempt in enumerate(attempts):
             if retries:
                 deadline.check()
-            first = self._first(leaves, pruning, anywhere, masks, closed, deadline)
-            last = first if first is None or self.plain else self._refined(first, pruning, anywhere, deadline)
+            first = self._first(leaves, attempt)
+            last = first if first is None or self.plain else self._refined(first, attempt)
             if last is not None:
                 return last._replace(retries=retries, tightened=tightened)
         return None
@@ -201,22 +201,14 @@ class Cascade:
         """Whether the grammar says which cells may stay closed."""
         return self.pruning.cuts and self.finest[0].closes
 
-    def _first(
-        self,
-        leaves: Leaves,
-        pruning: Pruning,
-        anywhere: bool,
-        masks: SpanMasks | None,
-        closed: bool,
-        deadline: Deadline,
-    ) -> Posterior | None:
+    def _first(self, leaves: Leaves, attempt: Attempt) -> Posterior | None:
         """The posteriors of the projection; edges have theirs only where it is, or may be, the last stage."""
-        projection = self.projection
+        projection, pruning = self.projection, attempt.pruning
         index, probability = projection.index, projection.probability
         if pruning.cuts and len(leaves.begin) > 2 and len(projection.grammar.interminals):
-            return self._cut(leaves, pruning, anywhere, masks, closed, deadline)
-        grown, scale = projection.grow(leaves, masks)
-        outside = outside_items(grown, self._root(anywhere), index, probability)
+            return self._cut(leaves, attempt)
+        grown, scale = projection.grow(leaves, attempt.masks)
+        outside = outside_items(grown, self._root(attempt.anywhere), index, probability)
         if not outside.total > 0.0:
             return None
         kept = (outside.posterior >= pruning.coarse_threshold) & (outside.posterior > 0.0)
@@ -231,7 +223,7 @@ class Cascade:
         leaf = item[: cell_begin[len(scale)]]
         logprob = math.log(outside.total) + float(np.log(scale).sum())
         edge = np.zeros(0)
-        if self.plain or deadline.limited:
+        if self.plain or attempt.deadline.limited:
             above = outside.outside[item] / outside.total
             edge = edge_posteriors(chart, projection.rule, index.unseen, grown.inside[item], above)
         if not self.plain:
@@ -239,23 +231,14 @@ class Cascade:
         numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
         return Posterior(chart, outside.posterior[item], edge, logprob, numbers)
 
-    def _cut(
-        self,
-        leaves: Leaves,
-        pruning: Pruning,
-        anywhere: bool,
-        masks: SpanMasks | None,
-        closed: bool,
-        deadline: Deadline,
-    ) -> Posterior | None:
+    def _cut(self, leaves: Leaves, attempt: Attempt) -> Posterior | None:
         """The same where the chart is cut as it grows."""
-        cutter = self._double_cutter if self.plain or pruning is self._loosened else self._cutter
-        stage = cutter.stage(leaves, pruning, anywhere, masks, closed, deadline)
-        total, scale, chart, leaf, inside, outside = stage
+        cutter = self._double_cutter if self.plain or attempt.pruning is self._loosened else self._cutter
+        total, scale, chart, leaf, inside, outside = cutter.stage(leaves, attempt)
         if not total > 0.0:
             return None
         edge, item, logprob = np.zeros(0), np.zeros(0), math.nan
-        if self.plain or deadline.limited:
+        if self.plain or attempt.deadline.limited:
             logprob = math.log(total) + float(np.log(scale).sum())
             inside, above = inside.astype(np.float64), outside / total
             item = inside * above
@@ -265,12 +248,13 @@ class Cascade:
         numbers = LeafNumbers(leaves.entry[leaf], leaves.weight[leaf], scale)
         return Posterior(chart, item, edge, logprob, numbers)
 
-    def _refined(self, first: Posterior, pruning: Pruning, anywhere: bool, deadline: Deadline) -> Posterior | None:
+    def _refined(self, first: Posterior, attempt: Attempt) -> Posterior | None:
         """The posteriors of the finest grammars on the chart of the projection."""
+        pruning, deadline = attempt.pruning, attempt.deadline
         chart, (entry, weight, scale) = first.chart, first.leaves
         # The numbers of long sentences may leave the range of single precision.
         double, reached = chart.length > LONG or pruning is self._loosened, first
-        *stages, last = (self._double if double else self._single)[anywhere]
+        *stages, last = (self._double if double else self._single)[attempt.anywhere]
         for (tensors,) in stages:
             if deadline.passed:
                 return reached._replace(coarse=True)

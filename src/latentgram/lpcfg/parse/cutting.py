@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,17 @@ _CELLS = 4096
 """Cells of a part."""
 _SHORT = 2**15
 """So many pairs of children can be numbered in two bytes."""
+
+
+class Attempt(NamedTuple):
+    """How the chart of a sentence, or of a part `anywhere` in one, is to be filled."""
+
+    pruning: Pruning
+    closed: bool
+    """Whether cells may stay closed."""
+    anywhere: bool
+    masks: SpanMasks | None
+    deadline: Deadline
 
 
 @dataclass(frozen=True)
@@ -113,19 +125,12 @@ class Cutter:
         own = Closing(grammar.closing_weight, grammar.closing_least, table.tag)
         return {True: own, False: own._replace(weight=own.weight[:0])}
 
-    def stage(
-        self,
-        leaves: Leaves,
-        pruning: Pruning,
-        anywhere: bool,
-        masks: SpanMasks | None,
-        closing: bool,
-        deadline: Deadline,
-    ) -> FirstStage:
-        """The chart of what is probable over a sentence with these leaves; `closing` lets cells stay closed."""
-        space, allowed = self._space(), masks or self._all(leaves)
-        rules, index, root = self.rules, self.projection.index, self._roots[anywhere]
-        least, closes = (pruning.coarse_threshold, pruning.coarse_edge_threshold), self._closing[closing]
+    def stage(self, leaves: Leaves, attempt: Attempt) -> FirstStage:
+        """The chart of what is probable over a sentence with these leaves."""
+        pruning, deadline = attempt.pruning, attempt.deadline
+        space, allowed = self._space(), attempt.masks or self._all(leaves)
+        rules, index, root = self.rules, self.projection.index, self._roots[attempt.anywhere]
+        least, closes = (pruning.coarse_threshold, pruning.coarse_edge_threshold), self._closing[attempt.closed]
         limits, length = limits_of(pruning), len(leaves.begin) - 1
         stage: FirstStage
         if length <= LONG:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
+from latentgram.numeric.search import find
 from latentgram.ud.kernels.learning import move, score
 
 MOST = 8
@@ -129,18 +130,6 @@ def all_lookup_keys(forms, words, by_beginning):
 
 
 @njit()
-def _place(known, key):
-    low, high = 0, len(known)
-    while low < high:
-        middle = (low + high) >> 1
-        if known[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(known) and known[low] == key else -1
-
-
-@njit()
 def candidates(known, shortest, length, keys, first, chosen):
     """Fill `chosen` with the scripts of a word of some length; how many there are.
 
@@ -151,7 +140,7 @@ def candidates(known, shortest, length, keys, first, chosen):
     for level in range(first, LEVELS):
         if keys[level] == _NONE:
             continue
-        row = _place(known.key, keys[level])
+        row = find(known.key, 0, len(known.key), keys[level])
         if row < 0:
             continue
         for place in range(known.start[row], known.start[row + 1]):
@@ -255,7 +244,7 @@ def _pair_keys(keys, size, forms, w, scripts, y, coarse, known, own, pairs):
     """
     for k in range(size):
         pairs[k] = mixed(keys[k], y + 1000)
-    place = _place(known.result, result_code(forms, w, scripts, y, coarse))
+    place = find(known.result, 0, len(known.result), result_code(forms, w, scripts, y, coarse))
     others = (known.times[place] if place >= 0 else 0) - (1 if own else 0)
     pairs[size] = mixed(mixed(np.uint64(80), min(max(others, 0), 3)), coarse)
     length = _length(forms, w, scripts, y)
@@ -272,7 +261,7 @@ def _pair_keys(keys, size, forms, w, scripts, y, coarse, known, own, pairs):
 @njit()
 def _is_own(known, key, y):
     """Whether training has seen a word, given by its key, with script y."""
-    row = _place(known.key, key)
+    row = find(known.key, 0, len(known.key), key)
     if row < 0:
         return False
     seen = False

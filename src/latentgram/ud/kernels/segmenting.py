@@ -14,6 +14,7 @@ import numpy as np
 
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
+from latentgram.numeric.search import find
 from latentgram.ud.kernels.learning import move, score, sigmoid
 
 BLANK = 32
@@ -29,18 +30,6 @@ _OUTSIDE = -1
 @njit()
 def _at(values, i, begin, end):
     return values[i] if begin <= i < end else _OUTSIDE
-
-
-@njit()
-def _is_known(words, code):
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high) >> 1
-        if words[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(words) and words[low] == code
 
 
 @njit()
@@ -63,7 +52,7 @@ def _longest_behind(sign, i, end, words):
         if i + k >= end or sign[i + k] == BLANK:
             break
         code = mixed(code, sign[i + k])
-        if _is_known(words, code):
+        if find(words, 0, len(words), code) >= 0:
             longest = k
     return longest
 
@@ -78,7 +67,7 @@ def _longest_before(sign, i, begin, words):
         code = np.uint64(5)
         for j in range(i - k + 1, i + 1):
             code = mixed(code, sign[j])
-        if _is_known(words, code):
+        if find(words, 0, len(words), code) >= 0:
             longest = k
     return longest
 

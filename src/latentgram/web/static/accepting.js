@@ -10,7 +10,7 @@ import { nextPasted, showPasted } from "./pasted.js";
 import { show } from "./showing.js";
 import { html } from "./svg.js";
 import { choose } from "./tabs.js";
-import { annotator, at, keep, say, setAnnotating, state, view } from "./work.js";
+import { annotator, at, keep, newId, say, setAnnotating, state, view } from "./work.js";
 
 const NONE_LEFT = "Nothing else waits in the queue.";
 
@@ -32,7 +32,7 @@ export async function accept(text, over) {
   if (!state.parse || state.accepted) return;
   const tree = text ?? state.parse.trees[state.tree].plain;
   // The same tree has the same number however often it is sent, so that it is written once.
-  if (state.ticket?.tree !== tree) state.ticket = { tree, id: crypto.randomUUID?.() ?? String(Date.now()) + Math.random().toString(36).slice(2) };
+  if (state.ticket?.tree !== tree) state.ticket = { tree, id: newId() };
   state.accepted = state.ticket.id;
   at("accept").disabled = true;
   at("conflict").hidden = true;

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { openTree } from "./asking.js";
 import { progressText } from "./queue.js";
 import { html } from "./svg.js";
-import { annotator, at, say } from "./work.js";
+import { annotator, at, newId, say } from "./work.js";
 
 export async function showPeople() {
   const { people, pairs, disputes, progress, unassigned } = await ask("GET", "/api/people");
@@ -73,7 +73,7 @@ function linesOf(text) {
 
 async function settle(sentence, chosen) {
   try {
-    const { detail } = await ask("POST", "/api/settle", { id: crypto.randomUUID?.() ?? `settle-${Date.now()}`, sentence, chosen, annotator: annotator() });
+    const { detail } = await ask("POST", "/api/settle", { id: newId(), sentence, chosen, annotator: annotator() });
     await showPeople();
     say(detail, true);
   } catch (error) {

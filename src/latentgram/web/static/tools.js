@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { follow } from "./learning.js";
 import { draw } from "./showing.js";
-import { annotator, at, keep, say, state, tell, view } from "./work.js";
+import { annotator, at, keep, newId, say, state, tell, view } from "./work.js";
 
 /** Corrections change nothing but what they say, or the parser completes the rest. */
 export function pin() {
@@ -23,7 +23,7 @@ export function toggleOutline() {
 /** Take the last acceptance back. */
 export async function undoAccept() {
   try {
-    const { detail } = await ask("POST", "/api/undo", { id: crypto.randomUUID?.() ?? `undo-${Date.now()}`, annotator: annotator() });
+    const { detail } = await ask("POST", "/api/undo", { id: newId(), annotator: annotator() });
     say(detail, true);
     follow();
   } catch (error) {

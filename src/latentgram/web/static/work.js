@@ -14,8 +14,13 @@ export const state = {
 /** What is on the screen: the drawing, what is selected, the request under way, and what the server last told. */
 export const view = { picture: null, focused: null, selected: null, controller: null, status: null, waiting: false, outline: false };
 
+/** A name for something that is to be done once, however often it is sent. */
+export function newId() {
+  return crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
+}
+
 /** This tab: what it has taken from the queue nobody else is given. */
-export const client = sessionStorage.getItem("client") ?? (crypto.randomUUID?.() ?? String(Math.random()).slice(2));
+export const client = sessionStorage.getItem("client") ?? newId();
 sessionStorage.setItem("client", client);
 
 export function annotator() {
