@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from latentgram.cli.options import NJobs
 from latentgram.errors import SettingError
 
 
@@ -17,6 +18,7 @@ def warm_up(
     ship: Annotated[
         bool, typer.Option("--ship", help="Compile for any processor, into the package: `make build` does so.")
     ] = False,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Compile what learning and parsing need, once: for container images, before a lesson or a deadline.
 
@@ -29,9 +31,9 @@ def warm_up(
     if ship:
         _ship()
         return
-    started = time.process_time()
-    for name in trials.warm_up(kinds or ()):
-        say(f"{name}: ready after {time.process_time() - started:.0f} s of processor time")
+    started = time.monotonic()
+    for name in trials.warm_up(kinds or (), n_jobs):
+        say(f"{name}: ready after {time.monotonic() - started:.0f} s")
 
 
 def _ship() -> None:

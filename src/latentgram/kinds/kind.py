@@ -153,6 +153,11 @@ class Kind:
         """The name of the class."""
         return self.model.partition(":")[2]
 
+    @property
+    def family(self) -> str:
+        """The room of the class: kinds of one family share their kernels."""
+        return ".".join(self.model.partition(":")[0].split(".")[:2])
+
     def model_class(self) -> type[Model]:
         """The class itself."""
         return cast("type[Model]", named(self.model))

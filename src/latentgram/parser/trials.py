@@ -6,8 +6,9 @@ the tests use the same data and settings.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from latentgram.kinds.learners import Gradient
 from latentgram.kinds.registry import kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
+from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
 from latentgram.store import load, save
@@ -78,22 +80,29 @@ def small_learner(kind: Kind, learner: str, **settings: object) -> Settings:
     return learner_class(kind.name, learner)(**said)
 
 
-def warm_up(names: Iterable[str] = ()) -> Iterator[str]:
+def warm_up(names: Iterable[str] = (), n_jobs: int = 1) -> Iterator[str]:
     """Learn, store and use every kind of model, or those named as in `latentgram train`; gives each name after it.
 
-    Data go through files, as those of a user do, and so do models: reading and writing are compiled as well.
+    Data go through files, as those of a user do, and so do models: reading and writing are compiled as well. A
+    family is the work of one process, since its kinds share their kernels.
     """
     trained = {kind.command: kind for kind in kinds().values() if kind.command}
     chosen = list(names) or list(trained)
+    families: dict[str, list[str]] = {}
     for name in chosen:
         if name not in trained:
             raise SettingError(f"there is no kind of model {name!r}; there are {', '.join(trained)}")
+        families.setdefault(trained[name].family, []).append(name)
+    yield from itertools.chain.from_iterable(engine_for(n_jobs).map(_try_family, families.values()))
+
+
+def _try_family(names: Sequence[str]) -> Sequence[str]:
+    """Every recipe of some kinds."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in chosen:
-            kind = trained[name]
-            for learner, recipe in kind.recipes.items():
+        for kind in kinds().values():
+            for learner, recipe in kind.recipes.items() if kind.command in names else ():
                 _try_out(kind, learner, _through_file(small_data(kind, recipe), Path(folder)), Path(folder))
-            yield name
+    return names
 
 
 def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:

@@ -130,8 +130,8 @@ class Cutter:
         pruning, deadline = attempt.pruning, attempt.deadline
         space, allowed = self._space(), attempt.masks or self._all(leaves)
         rules, index, root = self.rules, self.projection.index, self._roots[attempt.anywhere]
-        least, closes = (pruning.coarse_threshold, pruning.coarse_edge_threshold), self._closing[attempt.closed]
-        limits, length = limits_of(pruning), len(leaves.begin) - 1
+        least = float(pruning.coarse_threshold), float(pruning.coarse_edge_threshold)
+        closes, limits, length = self._closing[attempt.closed], limits_of(pruning), len(leaves.begin) - 1
         stage: FirstStage
         if length <= LONG:
             stage = first_stage(leaves, closes, rules, index, root, limits, allowed, least, space)
