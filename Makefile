@@ -10,7 +10,7 @@ $(STAMP): requirements/all.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -r requirements/all.txt && uv pip install -q --python $(BIN)/python --no-deps -e .; \
 	else \
-	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/all.txt && $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
+	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --no-compile --disable-pip-version-check -r requirements/all.txt && $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .; \
 	fi
 	@touch $@
 

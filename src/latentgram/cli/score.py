@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -190,12 +190,10 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
 
 def _reader(model: Model, exact: bool, entropy: bool) -> Reader:
     """What reads sentences word by word."""
-    from latentgram.kinds.kind import named
     from latentgram.kinds.registry import kind_of, kinds
 
     kind = kind_of(model)
     if not kind.reader:
         there = ", ".join(each.name for each in kinds().values() if each.reader)
         raise SettingError(f"surprisal comes from one of {there}, not from {a_or_an(kind.name)}")
-    make = cast("Callable[..., Reader]", named(kind.reader))
-    return make(model, exact=exact, entropies=entropy)
+    return kind.reads_words()(model, exact=exact, entropies=entropy)

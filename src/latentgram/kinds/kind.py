@@ -15,7 +15,7 @@ from latentgram.parallel import Engine, InProcess
 from latentgram.progress import Progress, Silent
 
 if TYPE_CHECKING:
-    from latentgram.kinds.protocols import Backend, Inspection, Model
+    from latentgram.kinds.protocols import Backend, Inspection, Model, Reader
     from latentgram.kinds.settings import Settings
 
 
@@ -165,6 +165,10 @@ class Kind:
     def backend(self) -> Callable[..., Backend]:
         """What parses with it."""
         return cast("Callable[..., Backend]", named(self.parser))
+
+    def reads_words(self) -> Callable[..., Reader]:
+        """What makes a `Reader` of it."""
+        return cast("Callable[..., Reader]", named(self.reader))
 
     def inspection(self) -> Callable[[Model], Inspection]:
         """What looks into it."""

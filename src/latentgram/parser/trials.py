@@ -6,24 +6,29 @@ the tests use the same data and settings.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.ngrams.counts import NGramCounts
+from latentgram.data.sentence import Sentence
 from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Kind, Recipe
 from latentgram.kinds.learners import Gradient
-from latentgram.kinds.registry import kinds, learner_class
+from latentgram.kinds.protocols import Model, Scorer
+from latentgram.kinds.registry import kind_of, kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
@@ -110,7 +115,7 @@ def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:
     by, file = small_learner(kind, learner, states=STATES), folder / "model.lg"
     if not kind.parser or not isinstance(data, Treebank):
         save(fit(kind.model_class(), data, by=by), file, "compact")
-        load(file)
+        _rate(kind, load(file))
         return
     save(fit_parser(kind.model_class(), data, by=by, tagger=Gradient(passes=1)), file, "compact")
     _use(load(file, Parser), data)
@@ -126,13 +131,24 @@ def _through_file(data: Sized, folder: Path) -> Sized:
     return trees
 
 
+def _rate(kind: Kind, model: Model) -> None:
+    """The probability of something, where the model says one."""
+    if kind.scores:
+        tree = demo_dependencies(SIZE, seed=SEED)[0]
+        cast("Scorer[object]", model).logprob(tree if kind.scores == "trees" else tree.sentence.words)
+
+
 def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> None:
     """All that is usually asked of a parser."""
-    few = trees[:FEW]
+    few, kind = trees[:FEW], kind_of(parser.model)
     for gold_tags in (True, False):
         parser.evaluate(few, gold_tags=gold_tags)
     sentence = parser.question(few[0], gold_tags=False)
     parser.score(few[0])
     parser.marginals(sentence)
-    parser.nbest(sentence, FEW)
-    parser.sample(sentence, FEW)
+    whole = [dataclasses.replace(parser, pruning=Pruning.none())] if kind.prunes else []
+    for each in (parser, *whole):
+        each.nbest(sentence, FEW)
+        each.sample(sentence, FEW)
+    for exact in (False, True) if kind.reader else ():
+        kind.reads_words()(parser.model, exact=exact).read(Sentence(sentence.words))
