@@ -19,6 +19,7 @@ from latentgram.data.conllu import parse_conllu
 from latentgram.errors import DataError
 from latentgram.web import history
 from latentgram.web.annotations import Annotations
+from latentgram.web.desk import Desk
 from latentgram.web.history import Accepted, History, append_text
 
 OLD, NEW = "(S (NN a))\n", "(S (NN b))\n"
@@ -177,6 +178,20 @@ def test_the_history_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None
     assert again.history == [Accepted(**line), running.history[1]]
     assert [each._asdict() for each in again.measured] == [score]
     assert bank.read_text() == OLD + NEW
+
+
+def test_notes_of_a_database_without_names_of_holders_stay(tmp_path: Path) -> None:
+    bank = tmp_path / "bank.mrg"
+    desk = Desk(History(bank))
+    desk.set("abc", comment="what is this?")
+    with contextlib.closing(sqlite3.connect(desk.book.path)) as base:  # as the second version made it
+        base.execute("ALTER TABLE notes DROP COLUMN holder")
+        base.execute("PRAGMA user_version = 2")
+        base.commit()
+    Annotations("constituency", bank)
+    assert desk.read()["abc"].comment == "what is this?"
+    assert desk.take("abc", "tab-1", "Ann").holder == "Ann"
+    assert desk.take("abc", "tab-2", "Bob").holder == "Ann"
 
 
 @pytest.mark.parametrize("done", ["nothing", "the tree", "both"])

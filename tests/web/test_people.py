@@ -40,7 +40,7 @@ def test_sentences_are_given_out_and_held_for_one(serve: Any, tab: Any) -> None:
     ann.click("#queue li:nth-child(1) button")
     wait(ann, "document.querySelectorAll('.word').length > 0")
     assert ann.input_value("#sentence") != mine
-    wait(bob, "document.getElementById('queue').textContent.includes('somebody has it')")
+    wait(bob, "document.getElementById('queue').textContent.includes('Ann has it')")
     bob.click("#queue li:nth-child(1) button")
     wait(bob, "!document.getElementById('accept').disabled")
     assert bob.input_value("#sentence") == mine
@@ -50,7 +50,13 @@ def test_sentences_are_given_out_and_held_for_one(serve: Any, tab: Any) -> None:
     bob.click("#tab-queue")
     wait(bob, "document.querySelectorAll('#queue li').length === 1")
     bob.click("#queue li button")
-    says(bob, "Somebody else has this sentence")
+    says(bob, "Ann has this sentence.")
+    # Whoever looks after the work sees it, too; one's own other tab is named as such.
+    bob.click("#tab-people")
+    wait(bob, "document.querySelector('#people tbody tr td:last-child')?.textContent.length > 9")
+    other = as_person(served, tab, "Ann")
+    other.click("#tab-queue")
+    wait(other, "document.getElementById('queue').textContent.includes('you have it in another tab')")
 
 
 @pytest.mark.parametrize("kind", ["phrases", "arcs"])

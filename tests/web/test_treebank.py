@@ -94,11 +94,16 @@ def test_two_annotators_take_different_sentences_and_one_twice(serve: Any) -> No
     ann, bob = take("Ann"), take("Bob")
     assert ann["number"] != bob["number"]
     assert take("Cat") is None
+    asked = {"client": "tab-Cat", "annotator": "Cat", "number": ann["number"]}
+    assert served.post("/api/queue/take", **asked).json()["held"]["holder"] == "Ann"
+    holds = {each["name"]: each["holds"] for each in served.get("/api/people")["people"]}
+    assert holds == {"Ann": [ann["words"]], "Bob": [bob["words"]]}
     assert take("Ann")["number"] == ann["number"]
     tree = served.post("/api/parse", words=ann["words"]).json()["trees"][0]["plain"]
     done = {"tree": tree, "queue": ann["number"]}
     served.post("/api/accept", id="by-ann-001", annotator="Ann", **done)
-    # She has done it; who comes second annotates it beside.
+    # She has done it; who comes second annotates it beside, and may have it at once.
+    assert take("Cat")["number"] == ann["number"]
     assert [item["number"] for item in served.get("/api/queue", annotator="Ann")["items"]] == [bob["number"]]
     again = served.get("/api/queue", annotator="Bob")["items"]
     assert {item["number"]: item["second"] for item in again} == {ann["number"]: True, bob["number"]: False}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any, cast
@@ -20,7 +22,7 @@ LONG: Any = 3600.0
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
     made = Workers(cast(Any, LONG), 2)
-    made.start()
+    made.start(afterwards=lambda: None)
     yield made
     made.close()
 
@@ -109,3 +111,15 @@ def test_errors_come_back_as_they_are(workers: Workers) -> None:
     workers.set_parser(cast(Any, "wrong here"), workers.version + 1)
     assert asyncio.run(workers.run(DataError)).message == "wrong here"
     assert issubclass(Busy, LatentgramError)
+
+
+def test_neither_the_page_nor_a_parser_loads_what_only_learning_needs() -> None:
+    modules = "latentgram.web.server, latentgram.web.analysis, latentgram.lpcfg.parse.backend"
+    heavy = "[name for name in ('scipy.optimize', 'scipy.sparse', 'scipy.cluster') if name in sys.modules]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, {modules}; print({heavy})"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"

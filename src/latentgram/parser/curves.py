@@ -14,7 +14,6 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.invariants import ANY, FINITE, rising, shape
@@ -40,6 +39,8 @@ class Curve:
     @classmethod
     def fit(cls, said: Floats, right: Floats) -> Curve:
         """The curve of least squared error through pairs of what was said and what was right."""
+        from scipy.optimize import isotonic_regression  # a third of a second, which no parser needs
+
         if not len(said):
             return cls(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
         order = np.argsort(said, kind="stable")

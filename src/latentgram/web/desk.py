@@ -28,7 +28,10 @@ class Note(NamedTuple):
     comment: str = ""
     assigned: str = ""
     lease: str = ""
+    """The tab that has it."""
     until: float = 0.0
+    holder: str = ""
+    """Who sits there, if he said so."""
 
     def leased_to_another(self, client: str) -> bool:
         """Whether somebody else has it before him."""
@@ -51,7 +54,7 @@ class Desk:
         with contextlib.closing(sqlite3.connect(self.book.path, timeout=5.0)) as base:
             try:
                 rows = base.execute(f"SELECT {_FIELDS} FROM notes").fetchall()
-            except sqlite3.OperationalError:  # a history of the first version, which nothing was written to yet
+            except sqlite3.OperationalError:  # a history of an earlier version, which nothing was written to yet
                 return {}
         return {row[0]: Note(row[0], bool(row[1]), bool(row[2]), *row[3:]) for row in rows}
 
@@ -75,11 +78,14 @@ class Desk:
         row = base.execute(f"SELECT {_FIELDS} FROM notes WHERE sentence = ?", (sentence,)).fetchone()
         return Note(row[0], bool(row[1]), bool(row[2]), *row[3:])
 
-    def take(self, sentence: str, client: str) -> bool:
-        """Keep a sentence for a client for a while; whether nobody else has it."""
+    def take(self, sentence: str, client: str, holder: str = "") -> Note:
+        """Keep a sentence for a client for a while, unless somebody else has it; the note tells who has it."""
         with self.book.locked() as base:
             row = base.execute(f"SELECT {_FIELDS} FROM notes WHERE sentence = ?", (sentence,)).fetchone()
-            if row is not None and Note(*row).leased_to_another(client):
-                return False
-            self._set(base, sentence, {"lease": client, "until": time.time() + LEASE})
-            return True
+            if row is not None and (note := Note(*row)).leased_to_another(client):
+                return note
+            return self._set(base, sentence, {"lease": client, "until": time.time() + LEASE, "holder": holder})
+
+    def release(self, sentence: str) -> None:
+        """Let others have a sentence at once."""
+        self.set(sentence, until=0.0)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.learners import Counting
 from latentgram.kinds.protocols import AnyTree
-from latentgram.learn.fit import fit
-from latentgram.sequences.hmm import HMM
+
+if TYPE_CHECKING:
+    from latentgram.sequences.hmm import HMM
 
 _JOIN = "\u241f"
 
@@ -44,6 +46,9 @@ class TagGuesser:
     @cached_property
     def model(self) -> HMM:
         """The model of all sentences."""
+        from latentgram.learn.fit import fit  # most models have a tagger, and the page is there sooner
+        from latentgram.sequences.hmm import HMM
+
         return fit(HMM, Treebank.of(self.sentences), by=Counting())
 
     @cached_property

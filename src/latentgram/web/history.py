@@ -10,7 +10,7 @@ lock of the database is the lock of the treebank: tabs and servers wait for each
 treebank), a few milliseconds for 3,000 trees.
 
 Earlier versions kept lines of JSON (`NAME.history.jsonl`) and a journal (`.NAME.journal`): they are taken over,
-and so are databases of the first version.
+and so are databases of earlier versions.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ _SECOND = (
     "assigned DEFAULT '', lease DEFAULT '', until DEFAULT 0)",
     "PRAGMA user_version = 2",
 )
+_THIRD = ("ALTER TABLE notes ADD COLUMN holder DEFAULT ''", "PRAGMA user_version = 3")
 _COLUMNS = "id, agreement, fixes, words, digest, sentence, annotator, time, tree, place"
 _ACCEPTED = f"INSERT OR IGNORE INTO accepted ({_COLUMNS}, text, gap, size) VALUES ({', '.join('?' * 13)})"
 _FORGET = (
@@ -290,8 +291,9 @@ class History:
     def _begin(self, base: sqlite3.Connection) -> None:
         """Make the tables, and take over the history of an earlier version."""
         (version,) = base.execute("PRAGMA user_version").fetchone()
-        for statement in (*(_TABLES if version == 0 else ()), *(_SECOND if version < 2 else ())):
-            base.execute(statement)
+        for statements in (_TABLES, _SECOND, _THIRD)[version:]:
+            for statement in statements:
+                base.execute(statement)
         if version or not self._lines.exists():
             return
         with contextlib.suppress(DataError):

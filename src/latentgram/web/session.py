@@ -145,8 +145,7 @@ class Session:
 
     def start(self) -> None:
         """Start the workers; learn again a model that cannot be updated."""
-        self.workers.start()
-        threading.Thread(target=self._warm, daemon=True).start()
+        self.workers.start(afterwards=self._warm)
         if self._pending and not self._updates and self.why_not_refit is None:
             self.start_refit()
 
@@ -260,6 +259,8 @@ class Session:
                 raise DataError(f"not a tree: {tree.fault}")
             entry = self.annotations.add(id, tree, proposed, fixes, annotator, over, named=True)
             self.queue.finish(words_in(tree), number, annotator, name_in(tree))
+            if self.queue.double:  # who comes second may have it at once
+                self.desk.release(entry.sentence)
             if over == "beside":
                 return entry, False
             self._pending.append(tree)

@@ -92,17 +92,16 @@ class Workers:
     _going_round: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
 
-    def start(self) -> None:
-        """Start the processes, each with the parser."""
-        if self.count:
-            self.warming = True
-            threading.Thread(target=self._start, daemon=True).start()
+    def start(self, afterwards: Callable[[], None]) -> None:
+        """Start the processes, each with the parser; nobody's first parse waits for what is done `afterwards`."""
+        self.warming = self.count > 0
+        threading.Thread(target=self._start, args=(afterwards,), daemon=True).start()
 
-    def _start(self) -> None:
-        self._add()
-        self.warming = False
-        for _ in range(self.count - 1):
+    def _start(self, afterwards: Callable[[], None]) -> None:
+        for _ in range(self.count):
             self._add()
+            self.warming = False
+        afterwards()
 
     def _add(self) -> None:
         """A new worker, ready to work."""

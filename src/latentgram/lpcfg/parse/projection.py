@@ -40,7 +40,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels import first_pass
@@ -263,6 +262,8 @@ def _truncate(grammar: LPCFG, states: int) -> Maps:
 
 def _merge(grammar: LPCFG, states: int) -> Maps:
     """Merge states that rewrite alike."""
+    from scipy.cluster.hierarchy import fcluster, linkage  # a quarter of a second, which truncation does not need
+
     profile: list[list[Array]] = [[] for _ in grammar.states]
     for number, parent in enumerate(grammar.rules[:, 0].tolist()):
         tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]

@@ -33,6 +33,7 @@ class PersonItem(BaseModel):
     per_hour: float | None
     last: float | None
     waiting: int = Field(description="Sentences given to him that have no tree of his yet.")
+    holds: list[tuple[str, ...]] = Field(description="The sentences that he has before him, or that come next.")
 
 
 class PairItem(BaseModel):
@@ -89,10 +90,16 @@ def add_people(app: FastAPI, session: Session) -> None:
         accepted = session.annotations.book.accepted()
         groups = _several(accepted)
         given = Counter(notes[item.key].assigned if item.key in notes else "" for item in session.queue.waiting)
-        names = {each.annotator for each in accepted} | {name for name in given if name}
+        held: dict[str, list[tuple[str, ...]]] = {}
+        for item in session.queue.waiting:
+            if (note := notes.get(item.key)) is not None and note.leased_to_another(""):
+                held.setdefault(note.holder, []).append(item.sentence.words)
+        names = {each.annotator for each in accepted} | {name for name in given if name} | held.keys()
         differing = ((key, group) for key, group in groups.items() if _differ(session, group))
         return PeopleAnswer(
-            people=[_person(name, accepted, given[name] if name else 0) for name in sorted(names)],
+            people=[
+                _person(name, accepted, given[name] if name else 0, held.get(name, [])) for name in sorted(names)
+            ],
             progress=progress_of(session),
             unassigned=given[""],
             pairs=_pairs(session, groups),
@@ -130,7 +137,7 @@ def _differ(session: Session, group: list[Accepted]) -> bool:
     return not all(same_tree(first, other) for other in others)
 
 
-def _person(name: str, accepted: list[Accepted], waiting: int) -> PersonItem:
+def _person(name: str, accepted: list[Accepted], waiting: int, holds: list[tuple[str, ...]]) -> PersonItem:
     own = [each for each in accepted if each.annotator == name]
     known = [each.agreement for each in own if each.agreement is not None]
     return PersonItem(
@@ -142,6 +149,7 @@ def _person(name: str, accepted: list[Accepted], waiting: int) -> PersonItem:
         per_hour=per_hour(own),
         last=max((each.time for each in own if each.time), default=None),
         waiting=waiting,
+        holds=holds,
     )
 
 

@@ -34,6 +34,7 @@ class NoteAnswer(BaseModel):
     comment: str = ""
     assigned: str = ""
     taken: bool = Field(default=False, description="Whether somebody else has it before him now.")
+    holder: str = Field("", description="Who that is, if he gave his name.")
 
 
 class QueueItem(BaseModel):
@@ -71,9 +72,10 @@ class TakeRequest(Strict):
 
 
 class TakeAnswer(BaseModel):
-    """The next sentence, if there is one."""
+    """The next sentence, if there is one; if somebody has the one that was asked for, what is noted of that."""
 
     item: QueueItem | None
+    held: NoteAnswer | None = None
     progress: Progress
 
 
@@ -129,14 +131,17 @@ def add_queue(app: FastAPI, session: Session) -> None:
         annotator = asked.annotator or session.annotator
         session.queue.check(asked.number)
         one = [] if asked.number is None else [session.queue.items[asked.number]]
+        held = None
         for item in one or session.queue.listed(asked.order, annotator):
             note = notes.get(item.key) or Note(item.key)
             others = item.number in asked.without or note.skipped or note.assigned not in ("", annotator)
-            if others and not one:
+            if not one and (others or note.leased_to_another(asked.client)):
                 continue
-            if not note.leased_to_another(asked.client) and session.desk.take(item.key, asked.client):
+            note = session.desk.take(item.key, asked.client, annotator)
+            if not note.leased_to_another(asked.client):
                 return TakeAnswer(item=_queued(session, item, note, asked.client), progress=progress_of(session))
-        return TakeAnswer(item=None, progress=progress_of(session))
+            held = noted(note, asked.client) if one else None
+        return TakeAnswer(item=None, held=held, progress=progress_of(session))
 
     @app.post("/api/queue/assign")
     def assign(asked: AssignRequest) -> dict[str, int]:
@@ -169,7 +174,12 @@ def noted(note: Note | None, client: str) -> NoteAnswer:
         return NoteAnswer()
     taken = note.leased_to_another(client)
     return NoteAnswer(
-        skipped=note.skipped, flag=note.flag, comment=note.comment, assigned=note.assigned, taken=taken
+        skipped=note.skipped,
+        flag=note.flag,
+        comment=note.comment,
+        assigned=note.assigned,
+        taken=taken,
+        holder=note.holder if taken else "",
     )
 
 

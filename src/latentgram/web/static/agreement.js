@@ -11,7 +11,7 @@ export async function showPeople() {
   const parts = [html("h2", {}, "Annotators")];
   if (progress.total) parts.push(html("p", { class: "progress-line" }, progressText(progress), html("span", { class: "soft" }, ` · ${unassigned.toLocaleString("en")} given to nobody yet`)));
   if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet, and nothing was given out: in Queue, “Give to …” says who is to do a sentence."));
-  else parts.push(table(["", "trees", "words", "corrections", "right before", "per hour", "last", "given, not done"], people.map((each) => [nameOf(each.name), each.trees, each.words, each.fixes, each.agreement === null ? "–" : `${figure(each.agreement)} %`, each.per_hour === null ? "–" : Math.round(each.per_hour), each.last ? when(each.last) : "–", each.waiting])));
+  else parts.push(table(["", "trees", "words", "corrections", "right before", "per hour", "last", "given, not done", "at hand now"], people.map((each) => [nameOf(each.name), each.trees, each.words, each.fixes, each.agreement === null ? "–" : `${figure(each.agreement)} %`, each.per_hour === null ? "–" : Math.round(each.per_hour), each.last ? when(each.last) : "–", each.waiting, each.holds.map(brief).join(" · ") || "–"])));
   parts.push(html("h2", {}, "Agreement"));
   if (!pairs.length) parts.push(html("p", { class: "soft" }, "No sentence has trees by two people: start with --double 0.1 to give a tenth to two."));
   else parts.push(table(["", "sentences", "same tree", ...(pairs[0].agreement.uas === null ? ["F1"] : ["UAS", "LAS"]), "κ"], pairs.map(({ names, agreement: { sentences, same, f1, uas, las, kappa } }) => [names.map(nameOf).join(" and "), sentences, same, ...(uas === null ? [figure(f1)] : [figure(uas), figure(las)]), kappa === null ? "–" : kappa.toFixed(2)])));
@@ -21,6 +21,7 @@ export async function showPeople() {
   at("people").replaceChildren(...parts);
 }
 
+const brief = (words) => (words.length > 5 ? `${words.slice(0, 5).join(" ")} …` : words.join(" "));
 const nameOf = (name) => name || "without a name";
 const figure = (value) => (value === null ? "–" : value.toFixed(1));
 const when = (seconds) => new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });

@@ -1,21 +1,22 @@
 // The next sentence of the queue, taken and parsed while this one is worked on, so that nobody waits for it.
 
 import { ask } from "./api.js";
-import { queueOrder } from "./queue.js";
+import { queueOrder, whoHas } from "./queue.js";
 import { annotator, client, state, view } from "./work.js";
 
 const RENEWED = 300_000;
 let ready = null, turn = 0, held = null;
 
-/** Keep the sentence at hand for this tab, and go on doing so while it is worked on; whether nobody else has it. */
+/** Keep the sentence at hand for this tab, and go on doing so while it is worked on; who has it, if it is another. */
 export async function hold() {
   const { queue, instance } = state, now = Date.now();
-  if (queue === null || instance !== view.status?.instance || (held?.queue === queue && now < held.until)) return true;
+  if (queue === null || instance !== view.status?.instance || (held?.queue === queue && now < held.until)) return null;
   held = { queue, until: now + RENEWED };
   try {
-    return Boolean((await ask("POST", "/api/queue/take", { client, annotator: annotator(), number: queue })).item);
+    const answer = await ask("POST", "/api/queue/take", { client, annotator: annotator(), number: queue });
+    return answer.held && whoHas(answer.held, "this sentence");
   } catch {
-    return true; // Who is second is told when he accepts.
+    return null; // Who is second is told when he accepts.
   }
 }
 

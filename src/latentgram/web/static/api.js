@@ -61,7 +61,8 @@ function read(text) {
   }
 }
 
-function sentence(detail) {
+/** A remark as a sentence. */
+export function sentence(detail) {
   const text = String(detail);
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }

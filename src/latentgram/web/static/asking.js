@@ -1,6 +1,6 @@
 // Asking for parses: a new sentence, and corrections one by one.
 
-import { ask } from "./api.js";
+import { ask, sentence } from "./api.js";
 import { hold, prepare } from "./ahead.js";
 import { compare } from "./changes.js";
 import { draftOf } from "./drafts.js";
@@ -74,7 +74,8 @@ async function open(question, more = {}, answer = null) {
   else if (there) state.proposed = state.parse.trees[0].plain;
   keep();
   prepare();
-  if (!(await hold()) && state.question === question) say("Somebody else has this sentence before him now.");
+  const holder = await hold();
+  if (holder && state.question === question) say(`${sentence(holder)} Who accepts it second is asked which tree stays.`);
 }
 
 /** What is asked of the server. */

@@ -103,9 +103,14 @@ function giveOut() {
   });
 }
 
+/** Who has a sentence: another person, or oneself in another tab. */
+export function whoHas({ holder }, what) {
+  return holder && holder === annotator() ? `you have ${what} in another tab` : `${holder || "somebody"} has ${what}`;
+}
+
 /** What is noted of a sentence. */
 export function marks({ note, second }) {
-  return [note.flag && "⚑", note.skipped && "skipped", note.taken && "somebody has it", note.assigned && `for ${note.assigned}`, second && "second annotation", note.comment && `✎ ${note.comment}`].filter(Boolean).join(" · ");
+  return [note.flag && "⚑", note.skipped && "skipped", note.taken && whoHas(note, "it"), note.assigned && `for ${note.assigned}`, second && "second annotation", note.comment && `✎ ${note.comment}`].filter(Boolean).join(" · ");
 }
 
 /** "312 of 1,000, 41 per hour, about 17 h left". */
