@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 import latentgram as lg
+from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
+from latentgram.arcs.kernels.top_down import all_rows_of, log_total
 from latentgram.cli.main import app
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import named
@@ -20,6 +24,8 @@ from latentgram.kinds.registry import kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.latent_tree.model import LatentTree
 from latentgram.sequences.mass import string_mass
+from latentgram.shag.categories import categories
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels.inside_outside import log_partition
 from latentgram.shag.mass import kinds_of_words, tree_mass
 from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
@@ -69,6 +75,14 @@ def test_odd_trees_with_hidden_states_sum_to_at_most_one(name: str) -> None:
         assert -np.inf < model.logprob(chain) <= 1e-9
 
 
+def signed_weight(grammar: HeadGrammar, words: lg.Sentence, places: tuple[int, ...]) -> float:
+    """The weight of all trees of these words."""
+    columns = (column and tuple(column[i] for i in places) for column in (words.words, words.xpos, words.upos))
+    weights, log_scale = grammar.weights(lg.Sentence(*columns))
+    log_size, sign = log_partition(weights)
+    return float(sign * np.exp(log_size + log_scale))
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.model in ("LexicalSHAG", "ProductSHAG")], ids=str)
 def test_the_sum_over_trees_of_words_is_that_of_all_sentences(case: Case) -> None:
     """Of all sentences of one and of two words, one by one."""
@@ -79,38 +93,131 @@ def test_the_sum_over_trees_of_words_is_that_of_all_sentences(case: Case) -> Non
     words = kinds_of_words(grammar)
     assert len(words) > 10
 
-    def probability(places: tuple[int, ...]) -> float:
-        parts = (words.words, words.xpos or (), words.upos or ())
-        weights, log_scale = grammar.weights(lg.Sentence(*(tuple(part[i] for i in places) for part in parts)))
-        log_size, sign = log_partition(weights)
-        return float(sign * np.exp(log_size + log_scale))
-
-    expected = [sum(map(probability, itertools.product(range(len(words)), repeat=count))) for count in (1, 2)]
+    expected = [
+        sum(signed_weight(grammar, words, places) for places in itertools.product(range(len(words)), repeat=count))
+        for count in (1, 2)
+    ]
     np.testing.assert_allclose(tree_mass(grammar, 2), expected, rtol=1e-9)
 
 
-def test_products_with_distances_say_that_they_have_no_sum() -> None:
-    product = fitted(Case("ProductSHAG", "EM"))
+def tree(tags: str, *heads: int, fine: bool = False) -> lg.DependencyTree:
+    """A tree of words that are called like their tags."""
+    names = tuple(tags.split())
+    return lg.DependencyTree(names, heads, xpos=names, upos=("_",) * len(names) if fine else names)
+
+
+COARSE = [
+    tree("NOUN VERB PUNCT", 2, 0, 2),
+    tree("VERB NOUN CCONJ NOUN PUNCT", 0, 1, 2, 2, 1),
+    tree("NOUN VERB VERB NOUN", 2, 0, 2, 3),
+    tree("NOUN CCONJ NOUN VERB VERB PUNCT PUNCT", 4, 1, 1, 0, 4, 4, 4),
+]
+FINE = [tree("NN VB ,", 2, 0, 2, fine=True), tree("VB NN CC VB , ,", 0, 1, 1, 1, 4, 1, fine=True)]
+
+
+@pytest.mark.parametrize("trees", [COARSE, FINE], ids=["UPOS", "XPOS"])
+@pytest.mark.parametrize("between", [True, False])
+def test_the_sum_over_trees_with_distances_is_that_of_all_sentences(
+    trees: list[lg.DependencyTree], between: bool
+) -> None:
+    """Of all sentences of up to five words of four kinds, among them what is counted between words."""
+    bank = lg.Treebank.of(trees)
+    hidden = lg.fit(lg.SHAG, bank, by=lg.Spectral(states=3))
+    lexical = lg.fit(lg.LexicalSHAG, bank, by=lg.Counting(memory="kind", rare=10))
+    distance = lg.fit(lg.ArcDistance, bank, by=lg.Counting(between=between))
+    product = hidden * lexical**0.7 * distance**0.5
+    words, longest = kinds_of_words(product), 5
+    assert len(words) == 4
+    assert set(categories(words)) == {0, 1, 2, 3}
+    expected = [
+        sum(signed_weight(product, words, places) for places in itertools.product(range(4), repeat=count))
+        for count in range(1, longest + 1)
+    ]
+    np.testing.assert_allclose(tree_mass(product, longest), expected, rtol=1e-9)
     assert not product.is_distribution
-    with pytest.raises(SettingError, match="ArcDistance"):
-        tree_mass(product, 2)
+    assert np.isfinite(tree_mass(product, 100)).all()
 
 
-def test_trees_that_grow_from_their_root_sum_to_at_most_one() -> None:
-    """All trees of one, two and three words with all symbols, one by one, and whatever their words are."""
-    model = fitted(Case("TopDown", "Gradient"))
-    assert isinstance(model, Distribution)
+def test_products_with_too_many_words_say_that_they_have_no_sum() -> None:
+    with pytest.raises(SettingError, match="count fewer words"):
+        tree_mass(fitted(Case("ProductSHAG", "EM")), 100)
+
+
+@pytest.mark.parametrize("name", ["", *ODD_BANKS])
+def test_trees_that_grow_from_their_root_sum_to_at_most_one(name: str) -> None:
+    """By induction over choices, which need that what a choice sees is decided by those before it.
+
+    All trees of up to four words (of odd treebanks three) of three kinds are grown, choice by choice. The same
+    choices show the same history, whatever comes later; its outcomes sum to one; what is finished has the
+    probability that the model gives it, and sums to one with all that is not finished.
+    """
+    case = Case("TopDown", "Gradient")
+    model = odd(case, name) if name else fitted(case)
     assert model.is_distribution
-    names = [symbol.split("|") for symbol in model.outcomes.alphabet]
-    trees = {count: np.array([*projective_trees(count)]) + 1 for count in (1, 2, 3)}
-    for word in ("the", "never-seen"):
-        mass = [0.0] * 4
-        for count, heads in trees.items():
-            for symbols in itertools.product(names[::3], repeat=count):
-                coarse, fine = zip(*symbols, strict=True)
-                sentence = lg.Sentence((word,) * count, xpos=fine, upos=coarse)
-                mass[count] += np.exp(model.logprobs_of_heads(sentence, heads).sum(1)).sum()
-        assert 0.0 < mass[3] < sum(mass) <= 1 + 1e-9
+    symbols = [symbol.split("|") for symbol in model.outcomes.alphabet]
+    forms = [*[*model.words][:1], "never-seen"]
+    share = {(len(symbols) - 1, "never-seen"): 1.0} | {(0, form): 1.0 / len(forms) for form in forms}
+    seen: dict[tuple[tuple[int, str], ...], bytes] = {}
+    finished: dict[tuple[tuple[int, str], ...], float] = {}
+    for count in range(1, 4 if name else 5):
+        trees = np.array([*projective_trees(count)]) + 1
+        for words in itertools.product(share, repeat=count):
+            coarse, fine = zip(*(symbols[symbol] for symbol, _ in words), strict=True)
+            sentence = lg.Sentence(tuple(form for _, form in words), xpos=fine, upos=coarse)
+            logs = model.logprobs_of_heads(sentence, trees).sum(1)
+            for heads, log in zip(trees, logs, strict=True):
+                histories, _ = model.events(
+                    lg.DependencyTree(sentence.words, tuple(heads), upos=coarse, xpos=fine)
+                )
+                choices: tuple[tuple[int, str], ...] = ()
+                for event, word in growth(heads.tolist()):
+                    assert seen.setdefault(choices, histories[event].tobytes()) == histories[event].tobytes()
+                    choices += ((-1, ""),) if word == 0 else (words[word - 1],)
+                finished[choices] = float(log)
+    weight, total = {(): 1.0}, 0.0
+    for choices in sorted(seen, key=len):
+        shares = next_choices(model, np.frombuffer(seen[choices], np.int64))
+        assert shares.sum() == pytest.approx(1.0, abs=1e-12)
+        for (symbol, form), part in share.items():
+            weight[(*choices, (symbol, form))] = weight[choices] * shares[symbol] * part
+        weight[(*choices, (-1, ""))] = weight[choices] * shares[-1]
+        told = shares[[symbol for symbol, _ in share]] @ [*share.values()] + shares[-1]
+        total += weight.pop(choices) * (1.0 - told)
+    for choices, log in finished.items():
+        forms_share = np.prod([share[choice] for choice in choices if choice in share])
+        assert weight[choices] == pytest.approx(np.exp(log) * forms_share, rel=1e-5)
+    mass = sum(weight[choices] for choices in finished)
+    assert 0.0 < mass <= 1 + 1e-9
+    assert sum(weight.values()) + total == pytest.approx(1.0, abs=1e-9)
+
+
+def growth(heads: list[int]) -> list[tuple[int, int]]:
+    """The events of a tree as it grows: their numbers by heads and sides, and the words made, 0 for an end."""
+    order, number = [], {}
+    for head in range(len(heads) + 1):
+        below = [word for word, above in enumerate(heads, 1) if above == head]
+        left, right = [word for word in below[::-1] if word < head], [word for word in below if word > head]
+        for side in [right] if head == 0 else [left, right]:
+            number[head, side is right] = [(len(order) + place, word) for place, word in enumerate([*side, 0])]
+            order += number[head, side is right]
+
+    def grown(head: int) -> Iterator[tuple[int, int]]:
+        for right in (True,) if head == 0 else (False, True):
+            for event, word in number[head, right]:
+                yield event, word
+                if word:
+                    yield from grown(word)
+
+    return [*grown(0)]
+
+
+def next_choices(model: lg.TopDown, history: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[outcomes + 1] the probabilities of the next choice."""
+    keys = all_feature_keys(history[None], TEMPLATE_ATOMS)
+    weights = model.weight.astype(np.float32)
+    scores = np.zeros(weights.shape[1], np.float32)
+    total = log_total(all_rows_of(keys, model.key)[0], weights, scores)
+    return np.exp(scores.astype(np.float64) - total)
 
 
 @pytest.mark.parametrize("learner", ["Counting", "Spectral", "EM", "Clustering"])
@@ -215,7 +322,7 @@ def test_the_bound_rises_from_round_to_round(case: Case) -> None:
         (Case("LPCFG", "Spectral"), "not a distribution: all sentences of up to 40 words together have"),
         (Case("LPCFG", "Clustering"), ""),
         (Case("LexicalSHAG", "Counting"), ""),
-        (Case("ProductSHAG", "EM"), "not a distribution: the weights of ArcDistance depend on all of a sentence"),
+        (Case("ProductSHAG", "EM"), "not a distribution: sums over trees take the square of the kinds of words"),
         (Case("TopDown", "Gradient"), ""),
         (Case("LatentTree", "EM"), ""),
         (Case("LatentTree", "Spectral"), "not a distribution"),

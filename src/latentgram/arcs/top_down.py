@@ -10,9 +10,18 @@ program over all trees of a sentence: the model rates trees, such as those of a 
 log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
 might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
 
-Every choice has probabilities that sum to one, so all trees with all symbols have at most one together, whatever
-the forms of words: these are seen by the choices after them, and not made. What one lacks is with roots that have
-several words below them, or none, and with trees that never end.
+**All trees together.** A tree with the symbols and forms of its words is a sequence of choices. What a choice
+sees, the symbols and forms of words that are already there, is decided by the choices before it; a form comes with
+its word, from any distribution q(form | symbol). Every choice sums to one, so all sequences of k choices, with the
+trees that are finished earlier, sum to one for each k, by induction over k. A tree of n words is finished after 3n
++ 1 choices, hence
+
+    Σ over trees of up to n words, with all symbols and forms, of P(tree, symbols) ∏ q(form_i | symbol_i) ≤ 1
+
+for every n and q. What one lacks is with roots that have several words below them, or none, and with trees that
+are larger or never end. There is no recursion over sizes as for head automata, since a history holds all siblings
+and more. And it is a sum over forms, too: of one given string of words it says nothing, since the place of a word
+in the string is not known when the word is made.
 """
 
 from __future__ import annotations
@@ -55,7 +64,7 @@ class TopDown(Summarised):
     RATINGS: ClassVar[tuple[str, ...]] = ("modifiers", "ends")
     """The parts of log P."""
     is_distribution: ClassVar[bool] = True
-    """Of trees with the symbols of their words, given the words' forms."""
+    """Of trees with the symbols of their words, whose forms may come from any distribution given the symbols."""
 
     tags: WordSymbols
     """What histories see of a word's tags."""

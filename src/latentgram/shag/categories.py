@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,15 @@ def categories(sentence: Sentence) -> NDArray[np.int64]:
     if sentence.upos is not None:
         return np.array([_BY_UPOS.get(tag, OTHER) for tag in sentence.upos])
     return np.array([_by_penn(tag) for tag in sentence.xpos or ("_",) * len(sentence)])
+
+
+def are_coarse(tags: Collection[str]) -> bool:
+    """Whether tags are UPOS and not Penn tags, where it is not said: whether one of a category of theirs is there.
+
+    >>> are_coarse(("NOUN", "VERB")), are_coarse(("NN", "VB"))
+    (True, False)
+    """
+    return not _BY_UPOS.keys().isdisjoint(tags)
 
 
 def _by_penn(tag: str) -> int:

@@ -1,21 +1,29 @@
 """How much probability the trees of a head-automata grammar have together, by the number of their words.
 
-With S(d, h, k) the weight of all that head h may have on side d in k words, σ what it remembers of its last
-modifier and v the states of its automaton then,
+With S(d, h, k, c) the weight of all that head h may have on side d in k words of the class c, σ what it remembers
+of its last modifier and v the states of its automaton then, x a modifier whose arc has the length j,
 
-    M(x, j) = unigram(x) Σ_{i+o=j−1} S(L, x, i) S(R, x, o),
-    S(d, h, k) = Σ_σ halt[d,h,σ] stop[d,h]ᵀ v(d, h, k, σ),
-    v(d, h, 0, first) = start[d,h],
-    v(d, h, k, σ') = Σ_{0<j≤k} Σ_{x leaves σ'} M(x, j) A_{h,x} Σ_σ arc[d,h,x,σ] v(d, h, k−j, σ),
+    v(d, h, 0, none, first) = start[d,h],
+    P(d, h, x, j, c) = unigram(x) f_{d,h,x}(j, c) A_{h,x} Σ_σ arc[d,h,x,σ] Q(d, h, x, j, c, σ),
+    Q(d, h, x, j, c, σ) = Σ_{k+i=j−1} v(d, h, k, ·, σ) S(−d, x, i, ·),
+    v(d, h, k, c, σ) = Σ_{x leaves σ} Σ_{j+o=k} P(d, h, x, j, ·) S(d, x, o, ·),
+    S(d, h, k, c) = Σ_σ halt[d,h,σ] stop[d,h]ᵀ v(d, h, k, c, σ),
 
-Σ_h root(h) M(h, n) is the weight of all trees over n words. Heads and modifiers are kinds of words, those that the
-grammar tells apart: its symbols, and for one that sees words all their pairs. The weights are those of a sentence
-in which every kind stands twice, so that it is before and after each other one. O(N l² m² + N² l m²) for trees of
-up to N words, l kinds and m states.
+where the classes of parts, and of x in v, join to c (`·`): they are the numbers of verbs, punctuation marks and
+coordinations as far as f, the factor of arc lengths (`ArcDistance`), tells them apart. Without such a factor there
+is one class. The weight of all trees over n words is
+
+    Σ_h root(h) unigram(h) Σ_{i+o=n−1} S(L, h, i) S(R, h, o).
+
+Heads and modifiers are kinds of words, those that the grammar tells apart: its symbols, and for one that sees
+words all their pairs. The weights are those of a sentence in which every kind stands twice, so that it is before
+and after each other one. O(N² l² C² R n + N l² C n²) for trees of up to N words, l kinds, C classes, R memories
+and n states.
 """
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -24,12 +32,23 @@ from numpy.typing import NDArray
 from latentgram.data.dependency_symbols import FORM, MISSING, WordSymbols
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
+from latentgram.shag.categories import are_coarse, categories
+from latentgram.shag.distance import ArcDistance
 from latentgram.shag.grammar import HeadGrammar
+from latentgram.shag.kernels import distance as arc_distance
+from latentgram.shag.kernels.mass import Between, KindWeights, mass_by_words
 from latentgram.shag.lexical import UNKNOWN, LexicalSHAG
 from latentgram.shag.model import LEFT, RIGHT, SHAG
 from latentgram.shag.product import MOST_NUMBERS, ProductSHAG
 
 Floats = NDArray[np.float64]
+
+COUNTED = (arc_distance.VERB, arc_distance.PUNCTUATION, arc_distance.COORDINATION)
+MOST_BETWEEN = (3, 3, 2)
+"""How many numbers of verbs, punctuation marks and coordinations between two words are told apart."""
+CLASSES = math.prod(MOST_BETWEEN)
+MOST_ROUNDS = 2**9
+"""How often the numbers of a sum may be gone through."""
 
 
 def tree_mass(grammar: HeadGrammar, longest: int) -> Floats:
@@ -40,37 +59,64 @@ def tree_mass(grammar: HeadGrammar, longest: int) -> Floats:
     >>> bool(0.9 < mass.sum() <= 1 + 1e-9)
     True
     """
-    words = kinds_of_words(grammar)
-    size, states = len(words), _states(grammar)
-    if size**2 * states**2 > MOST_NUMBERS:
+    words, factors = kinds_of_words(grammar), _factors(grammar)
+    distances = [(factor, power) for factor, power in factors if isinstance(factor, ArcDistance)]
+    classes = CLASSES if any(factor.between for factor, _ in distances) else 1
+    numbers = longest * len(words) ** 2 * classes * _states(factors)
+    if max(numbers, longest * numbers * classes // MOST_ROUNDS) > MOST_NUMBERS:
         raise SettingError(
-            f"sums over trees take the square of the kinds of words, which are {size:,} here: count fewer words"
+            f"sums over trees take the square of the kinds of words, which are {len(words):,} here, and of what "
+            f"may stand between two, which is one of {classes}: count fewer words"
         )
-    weights, _ = grammar.weights(_twice(words))
+    rest = [(factor, power) for factor, power in factors if not isinstance(factor, ArcDistance)]
+    if not rest:
+        raise SettingError("distances alone are no grammar: there are no trees to sum over")
+    grammar = ProductSHAG(tuple(factor for factor, _ in rest), tuple(power for _, power in rest))
+    weights = _weights(grammar, words)
+    return np.asarray(mass_by_words(weights, _between(distances, words, longest, classes), longest))
+
+
+def _weights(grammar: ProductSHAG, words: Sentence) -> KindWeights:
+    """What words are worth by their kinds, apart from what is between them."""
+    size = len(words)
+    weights, _ = grammar.weights(_part(words, *[*range(size)] * 2))
     unigram = np.exp([grammar.weights(_part(words, kind))[1] for kind in range(size)])
     pairs = {LEFT: (slice(size, None), slice(size)), RIGHT: (slice(size), slice(size, None))}
+    step = np.stack([weights.step[pairs[side]] for side in (LEFT, RIGHT)])
     arc = np.stack([weights.arc[pairs[side]] for side in (LEFT, RIGHT)])
-    operators = np.stack([weights.operators[weights.step[pairs[side]]] for side in (LEFT, RIGHT)])
-    start, stop, halt = (part[:, :size] for part in (weights.start, weights.stop, weights.halt))
-    memory, classes = weights.memory[:size], weights.arc.shape[2]
+    start, stop, halt = (np.ascontiguousarray(part[:, :size]) for part in (*weights[:2], weights.halt))
+    return KindWeights(
+        start, stop, weights.operators, step.astype(np.int64), arc, halt, weights.memory[:size],
+        weights.root[:size], unigram,
+    )  # fmt: skip
 
-    mass, side = np.zeros((longest + 1, size)), np.zeros((longest, 2, size))
-    state = np.zeros((longest, 2, size, classes, start.shape[2]))
-    moves = np.zeros((longest, 2, size, classes, start.shape[2], classes, start.shape[2]))
-    state[0, :, :, 0] = start
-    for count in range(1, longest + 1):
-        side[count - 1] = np.einsum("dhs,dhq,dhsq->dh", halt, stop, state[count - 1])
-        for left in range(count):
-            mass[count] += unigram * side[left, LEFT] * side[count - 1 - left, RIGHT]
-        if count < longest:
-            for left_behind in range(classes - 1):
-                held = memory == left_behind
-                moves[count, :, :, 1 + left_behind] = np.einsum(
-                    "x,dhxs,dhxab->dhasb", mass[count, held], arc[:, :, held], operators[:, :, held], optimize=True
-                )
-            earlier = state[count - 1 :: -1][:count]
-            state[count] = np.einsum("jdhtasb,jdhsb->dhta", moves[1 : count + 1], earlier, optimize=True)
-    return np.asarray(mass[1:] @ weights.root[:size])
+
+def _between(distances: list[tuple[ArcDistance, float]], words: Sentence, longest: int, classes: int) -> Between:
+    """What is between words, by the length of their arc and the class of all between."""
+    size, kinds = len(words), categories(words)
+    buckets = len(arc_distance.EDGES) + 1
+    factor = np.ones((2, size, size, buckets, classes))
+    for distance, power in distances:
+        symbols = distance.symbols.encode(words)
+        table = distance.table[np.ix_(symbols, symbols)].transpose(2, 0, 1, 3) ** power
+        features = np.arange(buckets * CLASSES).reshape(buckets, CLASSES)
+        factor *= table[..., features[:, :classes] if distance.between else np.arange(buckets)[:, None]]
+    if classes == 1:
+        nothing = np.zeros((1, 1), np.int64)
+        return Between(factor, _buckets(longest), np.zeros((1, size), np.int64), nothing)
+    counts = [*product(*map(range, MOST_BETWEEN))]
+    number = {count: place for place, count in enumerate(counts)}
+
+    def joined(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+        return number[tuple(min(a + b, most - 1) for a, b, most in zip(one, other, MOST_BETWEEN, strict=True))]
+
+    seen = [tuple(int(kind == counted) for counted in COUNTED) for kind in kinds.tolist()]
+    after, both = (np.array([[joined(one, other) for other in each] for one in counts]) for each in (seen, counts))
+    return Between(factor, _buckets(longest), after, both)
+
+
+def _buckets(longest: int) -> NDArray[np.int64]:
+    return np.searchsorted(arc_distance.EDGES, np.arange(longest)).astype(np.int64)
 
 
 def kinds_of_words(grammar: HeadGrammar) -> Sentence:
@@ -78,8 +124,8 @@ def kinds_of_words(grammar: HeadGrammar) -> Sentence:
     tags: dict[tuple[str, str], None] = {}
     words = {UNKNOWN: None}
     seeing: list[WordSymbols | LexicalSHAG] = []
-    for factor in _factors(grammar):
-        if not isinstance(factor, SHAG | LexicalSHAG):
+    for factor, _ in _factors(grammar):
+        if not isinstance(factor, SHAG | LexicalSHAG | ArcDistance):
             raise SettingError(
                 f"the weights of {type(factor).__name__} depend on all of a sentence: trees of words that are not "
                 "in one have no sum"
@@ -95,18 +141,25 @@ def kinds_of_words(grammar: HeadGrammar) -> Sentence:
     forms, both = zip(*product(words, tags), strict=True)
     coarse, fine = zip(*both, strict=True)
     every = Sentence(forms, fine, coarse)
+    if set(fine) == {MISSING} and not are_coarse(coarse):
+        every = Sentence(forms, coarse)
+    elif set(coarse) == {MISSING}:
+        every = Sentence(forms, fine)
     seen = [each.encode(every) if isinstance(each, WordSymbols) else each.encode_words(every) for each in seeing]
     _, first = np.unique(np.stack(seen, 1), axis=0, return_index=True)
     return _part(every, *np.sort(first).tolist())
 
 
-def _factors(grammar: HeadGrammar) -> tuple[HeadGrammar, ...]:
-    return grammar.factors if isinstance(grammar, ProductSHAG) else (grammar,)
+def _factors(grammar: HeadGrammar) -> list[tuple[HeadGrammar, float]]:
+    """The factors of a product with their powers."""
+    if not isinstance(grammar, ProductSHAG):
+        return [(grammar, 1.0)]
+    return [*zip(grammar.factors, grammar.powers, strict=True)]
 
 
-def _states(grammar: HeadGrammar) -> int:
+def _states(factors: list[tuple[HeadGrammar, float]]) -> int:
     """Hidden states times what is remembered, about."""
-    return int(np.prod([factor.states for factor in _factors(grammar) if isinstance(factor, SHAG | LexicalSHAG)]))
+    return int(np.prod([factor.states for factor, _ in factors if isinstance(factor, SHAG | LexicalSHAG)]))
 
 
 def _tags(symbol: str, kind: str) -> tuple[str, str]:
@@ -117,12 +170,9 @@ def _tags(symbol: str, kind: str) -> tuple[str, str]:
     return tags[0], tags[-1] if len(tags) > 1 else MISSING
 
 
-def _twice(words: Sentence) -> Sentence:
-    places = [*range(len(words))] * 2
-    return _part(words, *places)
-
-
 def _part(words: Sentence, *places: int) -> Sentence:
-    parts = words.words, words.xpos or (), words.upos or ()
-    forms, fine, coarse = (tuple(part[place] for place in places) for part in parts)
-    return Sentence(forms, fine, coarse)
+    """These words of a sentence with their tags."""
+    forms, fine, coarse = (
+        tuple(part[place] for place in places) if part else None for part in (words.words, words.xpos, words.upos)
+    )
+    return Sentence(forms or (), fine, coarse)
