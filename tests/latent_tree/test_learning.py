@@ -201,3 +201,5 @@ def test_spectral_models_of_a_treebank_are_finite_everywhere(form: str) -> None:
     assert np.isfinite(logs).all()
     assert model.provenance.trace[0]["at the floor"] == low.sum()
     assert model.posterior(bank[0]).sum(1) == pytest.approx(np.ones(len(bank[0])))
+    absolute = lg.fit(lg.LatentTree, bank, by=lg.Spectral(states=4, form=form, absolute=True))
+    np.testing.assert_allclose(absolute.scores(bank.arrays, bank.sentences())[0][~low], logs[~low])

@@ -79,6 +79,18 @@ def test_a_bad_estimate_gets_the_floor_and_is_counted() -> None:
     assert not model.scores_of_nodes(trees, symbol)[1].any()
 
 
+def test_without_a_floor_the_size_of_an_estimate_is_told() -> None:
+    model = random_model(2, 3, np.random.default_rng(3))
+    trees, symbol = arrays([[2, 0], [0]]), np.array([0, 1, 2])
+    right, _ = model.scores_of_nodes(trees, symbol)
+    for factor, no_probability in ((1.0, False), (-1e-9, True), (1e-9, False), (1e9, True), (0.0, True)):
+        scaled = replace(model, root=factor * model.root, absolute=True)
+        logs, low = scaled.scores_of_nodes(trees, symbol)
+        with np.errstate(divide="ignore"):
+            assert logs == pytest.approx(right + np.log(abs(factor)))
+        assert (low == no_probability).all()
+
+
 @pytest.mark.parametrize("valency", [0, 2])
 def test_draws_follow_the_distribution_given_the_topology(valency: int) -> None:
     rng = np.random.default_rng(4)

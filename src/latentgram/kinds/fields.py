@@ -110,6 +110,9 @@ CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): by held-out trees
 LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_least=0)
 DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))
+ABSOLUTE = Field(
+    "latent trees: log |p̂| of every estimate as it is, without a floor under those that are no probabilities"
+)
 VIEW = Field(
     "what words are seen with: the words around them, the next word, all of the sentence, or neighbours in trees",
     choices=("context", "singular", "lr-mvl", "tree"),

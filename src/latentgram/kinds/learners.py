@@ -139,6 +139,7 @@ class Spectral(_CountedStates, _Basis):
     search: int | None = fields.SEARCH(None)
     view: Literal["context", "singular", "lr-mvl", "tree"] | None = fields.VIEW(None)
     form: Literal["corrected", "printed"] | None = fields.FORM(None)
+    absolute: bool | None = fields.ABSOLUTE(None)
     lexicon: Literal["forms", "printed"] | None = fields.LEXICON(None)
     lexical_share: float | None = fields.LEXICAL_SHARE(None)
     lexical_cutoff: int | None = fields.LEXICAL_CUTOFF(None)

@@ -31,6 +31,7 @@ KINDS = [
             "latent-tree-spectral": (Spectral(),),
             "latent-tree-tags": (Spectral(valency=0),),
             "latent-tree-printed": (Spectral(valency=0, form="printed"),),
+            "latent-tree-absolute": (Spectral(valency=0, form="printed", absolute=True),),
         },
     ),
     Kind(

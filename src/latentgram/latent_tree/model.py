@@ -9,8 +9,9 @@ small share of what words drawn one by one would have,
 
     log p(x | tree) = log p̂ if FLOOR · ∏ unigram(x_j) ≤ p̂ ≤ 1, else log (FLOOR · ∏ unigram(x_j)),
 
-which is finite for every tree; which trees needed it is told by `scores`. True states need no floor, unless a
-symbol is impossible in all of them. What needs true states, posteriors and draws, is done by the nearest model
+which is finite for every tree; which trees needed it is told by `scores`. With `absolute` there is no floor, and
+log |p̂| is given as it is: no probability, but what Algorithm 1 says. True states need no floor, unless a symbol is
+impossible in all of them. What needs true states, posteriors and draws, is done by the nearest model
 that has some (`with_states`).
 """
 
@@ -78,6 +79,8 @@ class LatentTree(Summarised):
         Floats, shape(ANY), holds("len(start) in (0, states)", "has neither one number per state nor none"), FINITE
     ] = field(default_factory=lambda: np.zeros(0))
     """[k] c∞, where the children of a word come before the word itself; empty where the word comes first."""
+    absolute: bool = False
+    """Whether log |p̂| stands for log p where p̂ is no probability, and not a floor."""
 
     @classmethod
     def of(cls, symbols: TreeSymbols, operators: Operators, unigram: Floats) -> LatentTree:
@@ -106,7 +109,7 @@ class LatentTree(Summarised):
         return f"latent tree model of {self.states} {kind} over {len(self.symbols):,} symbols"
 
     def logprob(self, tree: DependencyTree) -> float:
-        """log p(symbols | tree); always finite."""
+        """log p(symbols | tree); always finite, unless it is log |p̂| and p̂ is 0."""
         return float(self.logprobs([tree])[0])
 
     def logprobs(self, trees: Sequence[DependencyTree]) -> Floats:
@@ -128,7 +131,10 @@ class LatentTree(Summarised):
         return self.scores_of_nodes(trees, self.symbols.of_nodes(words, above_of(trees)))[0]
 
     def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, NDArray[np.bool_]]:
-        """log p of each tree, and which of them got the floor because p̂ was below it, or no probability."""
+        """log p of each tree, and which of them got the floor because p̂ was below it, or no probability.
+
+        With `absolute` log |p̂| of each tree, and which of these are no probabilities.
+        """
         symbol = self.symbols.of_nodes(self.symbols.of_words(sentences), above_of(trees))
         return self.scores_of_nodes(trees, symbol)
 
@@ -136,6 +142,8 @@ class LatentTree(Summarised):
         """The same for trees whose nodes have these symbols, end to end."""
         forest = forest_of(trees)
         _, logs, signs = kernels.upward(self.operators, symbol, forest, len(trees))
+        if self.absolute:
+            return logs, (signs <= 0) | (logs > ROUNDING)
         alone = np.bincount(forest.tree, np.log(self.unigram)[symbol], len(trees)) + np.log(FLOOR)
         low = ~((signs > 0) & (self.has_states | (logs >= alone)) & (logs <= ROUNDING))
         return np.where(low, alone, logs), low

@@ -38,6 +38,7 @@ class SpectralLatentTree(TreeSettings):
     vectors: ClusterSpace | None = fields.VECTORS(None)
     ridge: float | Literal["auto"] = fields.CHOSEN_RIDGE("auto")
     form: Literal["corrected", "printed"] = fields.FORM("corrected")
+    absolute: bool = fields.ABSOLUTE(False)
 
 
 @dataclass(frozen=True, repr=False)

@@ -97,6 +97,7 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
         ridge = settings.ridge
     operators = spectral_operators(counts, settings.states, ridge, printed=printed, vectors=given)
     model = _smoothed(nodes.symbols, operators, nodes.unigram, settings.smoothing)
+    model = replace(model, absolute=settings.absolute)
     _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
     trace = {"triples": counts.siblings.total, "trees": float(len(low)), "at the floor": float(low.sum())}
     return replace(model, provenance=Provenance(trace=({**trace, "ridge": ridge},)))
