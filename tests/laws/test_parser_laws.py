@@ -82,7 +82,7 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
         if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker):
             assert total == pytest.approx(whole, abs=1e-9)
     best = parser.score(trees[0].tree)
-    assert best.probability <= 1.0 or np.isnan(best.tree_logprob)
+    assert 0.0 <= best.probability <= 1.0 or np.isnan(best.tree_logprob)
 
 
 @pytest.mark.parametrize("case", FIRST, ids=str)

@@ -8,6 +8,8 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import SettingError
+from latentgram.shag.kernels.inside_outside import tree_weight
+from oracles.projective import projective_trees
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +59,28 @@ def test_a_given_tree_has_its_probabilities(parser, bank):
     assert scored.logprob == parsed.logprob >= scored.tree_logprob
     crossing = lg.DependencyTree(("a", "b", "c", "d"), heads=(3, 4, 0, 3), xpos=("NN",) * 4)
     assert parser.score(crossing).tree_logprob == -np.inf
+
+
+def test_shares_of_negative_weights_are_their_quotients(bank):
+    """Against all trees, one by one; some sentences of random tags have p < 0 under a spectral grammar."""
+    grammar = lg.fit(lg.SHAG, bank, by=lg.Spectral(states=6))
+    parser, rng = lg.Parser(grammar), np.random.default_rng(0)
+    symbols, negative = [name.split("|") for name in grammar.symbols.alphabet], 0
+    for _ in range(150):
+        coarse, fine = zip(*(symbols[i] for i in rng.integers(0, len(symbols), rng.integers(2, 5))), strict=True)
+        sentence = lg.Sentence(("x",) * len(fine), xpos=fine, upos=coarse)
+        weights, _ = grammar.weights(sentence)
+        trees = {}
+        for heads in projective_trees(len(sentence)):
+            log_weight, sign = tree_weight(weights, np.array(heads))
+            trees[heads] = sign * np.exp(log_weight)
+        total = sum(trees.values())
+        for parse in (parser.parse(sentence), *parser.nbest(sentence, 3)):
+            right = np.clip(trees[tuple(head - 1 for head in parse.tree.heads)] / total, 0.0, 1.0)
+            assert parse.probability == pytest.approx(right, abs=1e-9)
+            assert lg.Parse.from_json(parse.to_json()).probability == pytest.approx(right, abs=1e-9)
+        negative += total < 0
+    assert negative > 0
 
 
 def test_viterbi_is_for_deterministic_grammars(parser, bank):

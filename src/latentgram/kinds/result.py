@@ -84,6 +84,9 @@ class Parse:
     """Whether the sentence had no time for more than a coarse tree; log p(sentence) is not known then."""
     tightened: bool = False
     """Whether the sentence is so long that its chart was pruned more tightly than others."""
+    share: float = math.nan
+    """p(tree | sentence) where p of the tree or of the sentence is negative, as it may be of a spectral grammar,
+    and has no logarithm: the quotient of both, brought into [0, 1]."""
 
     def tagged(self, sure: TagPosteriors | None) -> Parse:
         """This parse with how sure its tagger was; itself where there was none."""
@@ -184,6 +187,8 @@ class Parse:
             }
             if plain.get("probability") == 0 and plain["tree_logprob"] is None:
                 numbers["tree_logprob"] = -math.inf
+            elif plain["logprob"] is None or plain["tree_logprob"] is None:
+                numbers["share"] = known(plain.get("probability"))
             if "tree" in plain and plain.get("conditional"):
                 numbers["logprob"] = -math.inf
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -210,6 +215,8 @@ class Parse:
     @property
     def probability(self) -> float:
         """The posterior of the whole tree, p(tree | sentence); nan where the model has none for trees."""
+        if not math.isnan(self.share):
+            return self.share
         if self.tree_logprob == -math.inf:
             return 0.0
         given = 0.0 if self.conditional else self.logprob

@@ -170,6 +170,10 @@ class Analysis(ABC):
     def tree_logprob(self, heads: Heads) -> float:
         """The logarithm of the probability of a projective tree."""
 
+    def share(self, heads: Heads) -> float:
+        """p(tree | sentence) of a projective tree where one of both has no logarithm, else nan."""
+        return math.nan
+
     @abstractmethod
     def draw(self, case: int, uniforms: Floats) -> Sequence[Heads]:
         """Trees of a case drawn from the posterior, one for each row of uniform numbers."""
@@ -239,6 +243,7 @@ class Analysis(ABC):
             expected=float(confidence.mean()),
             conditional=self.CONDITIONAL,
             relation_confidence=np.zeros(0) if relation_confidence is None else relation_confidence,
+            share=self.share(heads) if tree_logprob != -math.inf else math.nan,
         )
 
 

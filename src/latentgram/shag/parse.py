@@ -6,6 +6,7 @@ deterministic grammar may also be chosen by `Viterbi`, which is exact there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +52,14 @@ class HeadAnalysis(Analysis):
         """log p of a tree and the sentence."""
         log_weight, sign = tree_weight(self.weights, heads)
         return as_logprob(log_weight, sign, self.log_scale)
+
+    def share(self, heads: Heads) -> float:
+        """The quotient of the signed weights of the tree and of all trees, brought into [0, 1]."""
+        log_weight, sign = tree_weight(self.weights, heads)
+        total = self.total
+        if total.sign == 0 or (sign >= 0 and total.sign > 0):
+            return math.nan
+        return math.exp(min(log_weight - total.log_total, 0.0)) if sign * total.sign > 0 else 0.0
 
     def draw(self, case: int, uniforms: Floats) -> list[Heads]:
         """Trees drawn from the posterior."""
