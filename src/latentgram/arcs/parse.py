@@ -25,8 +25,9 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
-from latentgram.kinds.protocols import Decoder
+from latentgram.kinds.protocols import Decoder, Known
 from latentgram.kinds.result import Parse
+from latentgram.numeric.projective_posteriors import expected_score
 from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
 from latentgram.shag.grammar import Floats
 
@@ -57,8 +58,7 @@ class ArcAnalysis(Analysis):
         # Arcs that a case leaves out have the posterior 0 there, so the scores of all trees serve for every case.
         scores = (self.model.scores(self.symbols) if self.masks else self.cases[0]).trees
         total = self.total
-        expected = (total.arcs * np.where(total.arcs > 0, scores.arc, 0.0)).sum()
-        expected += (total.roots * np.where(total.roots > 0, scores.root, 0.0)).sum()
+        expected = expected_score(scores, total.arcs, total.roots)
         return max(float(total.log_total - self.model.scale * expected), 0.0)
 
     @property
@@ -101,9 +101,19 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
         return tuple(dict.fromkeys(map(without_mark, self.model.relations.names)))
 
     def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> ArcAnalysis:
-        if known:
-            sentence = with_tags(known, sentence)
-        return ArcAnalysis(sentence, known, 0.0, self.model, self.model.encode(sentence))
+        return self._analyses([sentence], [known])[0]
+
+    def _analyses(self, sentences: Sequence[Sentence], known: Known) -> list[ArcAnalysis]:
+        """The analyses of many: they are made into numbers together, and the weights stay in the cache after."""
+        tagged = [
+            with_tags(each, sentence) if each else sentence
+            for sentence, each in zip(sentences, known, strict=True)
+        ]
+        symbols = self.model.symbols.encode(tagged)
+        return [
+            ArcAnalysis(sentence, each, 0.0, self.model, symbols.sentence(number))
+            for number, (sentence, each) in enumerate(zip(tagged, known, strict=True))
+        ]
 
     def _best(self, analysis: ArcAnalysis, count: int) -> list[Heads]:
         """The trees with the best scores, or of least risk, best first."""

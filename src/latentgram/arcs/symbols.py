@@ -192,19 +192,21 @@ class ArcSymbols:
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedTrees:
         """Sentences, which must have tags, as numbers."""
-        offsets = np.cumsum([0, *(len(sentence) for sentence in sentences)])
+        lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
         rows = ROWS + (1 + self.most_features if self.most_features else 0)
         symbols = np.zeros((rows, offsets[-1] + 2 * len(sentences)), np.int32)
-        for number, (sentence, begin) in enumerate(zip(sentences, offsets[:-1].tolist(), strict=True)):
-            here = symbols[:, begin + 2 * number : begin + 2 * number + len(sentence) + 2]
-            forms = [self._numbers.get(word) or self._form(word) for word in sentence.words]
-            tags = self.tags.encode(sentence)
-            here[: ROWS + 1, 0], here[: ROWS + 1, -1] = ROOT, END
-            here[0, 1:-1] = [form for form, _ in forms]
-            here[1, 1:-1] = tags + KNOWN
-            here[2, 1:-1] = self._coarse[tags] + KNOWN
-            here[3, 1:-1] = [stem for _, stem in forms]
-            if rows > ROWS:
-                feats = sentence.feats or (NO_FEATURES,) * len(sentence)
-                here[ROWS:, 1:-1] = np.array([self._inflection(each) for each in feats]).T
+        ends = offsets[1:] + 2 * np.arange(len(sentences)) + 1
+        symbols[: ROWS + 1, ends] = END
+        symbols[: ROWS + 1, ends - lengths - 1] = ROOT
+        places = np.arange(offsets[-1]) + np.repeat(2 * np.arange(len(sentences)) + 1, lengths)
+        forms = [self._numbers.get(word) or self._form(word) for sentence in sentences for word in sentence.words]
+        tags = np.concatenate([np.zeros(0, np.int32), *map(self.tags.encode, sentences)])
+        symbols[0, places], symbols[3, places] = np.array(forms, np.int32).reshape(-1, 2).T
+        symbols[1, places] = tags + KNOWN
+        symbols[2, places] = self._coarse[tags] + KNOWN
+        if rows > ROWS:
+            feats = (sentence.feats or (NO_FEATURES,) * len(sentence) for sentence in sentences)
+            columns = [self._inflection(each) for column in feats for each in column]
+            symbols[ROWS:, places] = np.array(columns, np.int32).reshape(-1, rows - ROWS).T
         return EncodedTrees(symbols, offsets)

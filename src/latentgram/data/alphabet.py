@@ -46,7 +46,8 @@ class Alphabet:
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
         """The symbols of many numbers."""
-        return [self.symbols[i] for i in numbers]
+        # Numbers of an array are taken out of it all at once: one by one that costs ten times as much.
+        return [self.symbols[i] for i in (numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)]
 
     def __len__(self) -> int:
         return len(self.symbols)

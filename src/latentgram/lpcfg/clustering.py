@@ -48,8 +48,7 @@ def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: 
         noise_kind=learner.noise_kind,
     )
     views = project(data, wanted, context)
-    states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
-    learned = climb(data, states, counts, learner, context)
+    learned = climb(data, cluster(data, views, learner.states, learner.seed, context.engine), learner, context)
     return with_closing(dataclasses.replace(learned, spectra=spectra_by_name(data, views)), treebank)
 
 

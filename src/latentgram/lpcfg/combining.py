@@ -94,9 +94,9 @@ def _learn(
         lexicon = LexiconPlan.of(data, learner.pull)
         grammar = spectral_grammar(data, seen, SpectralLPCFG.backoff, lexicon, context.engine)
         return dataclasses.replace(grammar, provenance=Provenance("Spectral", {"features": member.features}))
-    used, counts = cluster(data, seen, _part(states, member.states), seed, context.engine)
     quiet = dataclasses.replace(context, dev_score=None)
-    grammar = climb(data, used, counts, learner, quiet)
+    clusters = _part(states, member.states)
+    grammar = climb(data, cluster(data, seen, clusters, seed, context.engine), learner, quiet)
     fields: dict[str, object] = {"features": member.features, "seed": seed}
     return dataclasses.replace(grammar, provenance=Provenance("Clustering", fields))
 

@@ -39,17 +39,19 @@ _LEAST = 1e-6
 def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
+    return with_closing(climb(data, _start(data, learner, context), learner, context), treebank)
+
+
+def _start(data: GrammarData, learner: EMLPCFG, context: Context) -> tuple[Ints, StateCounts]:
+    """The states of each symbol, and the counts of the first round."""
     if learner.start == "random":
         states = states_by_count(data, learner.states)
-        counts = random_counts(data.derivations, states, np.random.default_rng(learner.seed))
-    else:
-        wanted = ViewSettings(learner.states, learner.features, learner.scaling, vectors=learner.vectors)
-        views = project(data, wanted, context)
-        if learner.start == "spectral":
-            states, counts = views.states, shared_counts(data.derivations, views.states, shares(data, views))
-        else:
-            states, counts = cluster(data, views, learner.states, learner.seed, context.engine)
-    return with_closing(climb(data, states, counts, learner, context), treebank)
+        return states, random_counts(data.derivations, states, np.random.default_rng(learner.seed))
+    wanted = ViewSettings(learner.states, learner.features, learner.scaling, vectors=learner.vectors)
+    views = project(data, wanted, context)
+    if learner.start == "spectral":
+        return views.states, shared_counts(data.derivations, views.states, shares(data, views))
+    return cluster(data, views, learner.states, learner.seed, context.engine)
 
 
 def random_counts(derivations: Derivations, states: Ints, random: np.random.Generator) -> StateCounts:

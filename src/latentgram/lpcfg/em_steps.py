@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import isqrt
+from operator import iadd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,12 @@ class StateCounts:
     """[symbols, m] of the states at the roots."""
     loglik: float = 0.0
 
-    def __add__(self, other: StateCounts) -> StateCounts:
-        return StateCounts(
-            self.rule + other.rule, self.entry + other.entry, self.root + other.root, self.loglik + other.loglik
-        )
+    def __iadd__(self, other: StateCounts) -> StateCounts:
+        """The sum, in the room of the first: counts of large grammars take hundreds of megabytes."""
+        pairs = ((self.rule, other.rule), (self.entry, other.entry), (self.root, other.root))
+        # What has travelled may be read only.
+        sums = (np.add(own, more, out=own if own.flags.writeable else None) for own, more in pairs)
+        return StateCounts(*sums, self.loglik + other.loglik)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,8 @@ def expect(shards: Kept[TreeShard], grammar: StateGrammar, engine: Engine) -> tu
     """The expected counts of all shards, and the log-likelihood."""
     count = partial(_count_shard, grammar=grammar, threads=within(engine))
     # As many sums as shards in each: counts are large beside the trees they come from, where these have to travel.
-    counts = map_reduce(count, shards, across(engine), group=max(1, isqrt(len(shards))))
+    group = max(1, isqrt(len(shards)))
+    counts = map_reduce(count, shards, across(engine), add=iadd, group=group)
     return counts, counts.loglik
 
 
@@ -208,19 +212,19 @@ def maximise(
 
 def climb(
     data: GrammarData,
-    states: Ints,
-    counts: StateCounts,
+    start: tuple[Ints, StateCounts],
     learner: EMLPCFG | ClusteringLPCFG | CombiningEnsemble,
     context: Context,
 ) -> LPCFG:
-    """Rounds of EM from counts; the best on `context.dev_score`, if there is one."""
-    d, engine = data.derivations, context.engine
+    """Rounds of EM from states of symbols and their counts; the best on `context.dev_score`, if there is one."""
+    d, engine, states, counts = data.derivations, context.engine, start[0], [start[1]]
+    del start  # so that counts are let go when the first grammar is made of them
     shards = shards_of(d)
     make = partial(maximise, d, states, backoff=learner.backoff, pull=learner.pull, engine=engine)
     finish = partial(finished, data, shards, pull=learner.pull, engine=engine)
     judge = context.dev_score
     ascent = ascend(
-        make(counts),
+        make(counts.pop()),
         lambda grammar: expect(shards, grammar, engine),
         make,
         iterations=learner.iterations,

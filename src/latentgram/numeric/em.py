@@ -59,12 +59,14 @@ def ascend(
     (1.0, 50)
     """
     show = (progress or Silent()).step
-    model = best = start
-    best_round, best_score = 0, score(start) if score else -float("inf")
+    best, best_score = ((start, 0), score(start)) if score else (None, -float("inf"))
+    model = start
+    del start  # models may be large: what is not asked for again is let go
     trace: list[dict[str, float]] = []
     for done in range(1, iterations + 1):
         statistics, bound = expect(model)
         model = maximise(statistics)
+        del statistics
         record = {"round": float(done), "bound": bound}
         last = done == iterations or (
             tolerance > 0 and bool(trace) and bound - trace[-1]["bound"] < tolerance * abs(bound)
@@ -72,9 +74,9 @@ def ascend(
         if score and (last or done % score_every == 0):
             record["score"] = score(model)
             if record["score"] > best_score:
-                best, best_round, best_score = model, done, record["score"]
+                best, best_score = (model, done), record["score"]
         show(stage, done, iterations, **{name: record[name] for name in record if name != "round"})
         trace.append(record)
         if last:
             break
-    return Ascent(best, best_round, tuple(trace)) if score else Ascent(model, len(trace), tuple(trace))
+    return Ascent(*(best or (model, len(trace))), tuple(trace))

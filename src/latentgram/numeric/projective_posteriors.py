@@ -68,3 +68,16 @@ def posteriors(scores, scale):
             return arcs, roots, math.log(total) + taken_out
     scaled = TreeScores(scale * arc, scale * root, offset, modifier, sibling_begin, scale * sibling)
     return marginals(Log(), scaled)
+
+
+@njit()
+def expected_score(scores, arcs, roots):
+    """Σ posterior · score over arcs [N, N] and root words [N]; what is impossible counts nothing."""
+    total = 0.0
+    for word in range(len(roots)):
+        if roots[word] > 0.0:
+            total += roots[word] * scores.root[word]
+        for head in range(len(roots)):
+            if arcs[head, word] > 0.0:
+                total += arcs[head, word] * scores.arc[head, word]
+    return total

@@ -344,7 +344,7 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, objec
     """The constraints of a sentence, given whole or in parts; None if there are none."""
     if parts and known is not None:
         raise SettingError("constraints are given as a Constraints or in parts, not both")
-    unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)})
+    unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)}) if parts else []
     if unknown:
         raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints for those there are")
     known = Constraints.read(parts) if parts else known

@@ -230,7 +230,7 @@ class Analysis(ABC):
         relation_confidence: Floats | None = None,
     ) -> Parse:
         """A tree with its probabilities."""
-        confidence = np.clip(self.posteriors.of_heads(heads), 0.0, 1.0)
+        confidence = np.minimum(np.maximum(self.posteriors.of_heads(heads), 0.0), 1.0)
         return Parse(
             self.sentence,
             tree,
@@ -240,7 +240,7 @@ class Analysis(ABC):
             np.full(len(heads), np.nan),
             fallback=fallback,
             entropy=self.entropy,
-            expected=float(confidence.mean()),
+            expected=float(confidence.sum()) / len(heads),
             conditional=self.CONDITIONAL,
             relation_confidence=np.zeros(0) if relation_confidence is None else relation_confidence,
             share=self.share(heads) if tree_logprob != -math.inf else math.nan,
@@ -271,6 +271,10 @@ class AttachmentBackend(ABC, Generic[Analysed]):
     def _analysis(self, sentence: Sentence, known: Constraints | None = None) -> Analysed:
         """The analysis of a sentence under what is known of it."""
 
+    def _analyses(self, sentences: Sequence[Sentence], known: Known) -> Iterable[Analysed]:
+        """The analyses of many."""
+        return map(self._analysis, sentences, known)
+
     @abstractmethod
     def _best(self, analysis: Analysed, count: int) -> list[Heads]:
         """The best trees, best first."""
@@ -285,7 +289,7 @@ class AttachmentBackend(ABC, Generic[Analysed]):
 
     def parse(self, sentences: Sequence[Sentence], known: Known | None = None) -> list[Parse]:
         """The best tree of each sentence, of those that obey what is known."""
-        analyses = map(self._analysis, sentences, known or [None] * len(sentences))
+        analyses = self._analyses(sentences, known or [None] * len(sentences))
         return self._parses([(analysis, self._decoded(analysis)) for analysis in analyses])
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:

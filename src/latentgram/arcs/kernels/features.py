@@ -2,7 +2,8 @@
 
 A feature is a template filled with properties of a few words, say the tag of the head and the word of the
 modifier. Every property of a word in a role (as head, as modifier, …) has a random code of 64 bits; the key of a
-feature is the sum of the codes it is made of, and the highest bits of key · ODD its bucket in the weights.
+feature is the sum of the codes it is made of, and its highest bits are its bucket in the weights. So the key of a
+feature of an arc is a part that the head has plus one that the modifier has, each found once for every word.
 
 Every feature of an arc fires twice, with its direction and with direction and distance. The 16 variants of a
 feature lie in one line of the cache: the variant is added by XOR to the lowest 4 bits of the bucket.
@@ -17,7 +18,10 @@ Cost: about 50 buckets per arc (15 to 30 more with features) and 12 per pair of 
 bucket; O(N²) arcs.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from latentgram.compiling import njit
 
@@ -30,7 +34,7 @@ ARC_FEATURES = 160
 """Room for the buckets of an arc; the tags between head and modifier come last and are cut off there."""
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_ROLES = 27
+_TEMPLATES, _INFLECTED, _ROLES = 42, 9, 27
 (
     _HEAD_WORD, _HEAD_TAG, _HEAD_COARSE, _HEAD_STEM,
     _WORD, _TAG, _COARSE, _STEM,
@@ -44,11 +48,11 @@ _ROLES = 27
 
 @njit(inline="always")
 def _mixed(role, symbol):
-    """A random-looking code of 64 bits (the finaliser of SplitMix64)."""
+    """A random-looking code of 64 bits (the finaliser of SplitMix64, times an odd number)."""
     x = np.uint64(role + 1) * np.uint64(0xD1342543DE82EF95) + np.uint64(symbol + 7) * _ODD
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return (x ^ (x >> np.uint64(31))) * _ODD
 
 
 @njit()
@@ -60,12 +64,21 @@ def sentence_at(trees, s):
     return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
 
 
+class Codes(NamedTuple):
+    """What the keys of a sentence's features are made of."""
+
+    role: NDArray[np.uint64]
+    """[roles, N + 2] the codes of its words in every role. Behind the roles stand the codes of each feature as one
+    of the head, then as one of the modifier, then the number of its attribute; 0 for none."""
+    of_head: NDArray[np.uint64]
+    """[N + 2, templates] the parts of an arc's keys that its head has,"""
+    of_modifier: NDArray[np.uint64]
+    """and its modifier."""
+
+
 @njit()
 def role_codes(symbols):
-    """The codes [roles, N + 2] of the words of a sentence in every role.
-
-    Behind the roles stand the codes of each feature as one of the head, then as one of the modifier, then the
-    number of its attribute; 0 for none.
+    """The `Codes` of a sentence.
 
     IN   symbols [4 or 5 + F, N + 2]; place 0 is the root, N + 1 the end of the sentence.
     """
@@ -96,7 +109,51 @@ def role_codes(symbols):
                 codes[_ROLES + f, i] = _mixed(_HEAD_FEATURE, feature)
                 codes[_ROLES + most + f, i] = _mixed(_FEATURE, feature)
                 codes[_ROLES + 2 * most + f, i] = feature >> 16
-    return codes
+    return _with_parts(codes)
+
+
+@njit()
+def _with_parts(codes):
+    """Codes in roles, with the parts of the keys of arcs.
+
+    The templates of McDonald et al.: each word, both words, and the tags around them; and back-offs to coarse tags
+    and to the beginnings of words; and the inflections of both words, where there are some.
+    """
+    places, none = codes.shape[1], np.uint64(0)
+    inflected = codes[_INFLECTION, 0] != 0
+    of_head = np.empty((places, _TEMPLATES + _INFLECTED if inflected else _TEMPLATES), np.uint64)
+    of_modifier = np.empty_like(of_head)
+    for i in range(places):
+        hw, ht, hc, hs = codes[_HEAD_WORD, i], codes[_HEAD_TAG, i], codes[_HEAD_COARSE, i], codes[_HEAD_STEM, i]
+        mw, mt, mc, ms = codes[_WORD, i], codes[_TAG, i], codes[_COARSE, i], codes[_STEM, i]
+        hb, ha, mb, ma = codes[_BEFORE_HEAD, i], codes[_AFTER_HEAD, i], codes[_BEFORE, i], codes[_AFTER, i]
+        hbc, hac = hc + codes[_BEFORE_HEAD_COARSE, i], hc + codes[_AFTER_HEAD_COARSE, i]
+        mbc, mac = mc + codes[_BEFORE_COARSE, i], mc + codes[_AFTER_COARSE, i]
+        parts = (
+            (hw, none), (ht, none), (hw + ht, none), (none, mw), (none, mt), (none, mw + mt),
+            (ht, mt), (hw, mw), (hw, mt), (ht, mw), (hw + ht, mt), (ht, mw + mt),
+            (hw + ht, mw), (hw, mw + mt), (hw + ht, mw + mt),
+            (hc, mc), (hw, mc), (hc, mw), (hs, ms), (hs, mt), (ht, ms), (hs + ht, mt), (ht, ms + mt),
+            (ht + hb, mt), (ht + ha, mt), (ht, mt + mb), (ht, mt + ma),
+            (ht + ha, mt + mb), (ht + hb, mt + mb), (ht + ha, mt + ma), (ht + hb, mt + ma),
+            (ht + hb + ha, mt), (ht, mt + mb + ma), (ht + hb + ha, mt + mb + ma),
+            (hac, mbc), (hbc, mbc), (hac, mac), (hbc, mac),
+            (hw, mt + mb), (hw, mt + ma), (ht + hb, mw), (ht + ha, mw),
+        )  # fmt: skip
+        count = 0
+        for head, modifier in parts:
+            of_head[i, count], of_modifier[i, count] = head, modifier
+            count += 1
+        if inflected:
+            hi, mi = codes[_HEAD_INFLECTION, i], codes[_INFLECTION, i]
+            inflections = (
+                (hc + hi, mc), (hc, mc + mi), (hc + hi, mc + mi), (ht + hi, mt), (ht, mt + mi),
+                (hw, mi), (hi, mw), (hs, mi), (hi, ms),
+            )  # fmt: skip
+            for head, modifier in inflections:
+                of_head[i, count], of_modifier[i, count] = head, modifier
+                count += 1
+    return Codes(codes, of_head, of_modifier)
 
 
 @njit()
@@ -131,56 +188,32 @@ def distance_variant(head, modifier):
 def arc_buckets(codes, last, head, modifier, shift, buckets):
     """Write the buckets of the arc head → modifier (places; 0 is the root); how many there are.
 
-    The templates of McDonald et al.: each word, both words, the tags around them, and the tags between them; and
-    back-offs to coarse tags and to the beginnings of words; and features of both words.
+    Those of the templates come first, then those of features of both words and of the tags between them.
     """
-    hw, ht, hc, hs = (
-        codes[_HEAD_WORD, head],
-        codes[_HEAD_TAG, head],
-        codes[_HEAD_COARSE, head],
-        codes[_HEAD_STEM, head],
-    )
-    mw, mt, mc, ms = (
-        codes[_WORD, modifier],
-        codes[_TAG, modifier],
-        codes[_COARSE, modifier],
-        codes[_STEM, modifier],
-    )
-    hb, ha = codes[_BEFORE_HEAD, head], codes[_AFTER_HEAD, head]
-    mb, ma = codes[_BEFORE, modifier], codes[_AFTER, modifier]
-    hbc, hac = codes[_BEFORE_HEAD_COARSE, head], codes[_AFTER_HEAD_COARSE, head]
-    mbc, mac = codes[_BEFORE_COARSE, modifier], codes[_AFTER_COARSE, modifier]
-    both, coarse = ht + mt, hc + mc
-    keys = (
-        hw, ht, hw + ht, mw, mt, mw + mt,
-        both, hw + mw, hw + mt, ht + mw, hw + both, both + mw, hw + ht + mw, hw + mw + mt, hw + mw + both,
-        coarse, hw + mc, hc + mw, hs + ms, hs + mt, ht + ms, hs + both, both + ms,
-        both + hb, both + ha, both + mb, both + ma,
-        both + ha + mb, both + hb + mb, both + ha + ma, both + hb + ma,
-        both + hb + ha, both + mb + ma, both + hb + ha + mb + ma,
-        coarse + hac + mbc, coarse + hbc + mbc, coarse + hac + mac, coarse + hbc + mac,
-        hw + mt + mb, hw + mt + ma, ht + mw + hb, ht + mw + ha,
-    )  # fmt: skip
-    count = 0
-    for key in keys:
-        buckets[count] = (key * _ODD) >> shift
-        count += 1
-    if codes[_INFLECTION, 0] != 0:
-        hi, mi = codes[_HEAD_INFLECTION, head], codes[_INFLECTION, modifier]
-        inflected = (
-            coarse + hi, coarse + mi, coarse + hi + mi, both + hi, both + mi,
-            hw + mi, hi + mw, hs + mi, hi + ms,
-        )  # fmt: skip
-        for key in inflected:
-            buckets[count] = (key * _ODD) >> shift
-            count += 1
-        count = _feature_buckets(codes, head, modifier, coarse, shift, buckets, count)
+    between, used = np.empty(len(last), np.int64), 0
     low, high = min(head, modifier), max(head, modifier)
     for k in range(low + 1, high):
-        if last[k] <= low and count + 1 < len(buckets):
-            buckets[count] = ((both + codes[_BETWEEN, k]) * _ODD) >> shift
-            buckets[count + 1] = ((coarse + codes[_BETWEEN_COARSE, k]) * _ODD) >> shift
-            count += 2
+        if last[k] <= low:
+            between[used] = k
+            used += 1
+    return _arc_buckets(codes, between, used, head, modifier, shift, buckets)
+
+
+@njit()
+def _arc_buckets(codes, between, used, head, modifier, shift, buckets):
+    """The same, given one place of every tag between them."""
+    role, of_head, of_modifier = codes
+    count = of_head.shape[1]
+    for template in range(count):
+        buckets[template] = (of_head[head, template] + of_modifier[modifier, template]) >> shift
+    both = role[_HEAD_TAG, head] + role[_TAG, modifier]
+    coarse = role[_HEAD_COARSE, head] + role[_COARSE, modifier]
+    if count > _TEMPLATES:
+        count = _feature_buckets(role, head, modifier, coarse, shift, buckets, count)
+    for place in between[: min(used, (len(buckets) - count) // 2)]:
+        buckets[count] = (both + role[_BETWEEN, place]) >> shift
+        buckets[count + 1] = (coarse + role[_BETWEEN_COARSE, place]) >> shift
+        count += 2
     return count
 
 
@@ -196,7 +229,7 @@ def _feature_buckets(codes, head, modifier, coarse, shift, buckets, count):
         for row in range(first, first + most):
             if codes[row, word] == 0 or count == len(buckets):
                 break
-            buckets[count] = ((coarse + codes[row, word]) * _ODD) >> shift
+            buckets[count] = (coarse + codes[row, word]) >> shift
             count += 1
     f = g = 0
     while f < most and g < most and count < len(buckets):
@@ -204,7 +237,7 @@ def _feature_buckets(codes, head, modifier, coarse, shift, buckets, count):
         if x == 0 or y == 0:
             break
         if codes[attribute + f, head] == codes[attribute + g, modifier]:
-            buckets[count] = ((coarse + x + y) * _ODD) >> shift
+            buckets[count] = (coarse + x + y) >> shift
             count += 1
             f += 1
             g += 1
@@ -218,7 +251,7 @@ def _feature_buckets(codes, head, modifier, coarse, shift, buckets, count):
 @njit()
 def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
     """Write the buckets of a modifier and the sibling before it on the same side (the head itself: none)."""
-    pair = _mixed(_PAIR, 0 if sibling != head else 1)
+    codes, pair = codes.role, _mixed(_PAIR, 0 if sibling != head else 1)
     ht, hw = codes[_HEAD_TAG, head] + pair, codes[_HEAD_WORD, head] + pair
     hc = codes[_HEAD_COARSE, head] + pair
     mw, mt, mc = codes[_WORD, modifier], codes[_TAG, modifier], codes[_COARSE, modifier]
@@ -246,7 +279,7 @@ def sibling_buckets(codes, head, sibling, modifier, shift, buckets):
         )  # fmt: skip
     count = 0
     for key in keys:
-        buckets[count] = (key * _ODD) >> shift
+        buckets[count] = key >> shift
         count += 1
     return count
 
@@ -282,25 +315,31 @@ def add_up(weights, buckets, count, origin, word):
 def score_arcs(symbols, weights, arc, root):
     """Fill arc [N, N] (head, modifier) and root [N] with the scores of all arcs of a sentence.
 
-    The buckets of all heads of a word are found before the weights are looked up: most of the time is waiting for
-    memory, and so more looks wait at once.
+    From one end of arcs the other end goes to the right, so that the tags between them are met one by one. The
+    buckets of all these arcs are found before the weights are looked up: most of the time is waiting for memory,
+    and so more looks wait at once.
     """
     n_words = symbols.shape[1] - 2
     shift = np.uint64(64 - bits_of(len(weights)))
     codes, last = role_codes(symbols), last_alike(symbols)
-    buckets, counts = np.empty((n_words + 1, ARC_FEATURES), np.uint32), np.zeros(n_words + 1, np.int64)
-    for modifier in range(1, n_words + 1):
-        for head in range(n_words + 1):
-            if head != modifier:
-                counts[head] = arc_buckets(codes, last, head, modifier, shift, buckets[head])
-        for head in range(n_words + 1):
-            if head == modifier:
+    buckets, counts = np.empty((2, n_words + 1, ARC_FEATURES), np.uint32), np.zeros((2, n_words + 1), np.int64)
+    between = np.empty(n_words, np.int64)
+    for low in range(n_words):
+        used = 0
+        for high in range(low + 1, n_words + 1):
+            counts[1, high] = _arc_buckets(codes, between, used, low, high, shift, buckets[1, high])
+            if low > 0:
+                counts[0, high] = _arc_buckets(codes, between, used, high, low, shift, buckets[0, high])
+            if last[high] <= low:
+                between[used] = high
+                used += 1
+        for high in range(low + 1, n_words + 1):
+            score = add_up(weights, buckets[1, high], counts[1, high], low, high)
+            if low == 0:
+                root[high - 1] = score
                 continue
-            score = add_up(weights, buckets[head], counts[head], head, modifier)
-            if head == 0:
-                root[modifier - 1] = score
-            else:
-                arc[head - 1, modifier - 1] = score
+            arc[low - 1, high - 1] = score
+            arc[high - 1, low - 1] = add_up(weights, buckets[0, high], counts[0, high], high, low)
 
 
 @njit()
