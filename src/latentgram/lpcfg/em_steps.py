@@ -58,8 +58,8 @@ class StateCounts:
         """The sum, in the room of the first: counts of large grammars take hundreds of megabytes."""
         pairs = ((self.rule, other.rule), (self.entry, other.entry), (self.root, other.root))
         # What has travelled may be read only.
-        sums = (np.add(own, more, out=own if own.flags.writeable else None) for own, more in pairs)
-        return StateCounts(*sums, self.loglik + other.loglik)
+        rule, entry, root = (np.add(own, more, out=own if own.flags.writeable else None) for own, more in pairs)
+        return StateCounts(rule, entry, root, self.loglik + other.loglik)
 
 
 @dataclass(frozen=True, eq=False)
