@@ -4,7 +4,7 @@ request is held by the test until it lets it go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +15,17 @@ from web.conftest import needs_chromium
 
 pytestmark = needs_chromium
 OTHER = "The teacher sleeps ."
+FULL = """
+const set = Storage.prototype.setItem;
+Storage.prototype.setItem = function (name, value) {
+  if (name === "drafts" && value.length > 5000) throw new DOMException("full", "QuotaExceededError");
+  return set.call(this, name, value);
+};
+const fixes = { past: [], at: 0 }, proposed = "x".repeat(600);
+const old = Array.from({ length: 9 }, (_, n) => ({ name: `old ${n}`, fixes, proposed, edited: null }));
+if (!localStorage.getItem("drafts")) set.call(localStorage, "drafts", JSON.stringify(old));
+"""
+"""A store for drafts that has no more room."""
 IDLE = "document.getElementById('drawing').ariaBusy === 'false'"
 
 
@@ -50,9 +61,9 @@ class Held:
 
 
 @pytest.fixture
-def hold(page: Any) -> Iterator[Callable[[str], Held]]:
+def hold(page: Any) -> Callable[[str], Held]:
     """Holds the requests to an address."""
-    yield lambda path: Held(page, path)
+    return lambda path: Held(page, path)
 
 
 def trees(served: Any) -> int:
@@ -227,15 +238,7 @@ def test_the_text_that_was_asked_for_last_is_shown(serve: Any, page: Any, hold: 
 
 def test_a_full_store_of_the_browser_stops_nobody(serve: Any, page: Any) -> None:
     served = serve()
-    page.add_init_script("""
-        const set = Storage.prototype.setItem;
-        Storage.prototype.setItem = function (name, value) {
-          if (this === localStorage && name === "drafts" && value.length > 5000) throw new DOMException("full", "QuotaExceededError");
-          return set.call(this, name, value);
-        };
-        const old = Array.from({ length: 9 }, (_, n) => ({ name: `old ${n}`, fixes: { past: [], at: 0 }, proposed: "x".repeat(600), edited: null }));
-        if (!localStorage.getItem("drafts")) set.call(localStorage, "drafts", JSON.stringify(old));
-    """)
+    page.add_init_script(FULL)
     page.goto(served.url)
     ask(page, TEXT)
     page.locator(node("NP 3 5")).click()

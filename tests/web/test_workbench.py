@@ -322,7 +322,7 @@ def test_what_is_wrong_is_in_sight_on_a_phone_and_the_input_can_be_had_again(ser
     page.keyboard.press("Enter")
     page.wait_for_selector("#editor .unmet")
     box = page.locator("#editor .unmet").bounding_box()
-    assert 0 <= box["y"]
+    assert box["y"] >= 0
     assert box["y"] + box["height"] <= 844
     # A new constituent closes the panel: the page says it.
     page.evaluate("document.querySelector('.word[data-word=\"3\"]').focus()")

@@ -157,11 +157,12 @@ class History:
         """Read something without waiting for one that writes, if there is a history."""
         if not self.path.exists():
             return None
-        with contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as base:
-            # The tables of a new history, or of one of an earlier version, may be in the making.
-            with contextlib.suppress(sqlite3.OperationalError):
-                return read(base)
-        with self.locked() as base:
+        with (
+            contextlib.suppress(sqlite3.OperationalError),
+            contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as base,
+        ):
+            return read(base)
+        with self.locked() as base:  # the tables of a new history, or of an earlier version, are in the making
             return read(base)
 
     def _accepted(self, base: sqlite3.Connection) -> list[Accepted]:
