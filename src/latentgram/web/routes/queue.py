@@ -34,7 +34,7 @@ class NoteAnswer(BaseModel):
     comment: str = ""
     assigned: str = ""
     taken: bool = Field(default=False, description="Whether somebody else has it before him now.")
-    holder: str = Field("", description="Who that is, if he gave his name.")
+    holder: str = Field(default="", description="Who that is, if he gave his name.")
 
 
 class QueueItem(BaseModel):
