@@ -10,7 +10,10 @@ import latentgram as lg
 from latentgram.data.brackets import parse_tree
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.errors import DataError
+from latentgram.parser.pipeline import fit_parser
+from latentgram.web.analysis import Asked, analyse
 from latentgram.web.editing import arcs
+from latentgram.web.editing.corrections import Tag
 from latentgram.web.editing.phrases import Draft
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
@@ -182,6 +185,19 @@ def test_relations_columns_and_crossing_arcs_of_dependencies(serve: Any) -> None
     assert (tree.heads[3], tree.heads[4]) == (8, 1)
     assert not tree.is_projective
     assert answer["trees"][0]["rows"]["lemma"][4] == "dog"
+
+
+def test_tags_of_a_tagger_are_asked_by_either_name_and_unknown_ones_are_offered_as_new() -> None:
+    parser = fit_parser(lg.SHAG, lg.demo_dependencies(60, seed=0), by=lg.Counting(), tagger=lg.Gradient(passes=2))
+
+    def tagged(tag: str) -> tuple[Any, list[str]]:
+        asked = Asked(lg.Sentence(("The", "teacher", "sleeps")), corrections=(Tag(kind="tag", word=1, tag=tag),))
+        analysis, unmet = analyse(parser, asked)
+        return (analysis.xpos[1], analysis.upos[1]), [each.reason for each in unmet]
+
+    assert tagged("NNP") == (("NNP", "PROPN"), [])
+    assert tagged("PROPN") == (("NNP", "PROPN"), [])
+    assert tagged("NNX")[1] == ["NNX is not a tag of this grammar: add it?"]
 
 
 def test_rows_of_conllu_keep_all_that_was_not_annotated(serve: Any, tmp_path: Any) -> None:

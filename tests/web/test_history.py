@@ -180,6 +180,13 @@ def test_the_history_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None
     assert bank.read_text() == OLD + NEW
 
 
+def test_a_history_whose_tables_are_in_the_making_is_read(tmp_path: Path) -> None:
+    book = History(tmp_path / "bank.mrg")
+    book.path.touch()  # as another thread has left it for a moment
+    assert book.accepted() == []
+    assert Desk(book).read() == {}
+
+
 def test_notes_of_a_database_without_names_of_holders_stay(tmp_path: Path) -> None:
     bank = tmp_path / "bank.mrg"
     desk = Desk(History(bank))

@@ -311,6 +311,33 @@ def test_scripts_that_run_from_right_to_left_and_a_phone(serve: Any, tab: Any) -
     assert box["x"] + box["width"] <= 390
 
 
+def test_what_is_wrong_is_in_sight_on_a_phone_and_the_input_can_be_had_again(serve: Any, tab: Any) -> None:
+    page = tab(390, 844, has_touch=True)
+    page.goto(serve().url)
+    page.locator("#tab-queue").tap()
+    page.locator("#queue li button >> text=A teacher").tap()
+    wait(page, "document.querySelectorAll('.word').length === 12")
+    page.locator(node("NP 3 5")).tap()
+    page.fill("#editor input", "NPX")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#editor .unmet")
+    box = page.locator("#editor .unmet").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 844
+    # A new constituent closes the panel: the page says it.
+    page.evaluate("document.querySelector('.word[data-word=\"3\"]').focus()")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("e")
+    page.keyboard.type("QQQ")
+    page.keyboard.press("Enter")
+    says(page, "A correction is not met")
+    assert page.is_hidden("#sentence")
+    page.locator("#tab-parse").tap()
+    ask(page, "The teacher saw the dog .")
+    page.locator("#tab-treebank").tap()
+    assert page.locator("#pattern").bounding_box()["width"] > 200
+
+
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install --prefix tests/web)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(serve: Any, tab: Any, scheme: str) -> None:

@@ -119,7 +119,8 @@ class Constraints:
         return "; ".join(f"{name} {', '.join(map(_shown, values))}" for name, values in named if values)
 
     def obeyed_by(self, tree: Tree | DependencyTree) -> bool:
-        """Whether a tree obeys them; of a dependency tree spans with labels ask nothing.
+        """Whether a tree obeys them; a tag may be the fine or the coarse one, as for a tagger, and of a dependency
+        tree spans with labels ask nothing.
 
         >>> from latentgram.data.brackets import parse_tree
         >>> tree = parse_tree("(S (NP (DT the) (NN dog)) (VBZ barks))")
@@ -127,7 +128,7 @@ class Constraints:
         (True, False)
         """
         sentence = tree.sentence
-        tags = set(enumerate(sentence.tags or ()))
+        tags = {*enumerate(sentence.xpos or ()), *enumerate(sentence.upos or ())}
         if not tags.issuperset(self.tags) or tags.intersection(self.forbidden_tags):
             return False
         if isinstance(tree, DependencyTree):

@@ -33,6 +33,7 @@ from latentgram.web.editing.corrections import (
     Numbered,
     Relation,
     Split,
+    Tag,
     apply,
     asks,
     constraints_of,
@@ -158,7 +159,7 @@ def _obeying(
     """The best tree that obeys all corrections it can, and what it obeys."""
     obeyed: Numbered = []
     for number, each in asking:
-        reason = unknown_names(each, parser.backend.labels, parser.backend.tags) if _phrases(parser) else None
+        reason = _unknown(parser, each)
         if reason is not None:
             unmet[number] = Unmet(number=number, reason=f"{reason}: add it?", by_hand=True)
             continue
@@ -181,6 +182,16 @@ def _obeying(
         if not is_met(each, best.tree):
             unmet[number] = Unmet(number=number, reason="the parser found no tree with this", by_hand=True)
     return told, best
+
+
+def _unknown(parser: Parser, correction: Correction) -> str | None:
+    """What a correction names that neither the grammar nor its tagger knows; heads and units have no names."""
+    tagger = parser.own_tagger
+    if _phrases(parser):
+        return unknown_names(correction, parser.backend.labels, parser.backend.tags)
+    if isinstance(correction, Tag) and tagger is not None:
+        return unknown_names(correction, (), (*tagger.xpos, *tagger.upos))
+    return None
 
 
 def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split | Merge]) -> Parse:

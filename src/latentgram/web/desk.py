@@ -6,7 +6,6 @@ A lease ends by itself: who went home blocks nobody.
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -49,13 +48,7 @@ class Desk:
 
     def read(self) -> dict[str, Note]:
         """All notes, by the digest of the sentence."""
-        if not self.book.path.exists():
-            return {}
-        with contextlib.closing(sqlite3.connect(self.book.path, timeout=5.0)) as base:
-            try:
-                rows = base.execute(f"SELECT {_FIELDS} FROM notes").fetchall()
-            except sqlite3.OperationalError:  # a history of an earlier version, which nothing was written to yet
-                return {}
+        rows = self.book.look(lambda base: base.execute(f"SELECT {_FIELDS} FROM notes").fetchall()) or []
         return {row[0]: Note(row[0], bool(row[1]), bool(row[2]), *row[3:]) for row in rows}
 
     def set(self, sentence: str, **fields: bool | str | float) -> Note:

@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from latentgram.data.files import read_lines, replacing
 from latentgram.errors import DataError
@@ -32,6 +32,8 @@ from latentgram.web.pieces import changed, name_of, pieces
 
 PATIENCE = 30.0
 """Seconds to wait for the lock."""
+
+Found = TypeVar("Found")
 
 _TABLES = (
     "CREATE TABLE accepted (id UNIQUE, agreement, fixes, words, digest, text, gap, size)",
@@ -148,11 +150,20 @@ class History:
             return self._accepted(base), [Measured(*row) for row in measured]
 
     def accepted(self) -> list[Accepted]:
-        """What was accepted, by whichever server; without waiting for one that writes."""
+        """What was accepted, by whichever server."""
+        return self.look(self._accepted) or []
+
+    def look(self, read: Callable[[sqlite3.Connection], Found]) -> Found | None:
+        """Read something without waiting for one that writes, if there is a history."""
         if not self.path.exists():
-            return []
-        with contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as base:
-            return self._accepted(base)
+            return None
+        with (
+            contextlib.suppress(sqlite3.OperationalError),
+            contextlib.closing(sqlite3.connect(self.path, timeout=PATIENCE)) as base,
+        ):
+            return read(base)
+        with self.locked() as base:  # the tables of a new history, or of an earlier version, are in the making
+            return read(base)
 
     def _accepted(self, base: sqlite3.Connection) -> list[Accepted]:
         rows = base.execute(f"SELECT {_COLUMNS} FROM accepted WHERE place != 'gone' ORDER BY rowid")

@@ -4,10 +4,14 @@ import { ask } from "./api.js";
 import { openTree } from "./asking.js";
 import { progressText } from "./queue.js";
 import { html } from "./svg.js";
-import { annotator, at, newId, say } from "./work.js";
+import { annotator, at, newId, say, singly } from "./work.js";
+
+let turn = 0;
 
 export async function showPeople() {
+  const mine = ++turn;
   const { people, pairs, disputes, progress, unassigned } = await ask("GET", "/api/people");
+  if (mine !== turn) return;
   const parts = [html("h2", {}, "Annotators")];
   if (progress.total) parts.push(html("p", { class: "progress-line" }, progressText(progress), html("span", { class: "soft" }, ` · ${unassigned.toLocaleString("en")} given to nobody yet`)));
   if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet, and nothing was given out: in Queue, “Give to …” says who is to do a sentence."));
@@ -35,7 +39,7 @@ function table(head, rows) {
 function dispute({ sentence, words, trees }) {
   const rivals = trees.map((tree) => html("div", {}, html("h3", {}, nameOf(tree.annotator), tree.place === "file" ? html("span", { class: "soft" }, " · in the treebank") : null),
     html("pre", { tabindex: 0, "aria-label": `The tree of ${nameOf(tree.annotator)}` }, ...marked(tree.tree, trees.filter((other) => other !== tree).map((other) => other.tree))),
-    html("div", { class: "buttons" }, html("button", { onclick: () => settle(sentence, tree.id) }, "This one stays"),
+    html("div", { class: "buttons" }, html("button", { onclick: singly(() => settle(sentence, tree.id)) }, "This one stays"),
       tree.place === "file" ? html("button", { title: "Open it, and correct it", onclick: () => openTree(words, tree.tree, { number: 0, text: tree.tree, from: "people" }) }, "Correct it …") : null)));
   return html("details", { class: "dispute" }, html("summary", {}, words.join(" ")), html("div", { class: "pair" }, ...rivals));
 }

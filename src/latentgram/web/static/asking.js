@@ -15,12 +15,15 @@ import { choose } from "./tabs.js";
 import { at, keep, say, setAnnotating, state, tell, view } from "./work.js";
 
 const LONG = 80;
+let turn = 0;
 
 /** Have a text cut into sentences, and begin with the first. */
 export async function parseText(text) {
   if (!text.trim()) return;
+  const mine = ++turn;
   try {
     const { sentences } = await ask("POST", "/api/sentences", { text, tokenised: at("tokenised").checked });
+    if (mine !== turn) return; // Something else is wanted now.
     state.pasted = sentences.length > 1 ? { sentences, at: 0, done: [] } : null;
     await open(sentences[0]);
   } catch (error) {
@@ -51,6 +54,7 @@ export function openTree(words, base, reopened) {
 
 /** Begin with a new sentence. */
 async function open(question, more = {}, answer = null) {
+  turn += 1;
   // The tree of another sentence must not be taken for that of this one.
   at("result").inert = true;
   say(null);
@@ -70,9 +74,8 @@ async function open(question, more = {}, answer = null) {
   Object.assign(view, { focused: null, selected: null });
   select(null);
   const there = await refresh(null, draft ? null : answer);
-  if (draft) say("Your corrections are here again, as you left them.", true);
-  else if (there) state.proposed = state.parse.trees[0].plain;
-  keep();
+  if (state.question !== question) return;
+  if (there && draft) say("Your corrections are here again, as you left them.", true);
   prepare();
   const holder = await hold();
   if (holder && state.question === question) say(`${sentence(holder)} Who accepts it second is asked which tree stays.`);
@@ -89,6 +92,7 @@ export async function refresh(fix = null, ready = null) {
   if (!state.question) return false;
   view.controller?.abort();
   const mine = (view.controller = new AbortController());
+  view.lost = false;
   wait(true);
   const slow = setTimeout(() => {
     at("cancel").hidden = false;
@@ -101,16 +105,20 @@ export async function refresh(fix = null, ready = null) {
     if (view.controller === mine) say(null);
     const before = state.parse && { tree: state.parse.trees[state.tree], words: state.parse.words };
     Object.assign(state, { parse: answer, tree: 0, unmet: answer.unmet });
+    if (!state.fixes.canUndo) state.proposed ??= answer.trees[0].plain;
+    keep();
     const isUnmet = answer.unmet.some(({ number }) => number === state.fixes.list.length - 1);
     if (!fix || !isUnmet) state.changes = fix ? changesBy(fix, before, answer) : null;
     wait(false);
     show();
+    if (answer.unmet.length && at("editor").hidden) say(`A correction is not met: ${answer.unmet[0].reason}`);
     rescueFocus();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
     return true;
   } catch (error) {
     if (view.controller === mine && !state.parse) at("result").hidden = true;
     if (error.name === "AbortError") return false;
+    view.lost = error.status === 0;
     say(error.message);
     showFixes();
     return false;
@@ -150,8 +158,8 @@ export async function correct(fix) {
   const said = { ...fix, said: describe(fix, state.parse.words) };
   const replaced = state.fixes.against(said);
   state.fixes = state.pinned && state.fixes.base === null ? state.fixes.addTo(state.parse.trees[state.tree].plain, said) : state.fixes.add(said);
-  await corrected(fix, said.said);
-  if (replaced.length && !state.unmet.length) say(`This replaces: ${replaced.map((old) => old.said).join("; ")}.`, true);
+  const isDone = await corrected(fix, said.said);
+  if (isDone && replaced.length && !state.unmet.length) say(`This replaces: ${replaced.map((old) => old.said).join("; ")}.`, true);
 }
 
 /** The correction alone that changed the rest: everything else as it was before it. */
@@ -189,5 +197,7 @@ async function corrected(fix, text) {
   state.chosen = null;
   state.accepted = false;
   keep();
-  if (await refresh(fix)) tell(state.unmet.length ? `Not met: ${state.unmet[0].reason}` : text);
+  const isDone = await refresh(fix);
+  if (isDone) tell(state.unmet.length ? `Not met: ${state.unmet[0].reason}` : text);
+  return isDone;
 }

@@ -20,13 +20,23 @@ export function keepDraft() {
   if (!question || accepted) return;
   const name = nameOf(question, reopened), others = drafts().filter((each) => each.name !== name);
   const said = fixes.canUndo || edited !== null ? [{ name, fixes, proposed, edited }] : [];
-  if (said.length || others.length) localStorage.setItem("drafts", JSON.stringify([...others, ...said].slice(-MOST)));
+  if (said.length || others.length) store([...others, ...said].slice(-MOST));
 }
 
-/** The sentence at hand is in the treebank. */
-export function dropDraft() {
-  const name = nameOf(state.question, state.reopened);
-  localStorage.setItem("drafts", JSON.stringify(drafts().filter((each) => each.name !== name)));
+/** Where the browser has no more room the oldest go. */
+function store(kept) {
+  try {
+    localStorage.setItem("drafts", JSON.stringify(kept));
+  } catch (error) {
+    if (error.name !== "QuotaExceededError") throw error;
+    if (kept.length) store(kept.slice(1));
+  }
+}
+
+/** A sentence is in the treebank. */
+export function dropDraft({ question, reopened }) {
+  const name = nameOf(question, reopened);
+  store(drafts().filter((each) => each.name !== name));
 }
 
 /** What was said of a sentence before, or null. */

@@ -4,6 +4,7 @@ import { alternatives, headName } from "./alternatives.js";
 import { quote } from "./fixes.js";
 import { guidelineOf } from "./guidelines.js";
 import { showPast } from "./past.js";
+import { unmetCorrections } from "./showing.js";
 import { colour, html, percent } from "./svg.js";
 import { at, state, view } from "./work.js";
 
@@ -23,7 +24,7 @@ export function select(thing) {
   const { parse } = state, tree = parse.trees[state.tree];
   choices = [];
   const groups = alternatives(parse, tree, thing);
-  panel.replaceChildren(...title(parse, tree, thing), ...buttons(parse, tree, thing), ...groups.flatMap(group), ...fields(parse, tree, thing), ...guidelineOf(labelOf(tree, thing)));
+  panel.replaceChildren(...title(parse, tree, thing), ...unmetCorrections(), ...buttons(parse, tree, thing), ...groups.flatMap(group), ...fields(parse, tree, thing), ...guidelineOf(labelOf(tree, thing)));
   // On a narrow screen the panel stands at the lower edge: the tree goes up, out of its way.
   const over = at("drawing").getBoundingClientRect().bottom - panel.getBoundingClientRect().top;
   if (over > 0 && getComputedStyle(panel).position === "fixed") scrollBy(0, over);

@@ -1,7 +1,7 @@
 // How learning goes, what was accepted, and what the server says of itself.
 
 import { Problem, ask } from "./api.js";
-import { sendAccepted } from "./accepting.js";
+import { sendLetters } from "./accepting.js";
 import { refresh } from "./asking.js";
 import { agreementChart, heldoutChart } from "./chart.js";
 import { setGuidelines } from "./guidelines.js";
@@ -18,10 +18,15 @@ export async function follow() {
   const mine = ++turn;
   let pause = 4000;
   try {
+    const status = await ask("GET", "/api/status");
+    // A server that was started anew does not know what was added to its queue here.
+    if (view.status && view.status.instance !== status.instance) await sendAgain();
+    if (mine !== turn) return; // A later look tells more.
     const before = view.status;
-    view.status = await ask("GET", "/api/status");
-    if (before && before.instance !== view.status.instance) await returned();
+    view.status = status;
     showStatus();
+    sendLetters();
+    if (view.lost) refresh();
     // The tree on the screen stays: nobody accepts another one than he has looked at.
     if (before && view.status.version !== before.version && before.refit.state === "running" && view.status.refit.state !== "running") tell("The model was retrained.");
     if (view.status.refit.state === "running" || view.status.warming) pause = 400;
@@ -31,13 +36,6 @@ export async function follow() {
     pause = 1500;
   }
   if (mine === turn) follower = setTimeout(follow, pause);
-}
-
-/** The server was started anew: give it what it does not know any more. */
-async function returned() {
-  await sendAgain();
-  if (state.accepted && state.ticket) await sendAccepted(state.ticket.tree);
-  else if (view.waiting) await refresh();
 }
 
 function showStatus() {

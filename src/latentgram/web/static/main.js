@@ -30,9 +30,7 @@ async function restore() {
     setAnnotating(state.queue !== null || Boolean(state.reopened));
     field.value = written(kept.question);
     showPasted();
-    if (!(await refresh())) return;
-    if (!state.fixes.canUndo) state.proposed ??= state.parse.trees[0].plain;
-    prepare();
+    if (await refresh()) prepare();
   } else field.focus();
 }
 
@@ -92,7 +90,14 @@ function start() {
   setTheme(localStorage.getItem("theme"));
   const tabs = [...document.querySelectorAll("[role=tab]")];
   tabs.forEach((tab, number) => {
-    tab.addEventListener("click", () => choose(tab.id.slice(4)));
+    tab.addEventListener("click", () => {
+      // Who annotates has the input folded away; the tab of this view opens it.
+      if (tab.id === "tab-parse" && !at("view-parse").hidden) {
+        setAnnotating(false);
+        field.focus();
+      }
+      choose(tab.id.slice(4));
+    });
     tab.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;

@@ -5,7 +5,7 @@ import { bars } from "./chart.js";
 import { html, percent } from "./svg.js";
 
 const head = document.getElementById("model-head"), list = document.getElementById("symbols"), stage = document.getElementById("symbol");
-let symbols = [], current = null, direction = "left", clusters = 6, version = -1;
+let symbols = [], current = null, direction = "left", clusters = 6, version = -1, turn = 0;
 
 export function startModel() {
   document.getElementById("symbol-filter").addEventListener("input", (event) => fill(event.target.value));
@@ -43,11 +43,12 @@ async function choose(name) {
   current = name;
   for (const option of list.children) option.setAttribute("aria-selected", String(option.dataset.name === name));
   list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
-  const query = new URLSearchParams({ name, direction, clusters });
+  const query = new URLSearchParams({ name, direction, clusters }), mine = ++turn;
   try {
-    draw(await ask("GET", `/api/model/symbol?${query}`));
+    const found = await ask("GET", `/api/model/symbol?${query}`);
+    if (mine === turn) draw(found);
   } catch (error) {
-    stage.replaceChildren(html("h2", {}, name), html("p", { class: "soft" }, error.message));
+    if (mine === turn) stage.replaceChildren(html("h2", {}, name), html("p", { class: "soft" }, error.message));
   }
 }
 

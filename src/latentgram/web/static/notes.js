@@ -7,11 +7,13 @@ import { nextPasted } from "./pasted.js";
 import { showNote } from "./showing.js";
 import { at, keep, say, state, tell } from "./work.js";
 
+let turn = 0;
+
 async function note(fields) {
-  const { question } = state;
+  const { question } = state, mine = ++turn;
   try {
     const told = await ask("POST", "/api/note", { words: question.words, ...fields });
-    if (state.question !== question) return true;
+    if (state.question !== question || mine !== turn) return true;
     state.note = told;
     showNote();
     keep();
@@ -31,8 +33,8 @@ export async function skip() {
     return number === null ? undefined : openPasted(number);
   }
   if (state.queue === null) return;
-  const skipped = state.queue;
-  if (await note({ skipped: true })) await goToNext([skipped]);
+  const { question, queue } = state;
+  if ((await note({ skipped: true })) && state.question === question) await goToNext([queue]);
 }
 
 export async function flag() {

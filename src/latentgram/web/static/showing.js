@@ -133,12 +133,18 @@ export function showFixes() {
   at("changed").replaceChildren(...(changes?.texts ?? []).slice(0, 12).map((text) => html("li", {}, text)));
 }
 
-function correction(fix, number, unmet) {
+/** The corrections that are not met, where they were made: at the panel. */
+export function unmetCorrections() {
+  const rows = state.unmet.map((unmet) => correction(state.fixes.list[unmet.number], unmet.number, unmet, undefined));
+  return rows.length ? [html("ul", { class: "fixes" }, ...rows)] : [];
+}
+
+function correction(fix, number, unmet, role = "alert") {
   const back = html("button", { class: "icon", "aria-label": `take back: ${fix.said}`, title: "Take back", onclick: () => takeBack(number) }, "×");
   const text = html("span", {}, fix.said, fix.by_hand ? html("small", { class: "soft" }, " by hand") : null);
   if (!unmet) return html("li", {}, text, back);
   const add = unmet.by_hand ? html("button", { "data-act": "by-hand", onclick: () => byHand(number) }, /add it\?$/.test(unmet.reason) ? "Add it" : "Make it by hand") : null;
-  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role: "alert" }, unmet.reason), add), back);
+  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role }, unmet.reason), add), back);
 }
 
 /** What is typed as text is kept until it is accepted or dropped. */
@@ -155,7 +161,7 @@ export function showNote() {
   const { flag, comment } = state.note;
   at("flag").setAttribute("aria-pressed", String(Boolean(flag)));
   at("comment").setAttribute("aria-pressed", String(Boolean(comment)));
-  at("comment-text").value = comment ?? "";
+  if (at("comment-box").hidden) at("comment-text").value = comment ?? ""; // What is being written stays.
   at("skip").disabled = state.queue === null && !state.pasted;
 }
 

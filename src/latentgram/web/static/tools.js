@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { follow } from "./learning.js";
-import { draw } from "./showing.js";
+import { draw, showFixes } from "./showing.js";
 import { annotator, at, keep, newId, say, state, tell, view } from "./work.js";
 
 /** Corrections change nothing but what they say, or the parser completes the rest. */
@@ -24,6 +24,10 @@ export function toggleOutline() {
 export async function undoAccept() {
   try {
     const { detail } = await ask("POST", "/api/undo", { id: newId(), annotator: annotator() });
+    // If it was this one, it may be accepted again.
+    Object.assign(state, { accepted: false, ticket: null });
+    if (state.parse) showFixes();
+    keep();
     say(detail, true);
     follow();
   } catch (error) {

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { openTree } from "./asking.js";
 import { offer } from "./download.js";
 import { html } from "./svg.js";
-import { annotator, at, newId, say } from "./work.js";
+import { annotator, at, newId, say, singly } from "./work.js";
 
 const PAGE = 30;
 let shown = PAGE, answer = null, turn = 0;
@@ -51,7 +51,7 @@ export async function showTreebank() {
 function line(item) {
   const open = html("button", { "data-number": item.number, onclick: () => openTree(item.words, item.text.trimEnd() + (item.text.startsWith("(") ? "\n" : "\n\n"), { number: item.number, text: item.text }) },
     html("span", { class: "n" }, item.doubt === null ? `${item.number + 1}` : item.doubt.toFixed(2)), html("span", { dir: "auto" }, ...highlighted(item), " ", html("span", { class: "marks" }, about(item))));
-  return html("li", {}, open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: () => act("POST", "/api/trees/delete", { id: newId(), number: item.number, old: item.text, annotator: annotator() }) }, "Delete"));
+  return html("li", {}, open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: singly(() => act("POST", "/api/trees/delete", { id: newId(), number: item.number, old: item.text, annotator: annotator() })) }, "Delete"));
 }
 
 /** The words, with those marked that a search found. */
@@ -79,8 +79,8 @@ async function showHistory() {
   const changes = await ask("GET", "/api/changes?limit=50");
   const rows = changes.map((change) => html("li", {},
     html("span", {}, html("b", {}, change.action), ` · ${change.annotator || "nobody in particular"} · ${new Date(1000 * change.time).toLocaleString()} · `, html("span", { class: "soft" }, brief(change.new || change.old))),
-    html("button", { class: "small", onclick: () => act("POST", "/api/undo", { id: newId(), change: change.id, annotator: annotator() }) }, "Undo")));
-  const last = html("button", { class: "small", onclick: () => act("POST", "/api/undo", { id: newId(), annotator: annotator() }) }, "Take the last acceptance back");
+    html("button", { class: "small", onclick: singly(() => act("POST", "/api/undo", { id: newId(), change: change.id, annotator: annotator() })) }, "Undo")));
+  const last = html("button", { class: "small", onclick: singly(() => act("POST", "/api/undo", { id: newId(), annotator: annotator() })) }, "Take the last acceptance back");
   at("history").replaceChildren(html("li", {}, last), ...rows);
 }
 

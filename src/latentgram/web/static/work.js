@@ -8,15 +8,20 @@ export const at = (id) => document.getElementById(id);
 /** What is worked on; all but the parse is kept for this tab, so that neither reload nor restart loses it. */
 export const state = {
   question: null, parse: null, proposed: null, fixes: new Fixes(), unmet: [], tree: 0, collapsed: new Set(), zoom: 0, chosen: null,
-  queue: null, instance: null, pasted: null, accepted: false, ticket: null, pinned: false, reopened: null, note: {}, second: false, changes: null, edited: null,
+  queue: null, instance: null, pasted: null, accepted: false, ticket: null, letters: [], pinned: false, reopened: null, note: {}, second: false, changes: null, edited: null,
 };
 
-/** What is on the screen: the drawing, what is selected, the request under way, and what the server last told. */
-export const view = { picture: null, focused: null, selected: null, controller: null, status: null, waiting: false, outline: false };
+/** What is on the screen: the drawing, what is selected, the request under way or lost, and what the server last told. */
+export const view = { picture: null, focused: null, selected: null, controller: null, lost: false, status: null, waiting: false, outline: false };
 
 /** A name for something that is to be done once, however often it is sent. */
 export function newId() {
   return crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`;
+}
+
+/** What a click does, but not the second of a double click: another thing may be under the pointer by then. */
+export function singly(work) {
+  return (event) => event.detail < 2 && work();
 }
 
 /** This tab: what it has taken from the queue nobody else is given. */
@@ -46,7 +51,7 @@ export function tell(text) {
 }
 
 export function keep() {
-  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second, edited } = state;
-  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, pinned, reopened, note, second, edited }));
+  const { question, fixes, proposed, queue, instance, pasted, accepted, ticket, letters, pinned, reopened, note, second, edited } = state;
+  sessionStorage.setItem("work", JSON.stringify({ question, fixes, proposed, queue, instance, pasted, accepted, ticket, letters, pinned, reopened, note, second, edited }));
   keepDraft();
 }
