@@ -41,8 +41,6 @@ LONG = 100
 """Sentences of more words are parsed part by part, so that work on them can be stopped."""
 _CELLS = 4096
 """Cells of a part."""
-_SHORT = 2**15
-"""So many pairs of children can be numbered in two bytes."""
 
 
 class Attempt(NamedTuple):
@@ -90,7 +88,7 @@ class Cutter:
             probability[own] -= left[first[own], parent[own]] * right[second[own], parent[own]]
         bounds = projection.boundaries
         return CutRules(
-            index.pair_of.ravel().astype(np.int16 if len(index.right) < _SHORT else np.int32),
+            index.pair_of.ravel(),
             index.pair_begin,
             index.parent,
             probability.astype(self.precision),
