@@ -23,7 +23,7 @@ from latentgram.kinds.protocols import Distribution
 from latentgram.kinds.registry import kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.latent_tree.model import LatentTree
-from latentgram.sequences.mass import string_mass
+from latentgram.sequences.mass import ngram_mass, string_mass, tagged_mass
 from latentgram.shag.categories import categories
 from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels.inside_outside import log_partition
@@ -36,7 +36,9 @@ SUMMED = [case for case in CASES if kinds()[case.model].mass]
 
 @cache
 def with_few_words(case: Case) -> Distribution:
-    """The model of a case, or one like it that tells few words apart."""
+    """The model of a case, or one like it that tells few words apart, or knows unknown ones as a class."""
+    if case.model == "HMM":
+        return lg.fit(lg.HMM, case.data, by=dataclasses.replace(case.by, unknown="class"))
     if case.model not in ("LexicalSHAG", "ProductSHAG"):
         return fitted(case)
     lexical = lg.fit(lg.LexicalSHAG, case.data, by=lg.Counting(rare=60))
@@ -255,27 +257,56 @@ def test_words_of_a_hidden_markov_model_sum_to_one(learner: str, unknown: str) -
         assert known + following["<unk>"] * hmm.is_distribution == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize(
+    "by",
+    [
+        *(lg.Counting(smoothing="none", reading=reading) for reading in ("exclusive", "epsilon", "failure")),
+        lg.Counting(smoothing="witten-bell"),
+        lg.Counting(smoothing="kneser-ney"),
+    ],
+    ids=str,
+)
+def test_the_sum_over_sentences_of_an_ngram_model_is_that_of_all_of_them(by: lg.Counting, order: int) -> None:
+    """Of all sentences of up to three words, one by one."""
+    text = lg.Text.of(["a b", "a c a", "b a b", "c", "a b b", "c a", "a b a c"])
+    model = lg.fit(lg.BackoffNGram, lg.NGramCounts.of(text, order=order), by=by)
+    assert model.is_distribution
+    words = [word for word in model.words if word != "</s>"]
+    expected = [
+        sum(np.exp(model.logprob(string)) for string in itertools.product(words, repeat=count))
+        for count in (1, 2, 3)
+    ]
+    np.testing.assert_allclose(ngram_mass(model, 3), expected, rtol=1e-9)
+    assert 0.7 < ngram_mass(model, 100).sum() <= 1 + 1e-9
+    louder = dataclasses.replace(model, arc_prob=model.arc_prob * 1.01)
+    assert not louder.is_distribution
+
+
+@pytest.mark.parametrize("unknown", ["class", "rarest"])
+@pytest.mark.parametrize("order", [2, 3])
+def test_the_sum_over_sentences_of_a_hidden_markov_model_is_that_of_all_of_them(order: int, unknown: str) -> None:
+    """Of all sentences of up to three words, one of them never seen, one by one."""
+    tagged = [[("a", "A"), ("b", "B")], [("a", "A"), ("a", "B"), ("c", "C")], [("b", "A")]]
+    hmm = lg.fit(lg.HMM, tagged, by=lg.Counting(unknown=unknown, order=order))
+    expected = [
+        sum(
+            np.exp(hmm.logprob(string))
+            for string in itertools.product(("a", "b", "c", "never-seen"), repeat=count)
+        )
+        for count in (1, 2, 3)
+    ]
+    np.testing.assert_allclose(tagged_mass(hmm, 3), expected, rtol=1e-9)
+    assert (tagged_mass(hmm, 100).sum() <= 1 + 1e-9) == hmm.is_distribution == (unknown == "class")
+
+
 def test_words_of_an_ngram_model_sum_to_one_after_any_history() -> None:
-    """Of one with exact failure arcs word by word; of one that was read as exclusive by all sentences together."""
     case = Case("BackoffNGram", "Counting")
     smooth = lg.fit(lg.BackoffNGram, case.data, by=lg.Counting(smoothing="witten-bell"))
     words = [word for word in smooth.words if word != "</s>"]
     for history in (["<s>"], ["the"], ["<s>", words[5]], words[7:9], ["never-seen", "words"]):
         following = np.exp(smooth.query([[*history, word] for word in (*words, "</s>")]))
         assert following.sum() == pytest.approx(1.0, abs=1e-9)
-    model = fitted(case)
-    assert model.reading == "exclusive"
-    ends, total = model.arc_word == model.words.index("</s>"), 0.0
-    state = np.eye(model.states)[model.initial]
-    for _ in range(100):
-        visited, left = state.copy(), state
-        while left.any():
-            left = np.bincount(model.backoff[1:], (left * model.failure)[1:], minlength=model.states)
-            visited += left
-        taken = visited[model.source] * model.arc_prob
-        total += taken[ends].sum()
-        state = np.bincount(model.arc_target[~ends], taken[~ends], minlength=model.states)
-    assert 0.9 < total <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("valency", [0, 3])
@@ -324,6 +355,8 @@ def test_the_bound_rises_from_round_to_round(case: Case) -> None:
         (Case("LexicalSHAG", "Counting"), ""),
         (Case("ProductSHAG", "EM"), "not a distribution: sums over trees take the square of the kinds of words"),
         (Case("TopDown", "Gradient"), ""),
+        (Case("HMM", "EM"), "not a distribution: all sentences of up to 40 words together have"),
+        (Case("BackoffNGram", "Counting"), ""),
         (Case("LatentTree", "EM"), ""),
         (Case("LatentTree", "Spectral"), "not a distribution"),
     ],

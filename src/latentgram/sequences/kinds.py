@@ -31,6 +31,7 @@ KINDS = [
         instead={learner: _NO_TAGS + learner for learner in ("Spectral", "Clustering")},
         tagger=True,
         scores="sentences",
+        mass="latentgram.sequences.mass:tagged_mass",
     ),
     Kind(
         "latentgram.sequences.automaton:OperatorAutomaton",
@@ -60,6 +61,7 @@ KINDS = [
         use="'latentgram score' and 'latentgram ngram query' give log-probabilities of text",
         scores="sentences",
         parts=("latentgram.sequences.compact:CompactNGram",),
+        mass="latentgram.sequences.mass:ngram_mass",
     ),
     Kind("latentgram.sequences.ngram_tagger:NGramTagger", TEXT, use=_TAGS, tagger=True),
 ]

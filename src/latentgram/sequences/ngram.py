@@ -123,6 +123,16 @@ class BackoffNGram(Summarised):
         return len(self.arc_word)
 
     @property
+    def is_distribution(self) -> bool:
+        """Whether what may follow each history, failures among it, sums to at most one; read ones need not."""
+        total = np.bincount(self.source, self.arc_prob, self.states)
+        spared = np.ones(self.states)
+        if self.reading == "failure":
+            lower = self.arc_lower >= 0
+            spared -= np.bincount(self.source[lower], self.arc_prob[self.arc_lower[lower]], self.states)
+        return bool(((total + self.failure * spared)[1:] <= 1.0 + 1e-12).all() and total[EMPTY] <= 1.0 + 1e-12)
+
+    @property
     def digest(self) -> str:
         """The fingerprint of the text it was counted from."""
         return self.provenance.data_digest

@@ -265,7 +265,7 @@ class Tagger(Summarised):
         best, posterior = tag_sentences(
             first, start, tag, score, self.reach, self._steps, self._exponentials, decoder == "posterior"
         )
-        return start, tag, best, posterior
+        return start, tag, best, np.minimum(posterior, 1.0)
 
     def _scored(self, sentences: Sequence[Sentence], known: Known) -> tuple[Ints, Ints, Tags, Floats]:
         """Where sentences begin, where the candidates of their tokens begin, these, and their scores."""
