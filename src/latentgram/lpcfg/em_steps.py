@@ -56,10 +56,17 @@ class StateCounts:
 
     def __iadd__(self, other: StateCounts) -> StateCounts:
         """The sum, in the room of the first: counts of large grammars take hundreds of megabytes."""
-        pairs = ((self.rule, other.rule), (self.entry, other.entry), (self.root, other.root))
-        # What has travelled may be read only.
-        sums = (np.add(own, more, out=own if own.flags.writeable else None) for own, more in pairs)
-        return StateCounts(*sums, self.loglik + other.loglik)
+
+        def added(own: Floats, more: Floats) -> Floats:
+            # What has travelled may be read only.
+            return np.asarray(np.add(own, more, out=own if own.flags.writeable else None), np.float64)
+
+        return StateCounts(
+            added(self.rule, other.rule),
+            added(self.entry, other.entry),
+            added(self.root, other.root),
+            self.loglik + other.loglik,
+        )
 
 
 @dataclass(frozen=True, eq=False)
