@@ -190,31 +190,37 @@ def arc_buckets(codes, last, head, modifier, shift, buckets):
 
     Those of the templates come first, then those of features of both words and of the tags between them.
     """
-    between, used = np.empty(len(last), np.int64), 0
+    count = _own_buckets(codes, head, modifier, shift, buckets)
     low, high = min(head, modifier), max(head, modifier)
-    for k in range(low + 1, high):
-        if last[k] <= low:
-            between[used] = k
-            used += 1
-    return _arc_buckets(codes, between, used, head, modifier, shift, buckets)
+    for place in range(low + 1, high):
+        if last[place] <= low:
+            count = _between_buckets(codes.role, place, head, modifier, shift, buckets, count)
+    return count
 
 
 @njit()
-def _arc_buckets(codes, between, used, head, modifier, shift, buckets):
-    """The same, given one place of every tag between them."""
+def _own_buckets(codes, head, modifier, shift, buckets):
+    """Write the buckets of an arc but those of the tags between its words; how many there are."""
     role, of_head, of_modifier = codes
     count = of_head.shape[1]
     for template in range(count):
         buckets[template] = (of_head[head, template] + of_modifier[modifier, template]) >> shift
+    if count > _TEMPLATES:
+        coarse = role[_HEAD_COARSE, head] + role[_COARSE, modifier]
+        count = _feature_buckets(role, head, modifier, coarse, shift, buckets, count)
+    return count
+
+
+@njit()
+def _between_buckets(role, place, head, modifier, shift, buckets, count):
+    """Write those of the tag at a place between them, if there is room; how many there are then."""
+    if count + 1 >= len(buckets):
+        return count
     both = role[_HEAD_TAG, head] + role[_TAG, modifier]
     coarse = role[_HEAD_COARSE, head] + role[_COARSE, modifier]
-    if count > _TEMPLATES:
-        count = _feature_buckets(role, head, modifier, coarse, shift, buckets, count)
-    for place in between[: min(used, (len(buckets) - count) // 2)]:
-        buckets[count] = (both + role[_BETWEEN, place]) >> shift
-        buckets[count + 1] = (coarse + role[_BETWEEN_COARSE, place]) >> shift
-        count += 2
-    return count
+    buckets[count] = (both + role[_BETWEEN, place]) >> shift
+    buckets[count + 1] = (coarse + role[_BETWEEN_COARSE, place]) >> shift
+    return count + 2
 
 
 @njit()
@@ -327,9 +333,14 @@ def score_arcs(symbols, weights, arc, root):
     for low in range(n_words):
         used = 0
         for high in range(low + 1, n_words + 1):
-            counts[1, high] = _arc_buckets(codes, between, used, low, high, shift, buckets[1, high])
-            if low > 0:
-                counts[0, high] = _arc_buckets(codes, between, used, high, low, shift, buckets[0, high])
+            for side, head, modifier in ((1, low, high), (0, high, low)):
+                if head == high and low == 0:
+                    continue
+                row = buckets[side, high]
+                count = _own_buckets(codes, head, modifier, shift, row)
+                for place in between[:used]:
+                    count = _between_buckets(codes.role, place, head, modifier, shift, row, count)
+                counts[side, high] = count
             if last[high] <= low:
                 between[used] = high
                 used += 1
