@@ -95,7 +95,10 @@ def test_an_odd_line_in_the_treebank_does_not_make_an_acceptance_fail(serve: Any
     status = served.get("/api/status")
     assert status["accepted"] == 11
     assert status["refit"]["state"] == "failed"
-    assert "never closed" in status["refit"]["reason"]
+    line = bank_of(served).read_text().count("\n", 0, bank_of(served).read_text().index("(S (NP \n")) + 1
+    place = f"the tree that begins here is never closed (bank.mrg, line {line})"
+    assert status["refit"]["reason"] == place
+    assert served.client.get("/api/trees").json()["detail"] == place
     assert status["refit"]["pending"] == 11
 
 

@@ -19,13 +19,13 @@ from fastapi.responses import JSONResponse, Response
 
 import latentgram
 from latentgram.data.treebank import DEPENDENCY
-from latentgram.errors import DataError, LatentgramError, SettingError, a_or_an
+from latentgram.errors import LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
 from latentgram.web import schemas
 from latentgram.web.analysis import answer, entropies
 from latentgram.web.bank import doubts_of
 from latentgram.web.editing.question import ParseRequest
-from latentgram.web.faults import told
+from latentgram.web.faults import in_words, told
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.history import Measured, Taken
@@ -117,7 +117,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(LatentgramError)
     async def wrong(request: Request, error: LatentgramError) -> JSONResponse:
-        return problem(422, error.message if isinstance(error, DataError) else str(error))
+        return problem(422, in_words(error))
 
 
 def _add_parsing(app: FastAPI, session: Session) -> None:

@@ -1,9 +1,24 @@
-"""What is wrong with a request, in words for people: the checker of requests speaks of schemas and patterns."""
+"""What is wrong with a request or a file, in words for people: the checker of requests speaks of schemas."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import TypedDict
+
+from latentgram.errors import DataError, LatentgramError
+
+
+def in_words(error: LatentgramError) -> str:
+    """What went wrong, and in which line of which file; where that is on the disk is nothing for the network.
+
+    >>> in_words(DataError("a bracket is never closed", path="/home/ana/my.mrg", line=3, column=7))
+    'a bracket is never closed (my.mrg, line 3)'
+    """
+    if not isinstance(error, DataError) or error.path is None:
+        return error.message if isinstance(error, DataError) else str(error)
+    line = "" if error.line is None else f", line {error.line}"
+    return f"{error.message} ({PurePath(error.path).name}{line})"
 
 
 class Fault(TypedDict):

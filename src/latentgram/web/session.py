@@ -38,6 +38,7 @@ from latentgram.web.bank import Bank
 from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
 from latentgram.web.editing.reading import cut, read_question
+from latentgram.web.faults import in_words
 from latentgram.web.guessing import TagGuesser
 from latentgram.web.guidelines import read_guidelines
 from latentgram.web.heldout import HeldOut
@@ -308,7 +309,7 @@ class Session:
             try:
                 self.start_refit()
             except LatentgramError as error:  # the trees are safe, whatever becomes of learning
-                self.refit.failure = str(error)
+                self.refit.failure = in_words(error)
 
     def _learn_tags(self, tree: DependencyTree) -> None:
         """Guess by the tags of this tree as well; counting begins at once, and nobody waits for it."""

@@ -46,6 +46,7 @@ function showStatus() {
   at("queue-count").textContent = view.status.queue;
   at("queue-count").title = progressText(view.status.progress);
   at("work-progress").textContent = state.queue === null ? "" : `${progressText(view.status.progress)}.`;
+  at("pattern").placeholder = `Words, or a pattern: ${view.status.kind === "dependency" ? "V -[obj]-> N" : "NP < PP"}`;
   setGuidelines(view.status.guidelines);
   showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
