@@ -294,7 +294,7 @@ def query(
 
     Text is read and answered as a stream. Automata of unsmoothed counts give no probability to what they have not
     counted; the number of impossible sentences is printed, and the perplexity of the others. To score new text,
-    estimate the model with --smoothing.
+    estimate the model with --smoothing. One process does the work: there is no --n-jobs.
     """
     from latentgram.cli.console import ensure_input, reading
     from latentgram.learn.reading import read_automaton

@@ -41,7 +41,10 @@ def smith2012(
     iterations: Annotated[int, typer.Option(min=1, help="Rounds of each learner.")] = 20,
     test: Test = False,
 ) -> None:
-    """Smith and Eisner 2012: EM against n-gram EM: accuracy, likelihood, processor time, seconds per round."""
+    """Smith and Eisner 2012: EM against n-gram EM: accuracy, likelihood, processor time, seconds per round.
+
+    The learners run one after the other in one process, since their times are compared.
+    """
     from latentgram.reproduce.smith2012 import reproduce
 
     multiples = _numbers("--sizes", sizes)
@@ -126,6 +129,7 @@ def dhillon2012(
         ),
     ] = False,
     test: Test = False,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
     from latentgram.learn.reading import read_vectors
@@ -136,7 +140,7 @@ def dhillon2012(
         raise SettingError("--tags is a number of parts from 2 on, or 0 for gold tags; got 1")
     folders = [data / "dependency" / name for name in treebanks.split(",")]
     setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors), printed)
-    _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown))
+    _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown, n_jobs=n_jobs))
 
 
 def _run(output: Path, work: Callable[[Progress], Results]) -> None:

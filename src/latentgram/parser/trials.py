@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.dependencies import DependencyTree
@@ -28,11 +28,16 @@ from latentgram.kinds.protocols import Model, Scorer
 from latentgram.kinds.registry import kind_of, kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
+from latentgram.lpcfg.parse.cutting import LONG
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
 from latentgram.store import load, save
+
+if TYPE_CHECKING:
+    from latentgram.sequences.hmm import HMM
+    from latentgram.tagger.model import Tagger
 
 SIZE, SEED, FEW = 80, 5, 3
 STATES = 6
@@ -115,7 +120,9 @@ def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:
     by, file = small_learner(kind, learner, states=STATES), folder / "model.lg"
     if not kind.parser or not isinstance(data, Treebank):
         save(fit(kind.model_class(), data, by=by), file, "compact")
-        _rate(kind, load(file))
+        model = load(file)
+        _rate(kind, model)
+        _tag(kind, model)
         return
     save(fit_parser(kind.model_class(), data, by=by, tagger=Gradient(passes=1)), file, "compact")
     _use(load(file, Parser), data)
@@ -138,12 +145,23 @@ def _rate(kind: Kind, model: Model) -> None:
         cast("Scorer[object]", model).logprob(tree if kind.scores == "trees" else tree.sentence.words)
 
 
+def _tag(kind: Kind, model: Model) -> None:
+    """Tags of words, where the model gives them."""
+    if kind.tagger:
+        tagger, sentence = cast("HMM | Tagger", model), demo_dependencies(SIZE, seed=SEED)[0].sentence
+        list(tagger.tag_all([sentence]))
+        tagger.nbest(sentence, FEW)
+        tagger.sample_tags(sentence, FEW)
+
+
 def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> None:
     """All that is usually asked of a parser."""
     few, kind = trees[:FEW], kind_of(parser.model)
     for gold_tags in (True, False):
         parser.evaluate(few, gold_tags=gold_tags)
     sentence = parser.question(few[0], gold_tags=False)
+    list(parser.sentences_of(" ".join(sentence.words)))
+    parser.parse(sentence.words * (LONG // len(sentence.words) + 1))
     parser.score(few[0])
     parser.marginals(sentence)
     whole = [dataclasses.replace(parser, pruning=Pruning.none())] if kind.prunes else []

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,8 @@ from latentgram.evaluate.compare import Comparison, attachment_uas, paired_boots
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import Spectral
 from latentgram.kinds.word_space import ClusterSpace
-from latentgram.progress import Progress
+from latentgram.parallel import engine_for
+from latentgram.progress import Progress, Silent
 from latentgram.reproduce.experiment import Results, read_dependencies, read_part, table, timed
 from latentgram.tagger.learning import jackknifed, learn_tagger
 from latentgram.tagger.model import Tagger
@@ -158,11 +160,22 @@ class Setup:
 
 
 def reproduce(
-    folders: Sequence[Path], orders: Sequence[int], setup: Setup, test: bool, progress: Progress
+    folders: Sequence[Path],
+    orders: Sequence[int],
+    setup: Setup,
+    test: bool,
+    progress: Progress,
+    *,
+    n_jobs: int = 1,
 ) -> Results:
-    """Run everything."""
+    """Run everything; workers share the treebanks and orders."""
     parts = ("dev", "test") if test else ("dev",)
-    runs = [run(folder, order, setup, parts, progress) for folder in folders for order in orders]
+    pairs = list(product(folders, orders))
+    inner = progress if n_jobs == 1 else Silent()
+    runs = []
+    for each in engine_for(n_jobs).map(lambda pair: run(*pair, setup, parts, inner), pairs):
+        runs.append(each)
+        progress.step("treebanks and orders", len(runs), len(pairs))
     figures: dict[str, object] = {
         "setup": {name: getattr(setup, name) for name in ("count", "folds", "best", "tags", "printed")},
         "paper": {str(order): printed for order, printed in PAPER.items()},
