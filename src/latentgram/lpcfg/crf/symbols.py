@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import groupby
 
 import numpy as np
 
@@ -24,13 +25,31 @@ ENDING = 3
 """Characters of an ending."""
 
 
+_CACHED = 1 << 16
+"""Digests kept: endings, beginnings and forms come again and again, and new words need only a few new ones."""
+
+
+@lru_cache(_CACHED)
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
 def code_of(text: str) -> int:
     """The code of a string.
 
     >>> code_of("NP") == code_of("NP") != code_of("VP")
     True
     """
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(text), "little")
+
+
+_KINDS = {"Lu": "A", "Lt": "A", "Ll": "a", "Nd": "0"}
+
+
+@lru_cache(_CACHED)
+def _kind_of(character: str) -> str:
+    category = unicodedata.category(character)
+    return _KINDS.get(category, "o" if category[0] in "LM" else character)
 
 
 def form_of(word: str) -> str:
@@ -39,15 +58,7 @@ def form_of(word: str) -> str:
     >>> form_of("McDonald's"), form_of("1,234.5"), form_of("語")
     ("AaAa'a", '0,0.0', 'o')
     """
-    kinds: list[str] = []
-    for character in word:
-        category = unicodedata.category(character)
-        kind = {"Lu": "A", "Lt": "A", "Ll": "a", "Nd": "0"}.get(
-            category, "o" if category[0] in "LM" else character
-        )
-        if not kinds or kinds[-1] != kind:
-            kinds.append(kind)
-    return "".join(kinds)
+    return "".join(kind for kind, _ in groupby(map(_kind_of, word)))
 
 
 def shape_of(word: str) -> str:
@@ -56,21 +67,21 @@ def shape_of(word: str) -> str:
     >>> shape_of("Paris"), shape_of("paris"), shape_of("3rd"), shape_of(",")
     ('A', 'a', '0', ',')
     """
-    return form_of(word)[:1] if any(map(str.isalnum, word)) else word
+    return "".join(map(_kind_of, word[:1])) if any(map(str.isalnum, word)) else word
 
 
-def _row(*parts: str) -> Codes:
-    return np.array([code_of(part) for part in parts], np.uint64)
+def _row(*parts: str) -> bytes:
+    return b"".join(map(_digest, parts))
 
 
-def _row_of(word: str) -> Codes:
+def _row_of(word: str) -> bytes:
     """The codes of a word, in the order of the rows of features.py."""
     plain = word.casefold()
     endings, beginnings = (plain[-size:] for size in (1, 2, 4)), (plain[:size] for size in (1, 2, 3))
     return _row(word, plain[-ENDING:], form_of(word), shape_of(word), plain, *endings, *beginnings)
 
 
-_OUTSIDE = [_row(*(side,) * ROWS) for side in ("‹", "›")]
+_BEFORE, _AFTER = (PAD * _row(*(side,) * ROWS) for side in ("‹", "›"))
 """What stands before the first and behind the last word."""
 
 
@@ -78,18 +89,18 @@ _OUTSIDE = [_row(*(side,) * ROWS) for side in ("‹", "›")]
 class WordCodes:
     """Codes of words, looked up once for each."""
 
-    _known: dict[str, Codes] = field(default_factory=dict)
+    _known: dict[str, bytes] = field(default_factory=dict)
 
     def of(self, words: tuple[str, ...]) -> Codes:
         """[ROWS, words + 2 · PAD] the codes of the words of a sentence."""
-        before, after = _OUTSIDE
-        rows = [before] * PAD
+        rows = [_BEFORE]
         for word in words:
             row = self._known.get(word)
             if row is None:
                 row = self._known[word] = _row_of(word)
             rows.append(row)
-        return np.stack(rows + [after] * PAD, axis=1)
+        codes = np.frombuffer(b"".join((*rows, _AFTER)), "<u8").reshape(-1, ROWS)
+        return codes.T.astype(np.uint64, order="C")
 
 
 @dataclass(frozen=True)
