@@ -239,6 +239,15 @@ def test_the_sum_over_trees_of_heads_is_that_of_all_sentences(learner: str) -> N
     np.testing.assert_allclose(tree_mass(few, 3), expected, rtol=1e-9)
 
 
+def test_trees_of_deterministic_automata_sum_to_at_most_one() -> None:
+    """Those made of a grammar that claims nothing: by its own prefixes, and by those of trees."""
+    shag = fitted(Case("SHAG", "Spectral"))
+    for trees in (None, Case("SHAG", "Spectral").data[:20]):
+        deterministic = shag.determinise(6, trees=trees)
+        assert deterministic.is_distribution
+        assert 0.9 < tree_mass(deterministic, 100).sum() <= 1 + 1e-9
+
+
 @pytest.mark.parametrize("unknown", ["class", "rarest"])
 @pytest.mark.parametrize("learner", ["EM", "Variational", "Counting"])
 def test_words_of_a_hidden_markov_model_sum_to_one(learner: str, unknown: str) -> None:

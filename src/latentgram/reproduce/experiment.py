@@ -169,7 +169,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: Container[in
 
     >>> table(["", "F1"], [["PCFG", "68.6"]])
     ['|  | F1 |', '|---|--:|', '| PCFG | 68.6 |', '']
+    >>> table(["", "UAS"], [["log |p|", "84.4"]])[2]
+    '| log \\\\|p\\\\| | 84.4 |'
     """
     sides = ["---" if column in left else "--:" for column in range(len(head))]
-    cells = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
+    cells = ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in (head, *rows)]
     return [cells[0], "|" + "|".join(sides) + "|", *cells[1:], ""]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, write_text
@@ -192,7 +193,7 @@ def to_dfa(
     if len(prefixes) > 2:
         unit = np.array(vectors[1:])
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-        tree = linkage(unit, method="average", metric="cosine")
+        tree = linkage(pdist(unit, "cosine"), method="average")
         state[1:] = fcluster(tree, clusters, criterion="maxclust")
     else:
         state[1:] = 1
