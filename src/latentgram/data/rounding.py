@@ -44,6 +44,8 @@ class RoundedLogs:
     """In bits."""
     rows: Callable[..., Rows]
     """The rows, from the other fields of the object."""
+    single: bool = False
+    """Whether what is read is in single precision: it has fewer digits by far, and takes half the memory."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def low_rank(grammar: LPCFG, rank: int) -> LPCFG:
     states = grammar.states[grammar.rules].astype(np.int64)
     exact = np.sort(states, axis=1)[:, :2].prod(1)
     ranks = np.minimum(exact, rank).astype(np.int32)
-    offset, tensor = layout(ranks * states.sum(1)), grammar.rule_tensor.copy()
+    offset, tensor = layout(ranks * states.sum(1)), grammar.rule_tensor.astype(np.float64)
     factor = np.empty(int(offset[-1]))
 
     def keep(rule: int, parts: list[Floats]) -> None:

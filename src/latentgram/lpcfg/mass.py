@@ -45,7 +45,7 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
         mass,
         grammar.rules,
         grammar.states,
-        grammar.rule_tensor,
+        grammar.double_tensor,
         grammar.rule_offset,
         grammar.root_offset,
         grammar.mean_inside,

@@ -81,7 +81,8 @@ class LPCFG(Summarised):
     """[R, 3] parent, left child, right child; sorted."""
     rule_offset: Annotated[Ints, offsets("rule_tensor", "states[rules].prod(1, dtype=int)")]
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
-    rule_tensor: Annotated[Floats, shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows)]
+    rule_tensor: Annotated[NDArray[np.floating], shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows, single=True)]
+    """In double precision as learned, in single precision as read from a compact file."""
     lexicon: Annotated[
         NDArray[np.int32], shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)
     ]
@@ -175,6 +176,11 @@ class LPCFG(Summarised):
         return self.nonnegative and self.unseen.size > 0
 
     @property
+    def double_tensor(self) -> Floats:
+        """`rule_tensor` in double precision, made where it is not."""
+        return self.rule_tensor.astype(np.float64, copy=False)
+
+    @property
     def factor_offset(self) -> Ints:
         """[R+1] where the products of each rule begin, if rules are sums of some."""
         return layout(self.rule_rank.astype(np.int64) * self.states[self.rules].sum(1)[: len(self.rule_rank)])
@@ -210,7 +216,7 @@ class LPCFG(Summarised):
     def tensor(self, rule: int) -> Floats:
         """t of a rule, [states of the parent, of the left child, of the right child]."""
         flat = self.rule_tensor[self.rule_offset[rule] : self.rule_offset[rule + 1]]
-        return flat.reshape(self.states[self.rules[rule]])
+        return flat.astype(np.float64, copy=False).reshape(self.states[self.rules[rule]])
 
     def vector(self, entry: int) -> Floats:
         """q of a lexical entry."""
@@ -260,7 +266,7 @@ def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
         grammar.whole,
         states=fewer,
         rule_offset=offset.rules,
-        rule_tensor=cut(grammar.rule_tensor, grammar.rule_offset, grammar.rules),
+        rule_tensor=cut(grammar.double_tensor, grammar.rule_offset, grammar.rules),
         lexicon_offset=offset.lexicon,
         lexicon_vector=cut(grammar.lexicon_vector, grammar.lexicon_offset, grammar.lexicon[:, :1]),
         root_offset=offset.symbols,

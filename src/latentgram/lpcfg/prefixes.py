@@ -162,7 +162,7 @@ class LeftCorners:
         k = np.arange(rows.sum()) - np.repeat(layout(rows)[:-1], rows)
         begin = np.repeat(offset[rules], rows) + k * np.repeat(size, rows)
         both = np.column_stack((begin, begin + np.repeat(size, rows))).ravel()
-        tensor = np.append(self.grammar.rule_tensor, 0.0)
+        tensor = np.append(self.grammar.double_tensor, 0.0)
         return np.add.reduceat(tensor, both)[::2].astype(np.float32)
 
     @cached_property
@@ -182,7 +182,7 @@ class LeftCorners:
     @cached_property
     def _latent_rules(self) -> _Rules:
         g = self.grammar
-        return _Rules(g.states, g.rules, g.rule_tensor, g.mean_inside, g.mean_outside, *self._factors)
+        return _Rules(g.states, g.rules, g.double_tensor, g.mean_inside, g.mean_outside, *self._factors)
 
     @cached_property
     def plain(self) -> OneState:

@@ -108,7 +108,7 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
         states=states,
         rules=new.rules,
         rule_offset=places.rules,
-        rule_tensor=rules.grown(grammar.rule_tensor, grammar.rule_offset, tensor),
+        rule_tensor=rules.grown(grammar.double_tensor, grammar.rule_offset, tensor),
         lexicon=new.lexicon,
         lexicon_offset=places.lexicon,
         lexicon_vector=entries.grown(grammar.lexicon_vector, grammar.lexicon_offset, vector),

@@ -221,7 +221,9 @@ class _Decoder:
 
     def rounded(self, cls: type, field: str, node: Document, others: Mapping[str, object]) -> Array:
         """Rounded numbers; how they are laid out is told by the other fields."""
+        shared = dict(self.unpacked)
         parts = self.value(node["$rounded"]) if isinstance(node, dict) and len(node) == 1 else None
+        self.unpacked = shared  # nobody else asks for the parts, which take much memory
         rounding = roundings_of(cls).get(field)
         if rounding is None or not isinstance(parts, dict):
             raise OtherVersion(f"its {cls.__name__}.{field} is rounded")

@@ -44,7 +44,7 @@ def codes_of(
 @njit()
 def values_of(
     codes: Codes, scales: Scales, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
-    table: Floats, scale_step: float, values: Floats, sums: Floats,
+    table: Floats, scale_step: float, values: NDArray[np.floating], sums: Floats,
 ) -> None:  # fmt: skip
     """v = 2^(scale · scale_step) · table[code], and the sums of v."""
     place = row = 0
@@ -66,7 +66,9 @@ def values_of(
 
 
 @njit()
-def multiply(values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats) -> None:
+def multiply(
+    values: NDArray[np.floating], times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats
+) -> None:
     """Multiply each number by the factor of its sum."""
     place = 0
     for piece in range(len(times)):

@@ -69,7 +69,8 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
     _check(rows, codes.shape, len(scales))
     # 2^(−step · (code − 1)), and nothing for the code 0.
     table = np.append(0.0, 2.0 ** (-step * np.arange(int(codes.max(initial=0)))))
-    values, sums = np.empty(len(codes)), np.zeros(_sums(rows))
+    values: NDArray[np.floating] = np.empty(len(codes), "f4" if rounding.single else "f8")
+    sums = np.zeros(_sums(rows))
     values_of(codes, scales, *rows, table, SCALE_STEP, values, sums)
     if parts.get("signs") is not None:
         negative = np.unpackbits(_part(parts, "signs", "u"), count=len(codes)).view(np.bool_)

@@ -15,6 +15,7 @@ from latentgram.errors import SettingError
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.cutting import LONG
 from latentgram.lpcfg.parse.pruning import PLAIN, Pruning
 from latentgram.lpcfg.unseen import undiscounted
 from oracles.binary_trees import Derivation, SmallGrammar
@@ -263,3 +264,19 @@ def test_only_trees_of_plain_grammars_can_be_searched_by_probability() -> None:
     grammar = lg.fit(lg.LPCFG, lg.demo_treebank(40, seed=0), by=lg.Spectral(states=2))
     with pytest.raises(SettingError, match="with hidden states the most probable tree cannot be searched"):
         lg.Parser(grammar, lg.Viterbi()).parse("the dog sleeps .")
+
+
+@pytest.mark.parametrize("words", [6, LONG + 1])
+def test_rules_kept_in_single_precision_are_widened_where_a_chart_needs_it(words: int) -> None:
+    """The same numbers in either precision give the same; the charts of long sentences are in double precision."""
+    grammar = random_lpcfg(3, states=2)
+    single = dataclasses.replace(grammar, rule_tensor=grammar.rule_tensor.astype(np.float32))
+    double = dataclasses.replace(grammar, rule_tensor=single.double_tensor)
+    sentence = lg.Sentence.of(list(itertools.islice(itertools.cycle(WORDS), words)))
+    kept, wide = (Cascade((each,), Pruning()) for each in (single, double))
+    posterior, expected = (each.posterior(each.leaves.of(sentence)) for each in (kept, wide))
+    assert posterior is not None
+    assert posterior.tensors.rule.dtype == (np.float64 if words > LONG else np.float32)
+    assert posterior.logprob == expected.logprob
+    np.testing.assert_array_equal(posterior.item, expected.item)
+    np.testing.assert_array_equal(posterior.edge, expected.edge)

@@ -33,7 +33,7 @@ from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
 from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
@@ -122,17 +122,20 @@ class Cascade:
 
     @cached_property
     def _double(self) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
-        return self._stages("float64")
+        """As `_single`; rules stay in the precision that the grammar has, `_widened` takes those of a chart."""
+        return self._stages("float64", as_kept=True)
 
     @cached_property
     def _small(self) -> LPCFG | None:
         return smaller(self.finest[0], self.pruning.small_states)
 
-    def _stages(self, kind: str) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
+    def _stages(self, kind: str, *, as_kept: bool = False) -> dict[bool, tuple[tuple[Tensors, ...], ...]]:
         """The grammars of each stage after the coarse one, for whole sentences and for any part of one."""
         grammars = ((self._small,), self.finest) if self._small is not None else (self.finest,)
         share, unseen = self.projection.anywhere, self.projection.index.unseen
-        whole = tuple(tuple(tensors_of(grammar, kind, unseen) for grammar in stage) for stage in grammars)
+        whole = tuple(
+            tuple(tensors_of(grammar, kind, unseen, as_kept=as_kept) for grammar in stage) for stage in grammars
+        )
         part = tuple(
             tuple(
                 tensors._replace(root=(grammar.mean_outside * np.repeat(share, grammar.states)).astype(kind))
@@ -267,7 +270,7 @@ class Cascade:
                 return None
         if deadline.passed:
             return reached._replace(coarse=True)
-        numbers = LeafNumbers(entry, weight, scale)
+        numbers, last = LeafNumbers(entry, weight, scale), tuple(_widened(tensors, chart) for tensors in last)
         results = [
             chart_posteriors(chart, tensors, factors, numbers)
             for tensors, factors in zip(last, self._factors[double], strict=True)
@@ -357,12 +360,25 @@ def _geometric_mean(parts: list[Floats]) -> Array:
     return np.asarray(np.exp(logs / len(parts)))
 
 
-def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN) -> Tensors:
-    """The numbers of a grammar for the chart."""
+def _widened(tensors: Tensors, chart: PackedChart) -> Tensors:
+    """The numbers with the rules of a chart in the precision of the others: a chart has few of them."""
+    if tensors.rule.dtype == tensors.root.dtype:
+        return tensors
+    used = np.unique(chart.parent_rule[chart.parent_rule >= 0])
+    size = np.diff(tensors.rule_begin)[used]
+    begin = layout(size)
+    place = np.arange(begin[-1]) + np.repeat(tensors.rule_begin[used] - begin[:-1], size)
+    rule_begin = np.zeros_like(tensors.rule_begin)
+    rule_begin[used] = begin[:-1]
+    return tensors._replace(rule=tensors.rule[place].astype(tensors.root.dtype), rule_begin=rule_begin)
+
+
+def tensors_of(grammar: LPCFG, precision: str, unseen: Unseen = NONE_UNSEEN, *, as_kept: bool = False) -> Tensors:
+    """The numbers of a grammar for the chart; those of rules `as_kept` by the grammar, if that is wanted."""
     kind = np.dtype(precision)
     return Tensors(
         grammar.states,
-        grammar.rule_tensor.astype(kind, copy=False),
+        grammar.rule_tensor if as_kept else grammar.rule_tensor.astype(kind, copy=False),
         grammar.rule_offset,
         grammar.lexicon_vector.astype(kind, copy=False),
         grammar.lexicon_offset,

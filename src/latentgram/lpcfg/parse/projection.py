@@ -86,7 +86,7 @@ class Projection:
     def rule(self) -> Array:
         """[R] the probabilities of the rules that were seen."""
         if self.plain:
-            return self.grammar.rule_tensor
+            return self.grammar.double_tensor
         parent = self.grammar.rules[:, 0]
         share = self.grammar.rule_count / self.grammar.symbol_count[parent]
         return np.asarray(share * (1.0 - self.grammar.unseen[parent]) if self.grammar.unseen.size else share)
@@ -222,8 +222,7 @@ def smaller(grammar: LPCFG, states: int) -> LPCFG | None:
     rule_offset = np.append(0, np.cumsum(rule_size))
     rule_tensor = np.empty(rule_offset[-1])
     for number, (parent, left, right) in enumerate(grammar.rules.tolist()):
-        tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]
-        part = (maps[parent][0] @ tensor.reshape(grammar.states[parent], -1)).reshape(
+        part = (maps[parent][0] @ grammar.tensor(number).reshape(grammar.states[parent], -1)).reshape(
             few[parent], grammar.states[left], grammar.states[right]
         )
         part = maps[left][1].T @ (part @ maps[right][1])
@@ -266,8 +265,7 @@ def _merge(grammar: LPCFG, states: int) -> Maps:
 
     profile: list[list[Array]] = [[] for _ in grammar.states]
     for number, parent in enumerate(grammar.rules[:, 0].tolist()):
-        tensor = grammar.rule_tensor[grammar.rule_offset[number] : grammar.rule_offset[number + 1]]
-        profile[parent].append(tensor.reshape(grammar.states[parent], -1).sum(1))
+        profile[parent].append(grammar.tensor(number).reshape(grammar.states[parent], -1).sum(1))
     for number, symbol in enumerate(grammar.lexicon[:, 0].tolist()):
         profile[symbol].append(
             grammar.lexicon_vector[grammar.lexicon_offset[number] : grammar.lexicon_offset[number + 1]]
