@@ -8,7 +8,8 @@ mean, in nats, and the greatest resident size after parsing. Models that FOLDER 
 
 Conclusion (results/file_sizes.csv): files are eight to twenty-six times as small, F1 is what it was within 0.05
 (spectral: 0.2, of which two sentences make the most), and they load within half a second, an ensemble within
-one. What takes memory is the model itself, in double precision.
+one. What takes memory is the model itself, in double precision when these figures were made; since then the rules
+of compact files stay in single precision, which is half of it.
 
     python benchmarks/bench_file_sizes.py FOLDER [clusters|spectral|ensemble|top-down…]
 """
