@@ -11,7 +11,9 @@ acceptances, in time of the processor. Two cases: a treebank at its beginning (2
 the next 100) and a new domain (a grammar of the wsj sample, then 100 sentences of GENIA). Sentences have at most
 30 words.
 
-    python benchmarks/bench_annotation.py [CASE…]      (wsj, genia)
+    python benchmarks/bench_annotation.py [--patience N] [CASE…]      (wsj, genia)
+
+Another patience than three is printed only, not kept.
 
 Conclusion (results/annotation.csv, annotation.svg): learning at once saves 9 of 100 corrections where a treebank
 begins and 19 of 100 in a new domain, and 4 and 20 of 100 keys. Every tree becomes its gold tree.
@@ -19,8 +21,8 @@ begins and 19 of 100 in a new domain, and 4 and 20 of 100 keys. Every tree becom
 
 from __future__ import annotations
 
+import argparse
 import csv
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -136,7 +138,7 @@ def faults(analysis: Any, gold: lg.Tree) -> int:
     return len(set(Tree(analysis).parts) ^ set(gold.spans()))
 
 
-def annotate(session: Session, gold: lg.Tree, number: int, learn: bool) -> dict[str, Any]:
+def annotate(session: Session, gold: lg.Tree, number: int, learn: bool, patience: int) -> dict[str, Any]:
     """Correct one sentence until it is right."""
     corrections: list[Any] = []
     keys = fixes = 0
@@ -160,7 +162,7 @@ def annotate(session: Session, gold: lg.Tree, number: int, learn: bool) -> dict[
             asked = Asked(lg.Sentence(gold.words), corrections=tuple(corrections), base=base)
             analysis, _ = analyse(session.parser, asked)
         vain = vain + 1 if faults(analysis, gold) >= wrong else 0
-        if base is None and vain == PATIENCE:  # `p`: leave the rest as it is
+        if base is None and vain == patience:  # `p`: leave the rest as it is
             keys, base, corrections = keys + 1, analysis.trees[0].plain, []
     right = not faults(analysis, gold)
     f1 = lg.score_brackets(lg.Treebank.of([gold]), [proposed]).f1
@@ -172,7 +174,11 @@ def annotate(session: Session, gold: lg.Tree, number: int, learn: bool) -> dict[
 
 def main() -> None:
     explain()
-    named = sys.argv[1:] or ["wsj", "genia"]
+    options = argparse.ArgumentParser()
+    options.add_argument("--patience", type=int, default=PATIENCE)
+    options.add_argument("cases", nargs="*", default=["wsj", "genia"])
+    given = options.parse_args()
+    named = given.cases
     path = RESULTS / "annotation.csv"
     old = list(csv.DictReader(path.open(encoding="utf-8"))) if path.exists() else []
     rows: list[dict[str, Any]] = [row for row in old if row["case"] not in named]
@@ -185,12 +191,14 @@ def main() -> None:
                 session = Session(parser, treebank=Path(folder, "new.mrg"), workers=0)
                 session.why_not_refit = "not measured here"
                 for number, gold in enumerate(sentences):
-                    told = annotate(session, gold, number, learn)
+                    told = annotate(session, gold, number, learn, given.patience)
                     rows.append(
                         {"case": name, "learning": learn, "sentence": number + 1, "words": len(gold), **told}
                     )
             own = [row for row in rows if row["case"] == name and str(row["learning"]) == str(learn)]
             print(name, "learning" if learn else "not learning", *_summary(own), sep="\t", flush=True)
+    if given.patience != PATIENCE:
+        return
     write_rows(path, rows)
     (RESULTS / "annotation.svg").write_text(_picture(rows), "utf-8")
 
