@@ -28,7 +28,7 @@ from harness import corpora, explain, write_rows
 from latentgram.data.cleaning import collapse_repeats
 
 RESULTS = Path(__file__).parent / "results"
-TURNS = 2
+TURNS = 6
 """How often the speeds of both parsers are taken."""
 
 
