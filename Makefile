@@ -23,7 +23,6 @@ demo:
 
 test: $(STAMP)
 	@if command -v npm >/dev/null 2>&1; then npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/web >/dev/null 2>&1 || echo "axe-core cannot be installed here: its test of the page is skipped"; fi
-	@$(BIN)/latentgram warm-up --n-jobs 2  # else each process of the tests compiles the same kernels
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(STAMP)
