@@ -83,7 +83,8 @@ def test_an_acceptance_that_was_lost_on_the_way_is_sent_again(serve: Any, page: 
     assert trees(served) == size + 1
 
 
-def test_a_correction_that_was_lost_on_the_way_is_asked_again(serve: Any, page: Any, hold: Any) -> None:
+def forbid_on_the_way(serve: Any, page: Any, hold: Any) -> Any:
+    """Forbid a constituent of a new sentence; what the server says to it is held back."""
     page.goto(serve().url)
     ask(page, TEXT)
     wait(page, IDLE)
@@ -91,6 +92,11 @@ def test_a_correction_that_was_lost_on_the_way_is_asked_again(serve: Any, page: 
     page.locator(node("NP 3 5")).click()
     page.click("[data-act=forbid]")
     held.wait()
+    return held
+
+
+def test_a_correction_that_was_lost_on_the_way_is_asked_again(serve: Any, page: Any, hold: Any) -> None:
+    held = forbid_on_the_way(serve, page, hold)
     held.lose()
     until(page, "NP 3 5", there=False)
     wait(page, "!document.getElementById('accept').disabled")
@@ -190,13 +196,7 @@ def test_two_quick_keys_skip_one_sentence(serve: Any, page: Any, hold: Any) -> N
 
 
 def test_a_comment_that_is_being_written_outlives_a_parse(serve: Any, page: Any, hold: Any) -> None:
-    page.goto(serve().url)
-    ask(page, TEXT)
-    wait(page, IDLE)
-    held = hold("/api/parse")
-    page.locator(node("NP 3 5")).click()
-    page.click("[data-act=forbid]")
-    held.wait()
+    held = forbid_on_the_way(serve, page, hold)
     page.click("#comment")
     page.keyboard.type("half a thou")
     held.go()

@@ -15,8 +15,10 @@ def in_words(error: LatentgramError) -> str:
     >>> in_words(DataError("a bracket is never closed", path="/home/ana/my.mrg", line=3, column=7))
     'a bracket is never closed (my.mrg, line 3)'
     """
-    if not isinstance(error, DataError) or error.path is None:
-        return error.message if isinstance(error, DataError) else str(error)
+    if not isinstance(error, DataError):
+        return str(error)
+    if error.path is None:
+        return error.message
     line = "" if error.line is None else f", line {error.line}"
     return f"{error.message} ({PurePath(error.path).name}{line})"
 
