@@ -231,6 +231,8 @@ class Analysis(ABC):
     ) -> Parse:
         """A tree with its probabilities."""
         confidence = np.minimum(np.maximum(self.posteriors.of_heads(heads), 0.0), 1.0)
+        # Weighing a tree again is for the few that need it: negative numbers have no logarithm.
+        unlogged = math.isnan(tree_logprob + self.posteriors.logprob) and tree_logprob != -math.inf
         return Parse(
             self.sentence,
             tree,
@@ -243,7 +245,7 @@ class Analysis(ABC):
             expected=float(confidence.sum()) / len(heads),
             conditional=self.CONDITIONAL,
             relation_confidence=np.zeros(0) if relation_confidence is None else relation_confidence,
-            share=self.share(heads) if tree_logprob != -math.inf else math.nan,
+            share=self.share(heads) if unlogged else math.nan,
         )
 
 
