@@ -81,8 +81,11 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
         assert total <= whole + 1e-9
         if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker):
             assert total == pytest.approx(whole, abs=1e-9)
+    assert len({str(tree.tree) for tree in trees}) == len(trees)
     best = parser.score(trees[0].tree)
     assert 0.0 <= best.probability <= 1.0 or np.isnan(best.tree_logprob)
+    if best.logprob == pytest.approx(whole, abs=1e-9):  # not where the tree has other tags than were given
+        assert best.tree_logprob == pytest.approx(trees[0].tree_logprob, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("case", FIRST, ids=str)

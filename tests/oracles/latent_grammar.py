@@ -12,7 +12,7 @@ from latentgram.data.binarisation import Binarisation
 from latentgram.data.rarewords import RareWords
 from latentgram.lpcfg.model import LPCFG
 
-INTERMINALS, PRETERMINALS, WORDS = ("@S", "NP", "S"), ("DT", "NN", "VB"), ("barks", "dog", "the")
+INTERMINALS, PRETERMINALS, WORDS = ("AP", "NP", "S"), ("DT", "NN", "VB"), ("barks", "dog", "the")
 
 
 def random_lpcfg(seed: int, states: int = 3, *, signed: bool = False, density: float = 0.3) -> LPCFG:

@@ -170,9 +170,7 @@ class Binarisation:
         forest = self.stripped(forest)
         if not len(forest.label):
             return forest
-        # Chains run from `first` to `last`; the last node of each has its words and children.
-        last = np.flatnonzero(~forest.is_unary)
-        first = np.concatenate((np.zeros(1, np.int64), last[:-1] + 1))
+        first, last = _chains(forest)
         chains = forest.keep_nodes(~forest.is_unary)
         size, source, siblings = kernel.binarise(
             chains.size, chains.arity, self._heads(chains, forest.label[first]), self._memory(chains)
@@ -183,6 +181,18 @@ class Binarisation:
         word = np.where(new, ABSENT, chains.word[owner]).astype(np.int32)
         roots = np.flatnonzero(np.isin(source, chains.start[:-1]))
         return Forest(labels, forest.words, label, size, word, np.append(roots, len(source))).compact()
+
+    def unary_chains(self, forest: Forest) -> tuple[Forest, list[tuple[str, ...]]]:
+        """The same trees without nodes of a single child, and the chain of labels at each node from top to bottom.
+
+        >>> from latentgram.data.brackets import parse_forest
+        >>> Binarisation().unary_chains(parse_forest("(TOP (S (VP (VB go) (ADVP (RB home)))))"))[1]
+        [('S', 'VP'), ('VB',), ('ADVP', 'RB')]
+        """
+        forest = self.stripped(forest)
+        labels = forest.labels.decode(forest.label.tolist())
+        chains = zip(*(part.tolist() for part in _chains(forest)), strict=True)
+        return forest.keep_nodes(~forest.is_unary), [tuple(labels[top : low + 1]) for top, low in chains]
 
     def _symbols(
         self,
@@ -290,6 +300,12 @@ def add_root(forest: Forest, root: str) -> Forest:
     stretched, _ = forest.stretch_nodes(times)
     stretched.label[stretched.start[:-1]] = labels.index(root)
     return stretched
+
+
+def _chains(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last node of each unary chain; the last one has its words and children."""
+    last = np.flatnonzero(~forest.is_unary)
+    return np.concatenate((np.zeros(1, np.int64), last[:-1] + 1)), last
 
 
 def _ancestors(forest: Forest, node: NDArray[np.int64], count: int) -> NDArray[np.int64]:

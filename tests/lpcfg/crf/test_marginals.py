@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
@@ -28,6 +28,9 @@ from latentgram.lpcfg.crf.kernels.marginals import (
 )
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.weighing import NameTable
 
 BITS = 12
 
@@ -148,24 +151,27 @@ def test_marginals_are_those_of_all_trees(number: int) -> None:
     np.testing.assert_allclose(edge, edges / total, atol=1e-12)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(6))
 def test_a_tree_has_its_share_of_all_trees(number: int) -> None:
-    """By its own score; trees that are not in the chart have none."""
-    lesson = lessons()[number]
+    """By the scores of all its derivations; trees that are not in the chart have none, and an intermediate root
+    makes no treebank tree."""
+    lesson, names = lessons()[number], NameTable(grammar(), Cascade((grammar(),), Pruning.none()).projection.index)
     chart, scores = lesson.chart, scores_of(lesson, 0.7, random_weights(number))
     log_total, item, edge = marginals(chart, scores)
     leaves, first = chart.cell_begin[chart.length], chart.cell_begin[-2]
-    shares = []
+    expected: defaultdict[tuple[bytes, bytes], float] = defaultdict(float)
     for tree, used in trees(chart):
-        size = sizes(tree, int(leaves))
+        name, size = names.of_derivation(chart.item_symbol[tree], sizes(tree, int(leaves)))
         score = scores.item[tree].sum() + scores.edge[used].sum() + scores.root[tree[0] - first]
-        share = tree_log_share(chart, item, edge, chart.item_symbol[tree], size)
-        assert share == pytest.approx(score - log_total)
-        shares.append(share)
-    assert np.exp(shares).sum() == pytest.approx(1)
-    other = chart.item_symbol[tree].copy()
-    other[0] = np.setdiff1d(np.arange(len(other) + 99), chart.item_symbol)[0]
-    assert tree_log_share(chart, item, edge, other, size) == -np.inf
+        if name[0] >= 0:
+            expected[name.tobytes(), size.tobytes()] += np.exp(score - log_total)
+    for nodes, share in expected.items():
+        name, size = (np.frombuffer(part, np.int32) for part in nodes)
+        assert tree_log_share(chart, item, edge, names.nodes, name, size) == pytest.approx(np.log(share))
+    assert sum(expected.values()) == pytest.approx(1)
+    other = name.copy()
+    other[0] = np.setdiff1d(np.arange(len(names.nodes.left)), names.nodes.of_symbol[chart.item_symbol])[0]
+    assert tree_log_share(chart, item, edge, names.nodes, other, size) == -np.inf
 
 
 def sizes(tree: list[int], leaves: int) -> np.ndarray:

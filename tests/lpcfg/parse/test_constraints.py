@@ -102,9 +102,8 @@ def _weights(model: lg.LPCFG, trees: list[lg.Tree]) -> list[float]:
     backend, found = _exhaustive(model), []
     (weights,) = backend.cascade.weights
     for tree in trees:
-        binary = model.binarisation.binarise(lg.Forest.of([tree]))
-        leaves, symbols = backend.cascade.leaves.of(lg.Sentence(tree.words, tree.tags)), backend._numbers(binary)
-        log, sign = weights.weight(leaves, symbols, binary.size)
+        leaves = backend.cascade.leaves.of(lg.Sentence(tree.words, tree.tags))
+        log, sign = weights.weight(leaves, *weights.names.of_tree(tree, model.binarisation))
         found.append(sign * np.exp(log))
     return found
 

@@ -38,17 +38,15 @@ class LayerPhrases(Phrases):
         """The trees are not those of a plain PCFG, even where the grammar below the layer is one."""
         return False
 
-    def tree_logprob(self, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
+    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(sentence) of the grammar and log p(tree | sentence) of the layer.
 
         The layer knows nothing of trees that are not in the chart: these have what the grammar gives them.
         """
-        share = float(tree_log_share(self.chart, self.item, self.edge, symbol, size))
-        return (
-            self.posterior.logprob + share
-            if share > -math.inf
-            else super().tree_logprob(symbol, size, exact=exact)
-        )
+        share = tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size)
+        if share > -math.inf:
+            return self.posterior.logprob + float(share)
+        return super().tree_logprob(name, size, exact=exact)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""

@@ -16,12 +16,6 @@ m³.
 Numbers are signed, so there are no logs: the caller divides the vector of each word by its share of the sentence's
 probability (`scale` below), so that the numbers of all spans stay near one in size. Cost: groups' splits × m² +
 parents × m³ for inside, twice that for outside; memory: two vectors an item.
-
-One tree has a weight of its own (Cohen et al. 2012 Eq. 3), with the hidden states summed out bottom-up:
-
-    v(a→b c) = T^{a→b c}( · , v(b), v(c)),   weight = π(root) · v(root).
-
-Vectors are brought to size one on the way, so trees of any length do. O(n m³) for n words and m states.
 """
 
 from __future__ import annotations
@@ -274,66 +268,3 @@ def parts_of_tree(index, leaves, symbols, sizes):
             if index.parent[entry] == symbols[node]:
                 part[node] = index.rule[entry]
     return part
-
-
-@njit()
-def tree_weight(tensors, index, leaves, symbols, sizes):
-    """log |weight| of a tree in preorder and its sign (−inf and 0 for nothing).
-
-    `leaves` are those that may stand over the words.
-    """
-    states, kind = tensors.states, tensors.rule.dtype
-    for node in range(symbols.shape[0]):
-        if symbols[node] < 0:
-            return -np.inf, 0.0
-    part, largest = parts_of_tree(index, leaves, symbols, sizes), states.max()
-    stack = np.empty((symbols.shape[0] + 1, largest), kind)
-    result, outer = np.empty(largest, kind), np.empty(largest * largest, kind)
-    depth, log_weight = 0, 0.0
-    for node in range(symbols.shape[0] - 1, -1, -1):
-        a = symbols[node]
-        size = states[a]
-        mean = tensors.mean_inside[tensors.symbol_begin[a] : tensors.symbol_begin[a + 1]]
-        if sizes[node] == 1:
-            leaf = part[node]
-            if leaf < 0:
-                return -np.inf, 0.0
-            place = tensors.lexicon_begin[max(leaves.entry[leaf], 0)]
-            for h in range(size):
-                if leaves.entry[leaf] >= 0:
-                    result[h] = tensors.lexicon[place + h]
-                else:
-                    result[h] = leaves.weight[leaf] * mean[h]
-        else:
-            b, c = symbols[node + 1], symbols[node + 1 + sizes[node + 1]]
-            left, right = stack[depth - 1, : states[b]], stack[depth - 2, : states[c]]
-            depth -= 2
-            if part[node] < 0:
-                if tensors.unseen.weight == 0.0:
-                    return -np.inf, 0.0
-                weight = unseen_weight(tensors, a, b, c)
-                weight *= dot(mean_of(tensors, b), left) * dot(mean_of(tensors, c), right)
-                for h in range(size):
-                    result[h] = weight * mean[h]
-            else:
-                place, pairs = tensors.rule_begin[part[node]], states[b] * states[c]
-                for h in range(states[b]):
-                    for g in range(states[c]):
-                        outer[h * states[c] + g] = left[h] * right[g]
-                for h in range(size):
-                    result[h] = dot(tensors.rule[place : place + pairs], outer[:pairs])
-                    place += pairs
-        greatest = 0.0
-        for h in range(size):
-            greatest = max(greatest, abs(np.float64(result[h])))
-        if greatest == 0.0:
-            return -np.inf, 0.0
-        log_weight += np.log(greatest)
-        for h in range(size):
-            stack[depth, h] = result[h] / greatest
-        depth += 1
-    place = tensors.symbol_begin[symbols[0]]
-    total = np.float64(dot(tensors.root[place : place + states[symbols[0]]], stack[0, : states[symbols[0]]]))
-    if total == 0.0:
-        return -np.inf, 0.0
-    return log_weight + np.log(abs(total)), np.sign(total)

@@ -4,8 +4,11 @@ Posteriors are divided by the signed probability of the sentence, so that a sent
 negative keeps the order of its parses (Cohen et al. 2013 §3.3 decode with sizes for the same reason; the decoders
 do both).
 
-A plain PCFG is parsed by the first stage of the same cascade. A tree has a single derivation in it, so its most
-probable trees can be searched, and draws edge by edge are draws from the posterior over trees.
+A plain PCFG is parsed by the first stage of the same cascade. Without hidden states its most probable derivations
+can be searched, and draws edge by edge are draws from the posterior over trees. A tree has a single derivation in
+it, unless nodes are split outward from their heads.
+
+p(tree) is that of all derivations of the treebank tree (weighing.py), and a list has no tree twice.
 
 Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
 parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
@@ -18,9 +21,9 @@ was, one that is put together from short parts by the first grammar alone: such 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +42,7 @@ from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder
+from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, Trees
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.chart_trees import draw_trees
 from latentgram.lpcfg.kernels.decode import Told, tell
@@ -61,6 +64,9 @@ from latentgram.lpcfg.parse.pruning import Pruning
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+
+MOST_DERIVATIONS = 64
+"""So many derivations are searched at most for each tree of a list."""
 
 
 class Decoded(NamedTuple):
@@ -121,9 +127,10 @@ class Phrases:
         """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
         return self.cascade.plain
 
-    def tree_logprob(self, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
-        """log p(tree, sentence), in the chart's precision unless it is to be `exact`."""
-        return self.cascade.tree_logprob(self.leaves, symbol, size, exact=exact)
+    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+        """log p(tree, sentence) of a treebank tree given by the names of its nodes, in the chart's precision
+        unless it is to be `exact`."""
+        return self.cascade.tree_logprob(self.leaves, name, size, exact=exact)
 
     def _told(self, symbol: Ints, size: Ints) -> Told:
         told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
@@ -136,7 +143,8 @@ class Phrases:
     def decoded(self, symbol: Ints, size: Ints) -> Decoded:
         """A tree with all that is said about it."""
         nodes, expected, entropy = self._told(symbol, size)
-        sentence, tree = self.posterior.logprob, self.tree_logprob(symbol, size)
+        sentence = self.posterior.logprob
+        tree = self.tree_logprob(*self.cascade.names.of_derivation(symbol, size))
         coarse, tightened = self.posterior.coarse, self.posterior.tightened
         if coarse:
             sentence = math.nan  # what there is, is of another grammar
@@ -301,9 +309,23 @@ class PhraseBackend:
         if phrases is None:
             return self.parse([sentence], [known])
         if not phrases.searchable:
-            return self._parses(sentence, phrases, zip(*self.decoder.trees(phrases, count), strict=True))
-        parses = self._parses(sentence, phrases, zip(*phrases.most_probable(count), strict=True))
+            return self._parses(sentence, phrases, self._distinct(partial(self.decoder.trees, phrases), count))
+        parses = self._parses(sentence, phrases, self._distinct(phrases.most_probable, count))
         return sorted(parses, key=lambda parse: -parse.tree_logprob)
+
+    def _distinct(self, search: Callable[[int], Trees], count: int) -> list[tuple[Ints, Ints]]:
+        """The best derivation of each of the best trees; as long as a list has a tree twice, a longer one is
+        searched, up to a limit."""
+        names, asked = self.cascade.names, count
+        while True:
+            best: dict[tuple[bytes, bytes], tuple[Ints, Ints]] = {}
+            symbols, sizes = search(asked)
+            for derivation in zip(symbols, sizes, strict=True):
+                name, size = names.of_derivation(*derivation)
+                best.setdefault((name.tobytes(), size.tobytes()), derivation)
+            if len(best) >= count or len(symbols) < asked or asked >= count * MOST_DERIVATIONS:
+                return list(best.values())[:count]
+            asked *= 4
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Draws from the posterior over trees; see `Phrases.draws`."""
@@ -331,12 +353,12 @@ class PhraseBackend:
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
             confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
-        binary = self.grammar.binarisation.binarise(Forest.of([tree]))
+        nodes = self.cascade.names.of_tree(tree, self.grammar.binarisation)
         return Parse(
             sentence,
             tree,
             -math.inf if phrases is None else phrases.posterior.logprob,
-            self._tree_logprob(leaves, phrases, self._numbers(binary), binary.size),
+            self._tree_logprob(leaves, phrases, *nodes),
             confidence,
             confidence[[node.word is not None for node in tree.nodes()]],
         )
@@ -347,18 +369,19 @@ class PhraseBackend:
             return None
         binary = self.grammar.binarisation.binarise(Forest.of([tree]))
         leaves = self.cascade.leaves.of(Sentence(tree.words, tree.tags))
-        node = self.cascade.weights[0].impossible_node(leaves, self._numbers(binary), binary.size)
         symbols = [Symbol.read(name) for name in binary.labels]
-        while symbols[binary.label[node]].intermediate:
+        intermediate = np.array([symbol.intermediate for symbol in symbols], bool)[binary.label]
+        node = self.cascade.weights[0].impossible_node(leaves, self._numbers(binary), binary.size, intermediate)
+        while intermediate[node]:
             node = int(binary.parent[node])
         span = (symbols[binary.label[node]].chain[0], int(binary.begin[node]), int(binary.end[node]))
         return next((place for place, each in enumerate(tree.spans()) if each == span), None)
 
-    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, symbol: Ints, size: Ints) -> float:
+    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, name: Ints, size: Ints) -> float:
         """log p(tree, sentence); a tree may have one though pruning left no parse."""
         if phrases is None:
-            return self.cascade.tree_logprob(leaves, symbol, size, exact=True)
-        return phrases.tree_logprob(symbol, size, exact=True)
+            return self.cascade.tree_logprob(leaves, name, size, exact=True)
+        return phrases.tree_logprob(name, size, exact=True)
 
     def _numbers(self, binary: Forest) -> Ints:
         """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.

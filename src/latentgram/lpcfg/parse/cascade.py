@@ -38,7 +38,7 @@ from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
 from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
 from latentgram.lpcfg.parse.pruning import PLAIN, WITH_CLOSING, Pruning
-from latentgram.lpcfg.parse.weighing import TreeWeights
+from latentgram.lpcfg.parse.weighing import NameTable, TreeWeights
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.floating]
@@ -326,23 +326,30 @@ class Cascade:
         return self.projection.anywhere if anywhere else self.projection.root
 
     @cached_property
+    def names(self) -> NameTable:
+        """The names of treebank nodes; all grammars share their symbols and rules."""
+        return NameTable(self.finest[0], self.projection.index)
+
+    @cached_property
     def weights(self) -> tuple[TreeWeights, ...]:
         """What weighs trees under each of the finest grammars."""
-        index = self.projection.index
-        return tuple(
-            TreeWeights(grammar, tensors_of(grammar, "float64", index.unseen), index) for grammar in self.finest
-        )
-
-    def tree_logprob(self, leaves: Leaves, symbol: Ints, size: Ints, *, exact: bool = False) -> float:
-        """log p(tree, sentence), hidden states summed out; of an ensemble the mean of the logarithms, as for the
-        sentence. In double precision where it is to be `exact`, else in that of the charts."""
-        weights = self.weights if exact or self.plain else self._chart_weights
-        return sum(each.log_weight(leaves, symbol, size) for each in weights) / len(weights)
+        unseen = self.projection.index.unseen
+        return self._weights(tuple(tensors_of(grammar, "float64", unseen) for grammar in self.finest))
 
     @cached_property
     def _chart_weights(self) -> tuple[TreeWeights, ...]:
-        index, finest = self.projection.index, self._single[False][-1]
-        return tuple(TreeWeights(*each, index) for each in zip(self.finest, finest, strict=True))
+        return self._weights(self._single[False][-1])
+
+    def _weights(self, tensors: tuple[Tensors, ...]) -> tuple[TreeWeights, ...]:
+        index = self.projection.index
+        return tuple(TreeWeights(*each, index, self.names) for each in zip(self.finest, tensors, strict=True))
+
+    def tree_logprob(self, leaves: Leaves, name: Ints, size: Ints, *, exact: bool = False) -> float:
+        """log p(tree, sentence), hidden states and derivations summed out, of a treebank tree given by the names
+        of its nodes; of an ensemble the mean of the logarithms, as for the sentence. In double precision where it
+        is to be `exact`, else in that of the charts."""
+        weights = self.weights if exact or self.plain else self._chart_weights
+        return sum(each.log_weight(leaves, name, size) for each in weights) / len(weights)
 
 
 def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:

@@ -35,6 +35,7 @@ from latentgram.lpcfg.crf.kernels.features import (
 from latentgram.lpcfg.kernels.chart import cell_of
 
 _LEAST = 1e-30
+_NOTHING = -2
 
 
 class Scores(NamedTuple):
@@ -157,46 +158,60 @@ def layer_posteriors(chart, item, edge, words, symbols, trust, weights):
 
 
 @njit()
-def tree_log_share(chart, item, edge, symbol, size):
-    """log p(tree | sentence) of a tree in preorder, from the posteriors: log p(root) + Σ log p(edge)/p(parent).
+def tree_log_share(chart, item, edge, names, name, size):
+    """log p(tree | sentence) of a treebank tree in preorder, from the posteriors, all derivations together:
+
+        Σ_roots p(root) s(root),   s(parent) = Σ_edges p(edge)/p(parent) · s(left) s(right),   s(word) = 1.
 
     A tree that is not in the chart has −∞.
     """
-    nodes = np.empty(symbol.shape[0], np.int32)
-    cells = np.empty(symbol.shape[0], np.int32)
-    word = 0
-    for node in range(symbol.shape[0]):
-        cells[node], nodes[node] = cell_of(chart.length, word, (size[node] + 1) // 2), -1
-        word += size[node] == 1
-        for some in range(chart.cell_begin[cells[node]], chart.cell_begin[cells[node] + 1]):
-            if chart.item_symbol[some] == symbol[node]:
-                nodes[node] = some
-        if nodes[node] < 0:
-            return -np.inf
-    total = math.log(max(item[nodes[0]], _LEAST))
-    for node in range(symbol.shape[0]):
-        if size[node] > 1:
-            left, right = nodes[node + 1], nodes[node + 1 + size[node + 1]]
-            number = _edge_of(chart, cells[node], nodes[node], left, right)
-            if number < 0:
-                return -np.inf
-            total += math.log(max(edge[number], _LEAST) / max(item[nodes[node]], _LEAST))
+    over = _cells_of_tree(chart, name, size)
+    allowed = np.zeros(chart.item_symbol.shape[0], np.bool_)
+    below = np.full(allowed.shape[0], -np.inf)
+    for cell in range(chart.cell_begin.shape[0] - 1):
+        if over[cell] == _NOTHING:
+            continue
+        for some in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
+            allowed[some] = names.of_symbol[chart.item_symbol[some]] == over[cell]
+            if allowed[some] and cell < chart.length:
+                below[some] = 0.0
+        for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+            number = chart.edge_begin[group]
+            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
+                parent = chart.parent_item[entry]
+                for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                    children = below[chart.split_left[split]] + below[chart.split_right[split]]
+                    if allowed[parent] and children > -np.inf:
+                        share = math.log(max(edge[number], _LEAST) / max(item[parent], _LEAST))
+                        below[parent] = np.logaddexp(below[parent], share + children)
+                    number += 1
+    total = -np.inf
+    for some in range(chart.cell_begin[-2], chart.cell_begin[-1]):
+        total = np.logaddexp(total, below[some] + math.log(max(item[some], _LEAST)))
     return total
 
 
 @njit()
-def _edge_of(chart, cell, parent, left, right):
-    """The edge of a cell that joins two items under a third, or -1."""
-    for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
-        splits = chart.split_begin[group + 1] - chart.split_begin[group]
-        for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
-            if chart.split_left[split] != left or chart.split_right[split] != right:
-                continue
-            for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
-                if chart.parent_item[entry] == parent:
-                    place = (entry - chart.parent_begin[group]) * splits + split - chart.split_begin[group]
-                    return chart.edge_begin[group] + place
-    return -1
+def _cells_of_tree(chart, name, size):
+    """Of each cell the name of the tree's node over it; that of intermediate symbols, −1, where there are some
+    children of a node, but not all, and `_NOTHING` elsewhere."""
+    over, first = np.full(chart.cell_begin.shape[0] - 1, _NOTHING, np.int32), np.zeros(name.shape[0] + 1, np.int64)
+    for node in range(name.shape[0]):
+        first[node + 1] = first[node] + (size[node] == 1)  # the words before each node
+    child = np.empty(name.shape[0], np.int64)
+    for node in range(name.shape[0]):
+        end = node + size[node]
+        over[cell_of(chart.length, first[node], first[end] - first[node])] = name[node]
+        children, below = 0, node + 1
+        while below < end:
+            child[children] = below
+            children, below = children + 1, below + size[below]
+        for i in range(children):
+            for k in range(i + 1, children):
+                if i > 0 or k < children - 1:
+                    last = child[k] + size[child[k]]
+                    over[cell_of(chart.length, first[child[i]], first[last] - first[child[i]])] = -1
+    return over
 
 
 @njit()
