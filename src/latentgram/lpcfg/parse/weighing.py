@@ -63,10 +63,7 @@ class NameTable:
         parts = [np.flatnonzero(row) for row in self._under_names(of_symbol)]
         order = np.argsort(of_symbol, kind="stable")
         named = order[np.searchsorted(of_symbol[order], 0) :]
-        left, right = (
-            np.array([child[part].any() for part in parts], bool)
-            for child in (under.any(1) for under in self._under)
-        )
+        left, right = (np.array([under[part].any() for part in parts], np.bool_) for under in self._under)
         return NodeNames(
             of_symbol,
             np.searchsorted(of_symbol[named], np.arange(len(parts) + 1)).astype(np.int32),
