@@ -16,14 +16,14 @@ def bench(
     files: Annotated[list[Path], typer.Argument(help="Sentences: text, tagged text, CoNLL-U or trees.")],
     format: Format = None,
     own_tags: Annotated[bool, typer.Option("--own-tags", help="Ignore tags in the input.")] = False,
-    repeats: Annotated[int, typer.Option(min=1, help="How often all sentences are parsed or tagged.")] = 3,
+    repeats: Annotated[int, typer.Option(min=1, help="How many times all sentences are parsed or tagged.")] = 3,
     batch: Annotated[
-        int | None, typer.Option(min=1, help="Sentences that are timed together; by default at most 64.")
+        int | None, typer.Option(min=1, help="Number of sentences timed together; by default at most 64.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     to: TableForm = None,
 ) -> None:
-    """Measure the speed of a model on one core, after a warm-up, with its confidence interval, and its memory."""
+    """Measure the memory of a model and its speed on one core, after a warm-up, with a confidence interval."""
     import latentgram
     from latentgram.errors import ModelFileError
     from latentgram.parser.speed import measure_speed

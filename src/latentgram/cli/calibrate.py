@@ -21,19 +21,21 @@ from latentgram.cli.options import (
 def calibrate(
     model: ParserFile,
     dev: Annotated[
-        Path, typer.Argument(help="Trees that the model was not learned from, or with --folds those it was.")
+        Path,
+        typer.Argument(help="Trees that the model was not learned from or, with --folds, the training trees."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write the calibrated parser.")],
     gold_tags: Annotated[
         bool,
         typer.Option(
-            "--gold-tags", help="Use the tags of the trees, if the parser will be given tags later, too."
+            "--gold-tags", help="Use the tags of the trees; do so if the parser will be given tags later."
         ),
     ] = False,
     folds: Annotated[
         int,
         typer.Option(
-            min=0, help="Divide the trees into this many parts, and parse each by a model learned from the others."
+            min=0,
+            help="Divide the trees into this many parts, and parse each with a model learned from the others.",
         ),
     ] = 0,
     n_jobs: NJobs = 1,
@@ -41,8 +43,8 @@ def calibrate(
 ) -> None:
     """Calibrate the probabilities of a parser on held-out trees, and store the result with it.
 
-    The more trees the better: with `--folds 5` the trees that the model was learned from will do. Five models are
-    learned, each from four fifths of them, for the trees of the last fifth.
+    The more trees the better. With `--folds 5` you can use the trees that the model was learned from: five models
+    are learned, each from four fifths of them, to parse the remaining fifth.
     """
     import latentgram
     from latentgram.cli.console import progress, say

@@ -10,7 +10,7 @@ import typer
 from latentgram.cli.console import progress, say
 from latentgram.cli.tables import TableForm, write_table
 
-app = typer.Typer(help="List and fetch corpora, or make the demo treebank.", no_args_is_help=True)
+app = typer.Typer(help="List and download corpora, or generate the demo treebank.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -32,12 +32,12 @@ def list_corpora(to: TableForm = None) -> None:
 
 @app.command("get", no_args_is_help=True)
 def get(
-    name: Annotated[str, typer.Argument(help="A name that `latentgram data list` shows.")],
+    name: Annotated[str, typer.Argument(help="A name listed by `latentgram data list`.")],
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where to put it; by default the cache of this user.")
+        Path | None, typer.Option("--folder", help="Where to store it; by default in your cache folder.")
     ] = None,
 ) -> None:
-    """Download a corpus unless it is here already, verify it, and print where its parts are."""
+    """Download a corpus if necessary, verify it, and print the location of its parts."""
     from latentgram.data.datasets import corpus_of, get_corpus
 
     say(f"{name}: {corpus_of(name).licence}")
@@ -50,10 +50,10 @@ def get(
 @app.command("demo", no_args_is_help=True)
 def make_demo(
     output: Annotated[Path, typer.Argument(help="File to write: brackets, or CoNLL-U if it ends in .conllu.")],
-    sentences: Annotated[int, typer.Option("--sentences", "-n", min=1, help="How many sentences.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same sentences.")] = 0,
+    sentences: Annotated[int, typer.Option("--sentences", "-n", min=1, help="Number of sentences.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same sentences.")] = 0,
 ) -> None:
-    """Write a treebank drawn from the demo grammar."""
+    """Write a treebank sampled from the demo grammar."""
     from latentgram.data.demo import demo_dependencies, demo_treebank
     from latentgram.data.files import plain_suffix
     from latentgram.data.formats import CONLLU, SUFFIXES

@@ -23,12 +23,12 @@ EXPECTED = 40
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder to write to; made if it is not there.")] = Path(
+    output: Annotated[Path, typer.Option(help="Folder to write to; created if it does not exist.")] = Path(
         "latentgram-demo"
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated treebank.")] = 0,
 ) -> None:
-    """Generate a treebank, learn grammars, parse, evaluate and draw; then print where the report is.
+    """Generate a treebank, learn grammars, parse, evaluate, draw trees and write a report.
 
     The sentences come from a small grammar of English with agreement, attachment preferences, coordination and
     relative clauses, so that a plain PCFG does badly where hidden states do well.

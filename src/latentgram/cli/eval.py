@@ -37,30 +37,30 @@ class Evaluation(Workers):
     first: Path = argument("A model, or the gold trees.", metavar="MODEL.lg|GOLD")
     second: Path = argument("The gold trees, or a parser's output.", metavar="GOLD|OUTPUT")
     against: Path | None = option(
-        None, "Another output for the same gold trees: test whether the difference is due to chance."
+        None, "Another output for the same gold trees: test whether the difference is significant."
     )
     labelled: bool = flag("--labelled", "With --against: compare heads with their relations (LAS).")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     gold_heads: bool = flag(
-        "--gold-heads", "The model only names the arcs of the gold trees: LAS is the accuracy of its relations."
+        "--gold-heads", "Give the model the gold heads, so that LAS is the accuracy of its relations."
     )
     limit_seconds: float | None = option(None, LIMIT_SECONDS)
     measures: Literal["conll18"] | None = option(
         None,
-        "conll18: F1 of segmentation, tags, lemmas and trees as in that shared task; a model gets the raw text.",
+        "conll18: F1 of segmentation, tags, lemmas and trees as in the shared task; a model is given raw text.",
     )
     punctuation: Literal["none", "upos", "ptb"] | None = option(
-        None, "Dependents left out: none (as UD does), by UPOS (the default if there are any), or Penn tags."
+        None, "Punctuation to exclude: none (as in UD), by UPOS (the default if there are any), or by Penn tags."
     )
-    rules: Path | None = option(None, "EVALB parameter file for brackets, in place of COLLINS.prm.")
-    collapse_unaries: bool = flag("--collapse-unaries", "Count X over X once, in gold and output (GENIA).")
+    rules: Path | None = option(None, "EVALB parameter file for brackets, instead of COLLINS.prm.")
+    collapse_unaries: bool = flag("--collapse-unaries", "Count X above X once, in gold and output (GENIA).")
     calibration: bool = flag(
         "--calibration",
-        "How far the model's probabilities can be trusted, and how good the parses are that it is surest of.",
+        "Measure how well the model's probabilities are calibrated, and the score of its most confident parses.",
     )
-    plot: Path | None = option(None, "Draw the reliability into this SVG file.")
-    rows: bool = flag("--rows", "One row per sentence first, as EVALB prints it; with --to, only these rows.")
-    json: bool = flag("--json", "Print figures, in percent, as JSON.")
+    plot: Path | None = option(None, "Draw the reliability diagram into this SVG file.")
+    rows: bool = flag("--rows", "First print one row per sentence, like EVALB; with --to, only these rows.")
+    json: bool = flag("--json", "Print the figures, in percent, as JSON.")
     to: TableForm = None
 
     @property
@@ -71,7 +71,7 @@ class Evaluation(Workers):
 
 @command
 def evaluate(asked: Evaluation) -> None:
-    """Score trees: labelled brackets as EVALB does, attachment of heads, or tags of FILE[:COLUMN]."""
+    """Score trees or tags: labelled brackets like EVALB, attachment (UAS, LAS), or the tags of FILE[:COLUMN]."""
     from latentgram.cli.console import say
     from latentgram.cli.tables import write_figures, write_table
     from latentgram.evaluate.bracketing import bracket_rows

@@ -24,11 +24,11 @@ def info(
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     to: TableForm = None,
 ) -> None:
-    """Show what a model file is: kind, size, learner and its settings, training data, arrays.
+    """Describe a model file: kind, size, learner and settings, training data, arrays.
 
-    For a model that is not a distribution, such as a spectral one, it also prints what all sentences sum to.
+    For a model that is not a distribution, such as a spectral one, the sum over all sentences is printed as well.
 
-    With --to it is the table of its arrays.
+    With --to, print the table of its arrays.
     """
     from latentgram.store import read_header
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from latentgram.parser.parser import Parser
 
 Files = Annotated[list[Path] | None, typer.Argument(help="Files to parse; standard input if none.")]
-Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Trees per sentence, at most.")]
+Count = Annotated[int, typer.Option("--count", "-k", min=1, help="Maximum number of trees per sentence.")]
 
 TOGETHER = 16
 """Sentences that a worker is sent at a time."""
@@ -36,7 +36,7 @@ def nbest(
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """The best trees of each sentence, best first, one after the other.
+    """Write the best trees of each sentence, best first.
 
     CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
     """
@@ -52,7 +52,7 @@ def rerank(
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Parse with a reranker: the trees of its base parser that the new score likes best."""
+    """Parse with a reranker: rescore the n-best trees of its base parser and write the best."""
     from latentgram.errors import ModelFileError
     from latentgram.kinds.registry import kind_of
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from latentgram.evaluate.perplexity import TextScore
     from latentgram.sequences.ngram import BackoffNGram
 
-app = typer.Typer(help="Count n-grams, make back-off automata of them, and query these.", no_args_is_help=True)
+app = typer.Typer(help="Count n-grams; build, mix, query and export language models.", no_args_is_help=True)
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write to.")]
 
 
@@ -63,14 +63,16 @@ class Counting(Workers):
     )
     output: Output
     order: int = option(3, "Length of the longest n-grams.", min=1)
-    cutoff: str = option("1", "Smallest count kept from order 3 on; or one per order, as 1,1,3.")
-    all_bigrams: bool = option(True, "Keep every bigram whatever the cut-off.")
-    dictionary: str | None = option(None, "Count words of one tag as their tag: tagged FILE[:COLUMN[:LEAST]].")
+    cutoff: str = option("1", "Lowest count kept, for orders 3 and above; or one per order, such as 1,1,3.")
+    all_bigrams: bool = option(True, "Keep all bigrams whatever the cut-off.")
+    dictionary: str | None = option(
+        None, "Count unambiguous words as their tag, by this tagged FILE[:COLUMN[:LEAST]]."
+    )
     table: bool = flag("--table", "The input is a table, whatever its first line looks like.")
     memory: str | None = option(
-        None, "Count text of any size with temporary files, using at most this much memory, as 2G."
+        None, "Count text of any size with temporary files, using at most this much memory, such as 2G."
     )
-    temporary: Path | None = option(None, "Folder for the temporary files; by default the system's.")
+    temporary: Path | None = option(None, "Folder for temporary files; by default that of the system.")
 
     @property
     def limits(self) -> _Limits:
@@ -86,7 +88,7 @@ class Counting(Workers):
 @app.command(no_args_is_help=True)
 @command
 def count(asked: Counting) -> None:
-    """Count the n-grams of text; the output is a table, or a compact file if it is named .lg."""
+    """Count the n-grams of text; the output is a table, or a compact file if its name ends in .lg."""
     import latentgram
     from latentgram.cli.console import progress, reading, say
     from latentgram.data.ngrams.external import write_counts
@@ -140,25 +142,23 @@ class Building:
     file: Path = argument("Counts (.lg or table), an ARPA file, or text.")
     output: Output
     reading: Literal["exclusive", "epsilon", "failure"] | None = option(
-        None, "How counts become weights; by default exclusive. ARPA files and smoothed models: failure."
+        None, "How weights are computed from counts; by default exclusive (ARPA files, smoothed models: failure)."
     )
-    smoothing: Smoothing | None = option(
-        None, "Estimate a language model that gives new n-grams a probability, by this method."
-    )
-    order: int | None = option(None, "Text: length of the longest n-grams, by default 3.", min=1)
+    smoothing: Smoothing | None = option(None, "Estimate a smoothed language model with this method.")
+    order: int | None = option(None, "For text: length of the longest n-grams, by default 3.", min=1)
     cutoff: str | None = option(
-        None, "Smoothed: smallest count kept from order 3 on, or one per order, as 1,1,2; the rest is pruned."
+        None, "Smoothed models: lowest count kept, for orders 3 and above, or one per order, such as 1,1,2."
     )
     entropy: float | None = option(
-        None, "Smoothed: prune n-grams whose removal raises the perplexity by a smaller share than this, as 1e-7."
+        None, "Smoothed models: prune n-grams whose removal raises the perplexity by less than this fraction."
     )
     memory: str | None = option(
-        None, "Text: count it, and estimate an ARPA file, with temporary files, using at most this much memory."
+        None, "Text to ARPA: use temporary files and at most this much memory, such as 2G."
     )
-    temporary: Path | None = option(None, "Folder for these files; by default the system's.")
+    temporary: Path | None = option(None, "Folder for temporary files; by default that of the system.")
     compact: int | None = option(
         None,
-        "Pack the model into a small file, with probabilities rounded to this many bits, as 10.",
+        "Write a compact file, with probabilities rounded to this many bits, such as 10.",
         min=2,
         max=16,
     )
@@ -177,7 +177,7 @@ class Building:
 @app.command(no_args_is_help=True)
 @command
 def build(asked: Building) -> None:
-    """Make a back-off automaton, or with --smoothing a language model; an output named .arpa is an ARPA file."""
+    """Build a back-off automaton or, with --smoothing, a language model; a name in .arpa gives an ARPA file."""
     import latentgram
     from latentgram.cli.console import progress, reading, say
     from latentgram.learn.reading import read_automaton
@@ -239,9 +239,9 @@ def mix(
     models: Annotated[list[Path], typer.Argument(help="Two or more smoothed models (.lg) or ARPA files.")],
     output: Output,
     heldout: Annotated[
-        Path | None, typer.Option(help="Held-out text: the weights that make it most likely are found.")
+        Path | None, typer.Option(help="Held-out text, to choose the weights that make it most likely.")
     ] = None,
-    weights: Annotated[str | None, typer.Option(help="The weights themselves, as 0.3,0.7.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Interpolation weights, such as 0.3,0.7.")] = None,
 ) -> None:
     """Interpolate language models, with given weights or with weights found by EM on held-out text."""
     import latentgram
@@ -280,21 +280,21 @@ def _weighted(
 def query(
     model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Text, one sentence per line; else standard input.")
+        list[Path] | None, typer.Argument(help="Text, one sentence per line; standard input if none.")
     ] = None,
     ngrams: Annotated[
-        bool, typer.Option("--ngrams", help="Lines are n-grams: write log10 p(last word | words before it).")
+        bool, typer.Option("--ngrams", help="Lines are n-grams: write log10 p(last word | previous words).")
     ] = False,
     perplexity: Annotated[
-        bool, typer.Option("--perplexity", help="A third column: the perplexity of the sentence.")
+        bool, typer.Option("--perplexity", help="Add a third column with the perplexity of the sentence.")
     ] = False,
     to: TableForm = None,
 ) -> None:
-    """Write log10 p and the number of unknown words of every sentence; the perplexity comes last, on stderr.
+    """Print log10 p and the number of unknown words of every sentence, and the total perplexity on stderr.
 
-    Text is read and answered as a stream. Automata of unsmoothed counts give no probability to what they have not
-    counted; the number of impossible sentences is printed, and the perplexity of the others. To score new text,
-    estimate the model with --smoothing. One process does the work: there is no --n-jobs.
+    Text is processed as a stream. Automata of unsmoothed counts give unseen n-grams probability zero; the number
+    of impossible sentences is printed, and the perplexity of the others. To score new text, estimate the model
+    with --smoothing. The work is done in one process: there is no --n-jobs.
     """
     from latentgram.cli.console import ensure_input, reading
     from latentgram.learn.reading import read_automaton
@@ -430,10 +430,10 @@ def export(
     model: Annotated[Path, typer.Argument(help="An automaton (.lg) or an ARPA file.")],
     output: Output,
     to: Annotated[
-        Literal["arpa", "openfst"], typer.Option(help="Format; ARPA needs the failure reading.")
+        Literal["arpa", "openfst"], typer.Option(help="Output format; ARPA requires the failure reading.")
     ] = "arpa",
 ) -> None:
-    """Write an automaton for other programs; OpenFst text comes with its table of symbols beside it (.syms).
+    """Write an automaton for other programs; OpenFst text comes with a symbol table in a second file (.syms).
 
     An HMM can be written for OpenFst, too, as a transducer from words to tags, and so can an operator automaton
     without negative numbers.

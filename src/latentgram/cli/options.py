@@ -36,17 +36,19 @@ Outputs = Literal["brackets", "conllu", "json", "outline"]
 
 MOST_TREES = 1_000_000
 """The longest list of trees or tags that can be asked for of one sentence."""
-TELLS_FORMAT = "What the input is; by default guessed from the name of the file."
-GOLD_TAGS = "Use the tags of the input's trees; by default the parser tags their words itself."
-TOKENISED = "Text is one sentence per line, tokens separated by spaces."
-LIMIT_SECONDS = "Seconds that a sentence may take; after them it gets a coarse tree of phrases, which is marked."
-SKIP_BAD = "Skip faulty sentences, and report how many there were."
+TELLS_FORMAT = "Input format; by default guessed from the file name."
+GOLD_TAGS = "Use the tags of the input trees; by default the parser tags their words itself."
+TOKENISED = "The text has one sentence per line, with tokens separated by spaces."
+LIMIT_SECONDS = (
+    "Time limit per sentence; a sentence that exceeds it gets a coarse constituency tree, which is marked."
+)
+SKIP_BAD = "Skip malformed sentences, and report how many there were."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 
 ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]
 Format = Annotated[Inputs | None, typer.Option(help=TELLS_FORMAT)]
 To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
-NJobs = Annotated[int, typer.Option("--n-jobs", min=1, help="Worker processes.")]
+NJobs = Annotated[int, typer.Option("--n-jobs", min=1, help="Number of workers.")]
 ClusterAddress = Annotated[
     str | None,
     typer.Option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler (tcp://…)."),
@@ -135,7 +137,7 @@ def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
         yield engine_for(n_jobs)
         return
     if n_jobs != 1:
-        raise SettingError("take one of --n-jobs and --cluster: a cluster has the workers that it has")
+        raise SettingError("use either --n-jobs or --cluster: a cluster has its own number of workers")
     with Cluster(cluster) as engine:
         yield engine
 

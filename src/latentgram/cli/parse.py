@@ -65,7 +65,7 @@ class Parsing(Workers):
     model: Path = argument("Model file of a parser.")
     files: list[Path] | None = argument("Files to parse, one sentence per line; standard input if none.", None)
     format: Inputs | None = option(
-        None, "What the input is; by default guessed from the name of the file, and text on standard input."
+        None, "Input format; by default guessed from the file name, and text on standard input."
     )
     to: Outputs | None = option(None, "Output format; by default brackets or CoNLL-U.")
     tokenised: bool = flag("--tokenised", TOKENISED)
@@ -73,22 +73,22 @@ class Parsing(Workers):
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
     probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
     nbest: int | None = option(None, "Number of trees per sentence, best first.", min=1, max=MOST_TREES)
-    samples: int | None = option(None, "Number of trees drawn from the posterior.", min=1, max=MOST_TREES)
+    samples: int | None = option(None, "Number of trees sampled from the posterior.", min=1, max=MOST_TREES)
     diverse: int | None = option(
-        None, "Number of different trees among 100 draws, the most frequent first.", min=1, max=100
+        None, "Number of distinct trees among 100 samples, the most frequent first.", min=1, max=100
     )
-    seed: int = option(0, "Seed of the draws.", min=0)
-    constraints: Path | None = option(None, "What is known of each sentence, as JSON lines (see `Constraints`).")
+    seed: int = option(0, "Seed of the samples.", min=0)
+    constraints: Path | None = option(None, "Constraints on each sentence, as JSON lines (see `Constraints`).")
     partial: bool = flag("--partial", "Square brackets in the text mark known phrases: The [NP old man ] …")
-    decoder: Decoders | None = option(None, "Which tree counts as the best; by default the model decides.")
+    decoder: Decoders | None = option(None, "Criterion for the best tree; the default depends on the model.")
     pruning: Prunings | None = option(
         None,
-        "How constituency charts are pruned: in two stages (Cohen et al. 2013), or not at all.",
+        "Pruning of constituency charts: in two stages (Cohen et al. 2013), or none.",
     )
     limit_seconds: float | None = option(None, LIMIT_SECONDS)
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     output: Path | None = option(
-        None, "Write to this file, which appears only when everything is done.", "--output", "-o"
+        None, "Write to this file, which is created only when everything is done.", "--output", "-o"
     )
     resume: bool = flag("--resume", "Continue where an interrupted run with the same --output stopped.")
 
@@ -107,7 +107,7 @@ class Parsing(Workers):
         if self.partial and (self.constraints is not None or self.format not in (None, "text")):
             raise SettingError("--partial reads its constraints from plain text")
         if self.resume and self.output is None:
-            raise SettingError("--resume goes on with a file: name it by --output")
+            raise SettingError("--resume continues an output file: name it with --output")
         if self.resume and "-" in self.names:
             raise SettingError(
                 "standard input cannot be read again from its beginning: --resume needs input files"
@@ -143,18 +143,18 @@ class Parsing(Workers):
 def parse(asked: Parsing) -> None:
     """Parse raw text, tagged text, CoNLL-U or the words of trees.
 
-    From CoNLL-U to CoNLL-U, comments, lemmas, features, multiword rows and MISC are kept.
+    CoNLL-U output keeps the comments, lemmas, features, multiword rows and MISC of CoNLL-U input.
 
-    Text is split into sentences and words. A line that ends in a full stop standing alone is taken as one
-    sentence whose words are separated by spaces already (so is every line with --tokenised, --partial or
-    --constraints).
+    Text is split into sentences and words. A line that ends in a separate full stop is taken as one sentence that
+    is already tokenised (and so is every line with --tokenised, --partial or --constraints).
 
-    A sentence that the grammar cannot derive still gets a tree, and one that reaches its --limit-seconds gets a
+    A sentence that the grammar cannot derive still gets a tree, and one that exceeds its --limit-seconds gets a
     coarse one; their numbers are reported at the end, and `--to json` marks each. With --nbest, --samples or
     --diverse an empty line follows the trees of each sentence, and `--to json` gives the probability of each.
 
-    With --output, FILE.part grows and becomes FILE when all is done. If the run is interrupted, the same command
-    with --resume continues where it stopped, if model, settings and what was read so far are the same.
+    With --output, results are written to FILE.part, which is renamed to FILE at the end. If the run is
+    interrupted, the same command with --resume continues where it stopped, provided that the model, the settings
+    and the input read so far have not changed.
     """
     from latentgram.cli.console import ensure_input, say
     from latentgram.parser.answers import Request

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from latentgram.progress import Progress
     from latentgram.reproduce.experiment import Results
 
-app = typer.Typer(help="Make the tables and figures of a paper.", no_args_is_help=True)
+app = typer.Typer(help="Reproduce the tables and figures of a paper.", no_args_is_help=True)
 Data = Annotated[Path, typer.Option(help="Folder of the corpora.", envvar="LATENTGRAM_DATA")]
 Output = Annotated[Path, typer.Option(help="Folder for results.json, results.md and the plots.")]
 Test = Annotated[bool, typer.Option("--test", help="Score on the test part as well: once, at the end.")]
@@ -41,9 +41,9 @@ def smith2012(
     iterations: Annotated[int, typer.Option(min=1, help="Rounds of each learner.")] = 20,
     test: Test = False,
 ) -> None:
-    """Smith and Eisner 2012: EM against n-gram EM: accuracy, likelihood, processor time, seconds per round.
+    """Smith and Eisner 2012: EM and n-gram EM compared: accuracy, likelihood, CPU time, seconds per round.
 
-    The learners run one after the other in one process, since their times are compared.
+    The learners run one after the other in one process, because their times are compared.
     """
     from latentgram.reproduce.smith2012 import reproduce
 
@@ -59,7 +59,7 @@ def luque2012(
     test: Test = False,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Luque et al. 2012: head automata by counting, spectral learning and EM against states; words; times."""
+    """Luque et al. 2012: head automata by counting, spectral learning and EM: accuracy by states, words, times."""
     from latentgram.reproduce.luque2012 import reproduce
 
     _run(output, lambda shown: reproduce(data / "dependency" / treebank, test, shown, n_jobs=n_jobs))
@@ -75,7 +75,7 @@ def cohen2012(
     draws: Annotated[int, typer.Option(min=1, help="Random grammars for each setting.")] = 3,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Cohen et al. 2012: theorem 3 on grammars of known truth: error against trees, singular values and states."""
+    """Cohen et al. 2012: theorem 3 on known grammars: error as a function of trees, singular values and states."""
     from latentgram.reproduce.cohen2012 import reproduce
 
     sizes, counts = _numbers("--trees", trees), _numbers("--states", states)
@@ -87,16 +87,16 @@ def cohen2013(
     data: Data,
     output: Output,
     treebank: Annotated[str, typer.Option(help="Folder in DATA/constituency.")] = "wsj-sample",
-    states: Annotated[str, typer.Option(help="Numbers of hidden states.")] = "8,16,24,32",
+    states: Annotated[str, typer.Option(help="Numbers of hidden states, separated by commas.")] = "8,16,24,32",
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of EM.")] = 50,
     every: Annotated[int, typer.Option(min=1, help="Rounds of EM between two scores.")] = 10,
     many: Annotated[
-        int, typer.Option(min=1, help="Hidden states of the grammar whose rules become sums of products.")
+        int, typer.Option(min=1, help="Hidden states of the low-rank grammar (rules as sums of products).")
     ] = 32,
     test: Test = False,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and what each part is worth."""
+    """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and ablations."""
     from latentgram.reproduce.cohen2013 import reproduce
 
     sizes = _numbers("--states", states)
@@ -112,20 +112,20 @@ def dhillon2012(
         str, typer.Option(help="Folders under DATA/dependency, separated by commas.")
     ] = "wsj-sample,en_ewt",
     orders: Annotated[str, typer.Option(help="Orders of the base parser, separated by commas.")] = "1,2",
-    count: Annotated[int, typer.Option(min=2, help="Length of the lists.")] = 50,
-    folds: Annotated[int, typer.Option(min=2, help="Parts for jackknifing.")] = 3,
-    best: Annotated[int, typer.Option(min=1, help="Rivals of a sentence in the base parser's k-best MIRA.")] = 1,
+    count: Annotated[int, typer.Option(min=2, help="Number of trees per n-best list.")] = 50,
+    folds: Annotated[int, typer.Option(min=2, help="Number of parts for jackknifing.")] = 3,
+    best: Annotated[int, typer.Option(min=1, help="Rival trees per step in the base parser's k-best MIRA.")] = 1,
     tags: Annotated[
         int,
-        typer.Option(min=0, help="Tags by a tagger, jackknifed in so many parts (the paper: 10); 0: gold tags."),
+        typer.Option(min=0, help="Predicted tags, jackknifed in this many parts (the paper: 10); 0: gold tags."),
     ] = 0,
     vectors: Annotated[
-        str | None, typer.Option(help="Vectors of words from raw text, a file of 'latentgram train vectors'.")
+        str | None, typer.Option(help="Word vectors from raw text, a file written by 'latentgram train vectors'.")
     ] = None,
     printed: Annotated[
         bool,
         typer.Option(
-            "--printed", help="Only the rows of the paper, on sentences without punctuation, as it has it."
+            "--printed", help="Only the rows of the paper, on sentences without punctuation, as in the paper."
         ),
     ] = False,
     test: Test = False,
@@ -137,7 +137,7 @@ def dhillon2012(
 
     wanted = _numbers("--orders", orders, most=2)
     if tags == 1:
-        raise SettingError("--tags is a number of parts from 2 on, or 0 for gold tags; got 1")
+        raise SettingError("--tags is a number of parts, at least 2, or 0 for gold tags; got 1")
     folders = [data / "dependency" / name for name in treebanks.split(",")]
     setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors), printed)
     _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown, n_jobs=n_jobs))
@@ -168,5 +168,5 @@ def _numbers(option: str, text: str, most: int | None = None) -> list[int]:
     chosen = [number for number in numbers if number is not None and 1 <= number <= (most or number)]
     if len(chosen) == len(numbers):
         return chosen
-    bounds = "from 1 on" if most is None else f"from 1 to {most}"
-    raise SettingError(f"{option} is whole numbers {bounds}, separated by commas, as 1,2; got {text[:80]!r}")
+    bounds = "of at least 1" if most is None else f"from 1 to {most}"
+    raise SettingError(f"{option} takes integers {bounds}, separated by commas, such as 1,2; got {text[:80]!r}")

@@ -12,10 +12,10 @@ from latentgram.errors import ModelFileError, a_or_an
 
 def sample(
     model: Annotated[Path, typer.Argument(help="Model file of an HMM, an n-gram model or an operator automaton.")],
-    count: Annotated[int, typer.Option("-n", "--number", min=1, help="How many sentences to draw.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    count: Annotated[int, typer.Option("-n", "--number", min=1, help="Number of sentences.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 0,
 ) -> None:
-    """Write sentences drawn from a model, one per line."""
+    """Write sentences sampled from a model, one per line."""
     import latentgram
     from latentgram.data.sentence import Sentence
     from latentgram.kinds.protocols import Sampler

@@ -33,28 +33,29 @@ def score(
     file: Annotated[Path, typer.Argument(help="Trees, or sentences; - is standard input.")],
     format: Format = None,
     surprisal: Annotated[
-        bool, typer.Option("--surprisal", help="The surprisal of each word given those before it, in bits.")
+        bool,
+        typer.Option("--surprisal", help="Print the surprisal of each word given the previous ones, in bits."),
     ] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Prune nothing: p(sentence) itself, not a lower bound of it.")
+        bool, typer.Option("--exact", help="Do not prune: print p(sentence) itself, not a lower bound.")
     ] = False,
     entropy: Annotated[
-        bool, typer.Option(help="In tables of surprisal, also by how much each word lowers the entropy.")
+        bool, typer.Option(help="Include the entropy reduction of each word in tables of surprisal.")
     ] = True,
     to: TableForm = None,
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Print log p(sentence) and, of trees, log p(tree, sentence) and p(tree | sentence), one line per sentence.
+    """Print log p(sentence) and, for trees, log p(tree, sentence) and p(tree | sentence), one line per sentence.
 
-    Parsers that score arcs, and rerankers, have no p(sentence): of trees they print - in its place, then
-    log p(tree | sentence) and p(tree | sentence); sentences without trees they cannot rate.
+    Arc-factored parsers and rerankers have no p(sentence): for trees they print - in its place, then
+    log p(tree | sentence) and p(tree | sentence); they cannot score sentences without trees.
 
-    Grammars of phrases with hidden states look at part of the chart only, and what they print as p(sentence) is a
-    lower bound of it; `--exact` has them look at all of it.
+    Constituency grammars with hidden states prune the chart, so that p(sentence) is a lower bound; `--exact`
+    disables pruning.
 
-    With `--surprisal` print one line per word: sentence, word, and −log₂ p(word | words before it). With `--to`
-    write a table: numbers of sentence and word, the word, its surprisal, its entropy reduction (both in bits), and
+    With `--surprisal`, print one line per word: sentence, word, and −log₂ p(word | previous words). With `--to`,
+    write a table: numbers of sentence and word, the word, its surprisal and entropy reduction (both in bits), and
     whether the word is unknown. `--exact` works here, too.
     """
     import latentgram

@@ -13,7 +13,7 @@ def search(
     files: Annotated[list[Path], typer.Argument(help="Treebanks, in brackets or CoNLL-U.")],
     count: Annotated[bool, typer.Option("--count", help="Only print how many trees match.")] = False,
 ) -> None:
-    """Write the trees that match a pattern, as they are in the treebank.
+    """Write the trees that match a pattern, unchanged.
 
     Constituency patterns follow tgrep2, dependency patterns follow Grew, a part of each; see the guide.
     """

@@ -12,30 +12,32 @@ class Serving:
     """What is asked of `latentgram serve`."""
 
     model: Path = argument("Model file of a parser.")
-    treebank: Path | None = option(None, "File that accepted trees are appended to; made if it is not there.")
+    treebank: Path | None = option(
+        None, "File to which accepted trees are appended; created if it does not exist."
+    )
     train: list[Path] | None = option(
         None, "Trees that the model was learned from, if they are not in the treebank; needed for full retraining."
     )
     sentences: Path | None = option(None, "Sentences for the queue: text, tagged text or CoNLL-U.")
     tokenised: bool = flag(
-        "--tokenised", "Text in --sentences is one sentence per line, tokens separated by spaces."
+        "--tokenised", "The text in --sentences has one sentence per line, with tokens separated by spaces."
     )
-    heldout: Path | None = option(None, "Trees to measure the parser on as it learns; it never learns from them.")
-    host: str = option("127.0.0.1", "Address to listen on; any but this machine's own requires a token.")
-    port: int = option(8765, "Port; the next free one is taken.", min=0, max=65535)
-    token: str | None = option(None, "Secret that every request must carry; by default a random one.")
-    workers: int = option(2, "Processes that parse.", min=1, max=64)
-    annotator: str = option("", "Name of who annotates; by default the page asks for it.")
-    guidelines: Path | None = option(None, "Notes on labels, shown beside them: a Markdown file with headings.")
+    heldout: Path | None = option(None, "Trees on which accuracy is measured as the parser learns.")
+    host: str = option("127.0.0.1", "Address to listen on; any address other than this machine requires a token.")
+    port: int = option(8765, "Port; if it is in use, the next free one.", min=0, max=65535)
+    token: str | None = option(None, "Secret that every request must contain; by default a random one.")
+    workers: int = option(2, "Number of parsing processes.", min=1, max=64)
+    annotator: str = option("", "Name of the annotator; by default the page asks for it.")
+    guidelines: Path | None = option(None, "Notes on labels, shown on the page: a Markdown file with headings.")
     double: float = option(
-        0.0, "Share of the queue that two people annotate, to see how they agree.", min=0, max=1
+        0.0, "Proportion of the queue that two people annotate, to measure their agreement.", min=0, max=1
     )
     no_browser: bool = flag("--no-browser", "Do not open a browser.")
 
 
 @command
 def serve(asked: Serving) -> None:
-    """Open a local page: see each parse and its confidence, correct it, accept it; the parser learns at once."""
+    """Open a local page to see parses with their confidence, correct and accept them, and train the parser."""
     import latentgram
     from latentgram.cli.console import say
     from latentgram.errors import SettingError

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
 def show(
     file: Annotated[Path, typer.Argument(help="A treebank or a model file.")],
-    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Which tree of a treebank, from 1.")] = 1,
-    svg: Annotated[Path | None, typer.Option(help="Draw into this file in place of the terminal.")] = None,
+    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Number of the tree, from 1.")] = 1,
+    svg: Annotated[Path | None, typer.Option(help="Draw into this SVG file instead of the terminal.")] = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="Write the tree for LaTeX (forest or tikz-dependency).")
     ] = False,
     automaton: Annotated[
-        str | None, typer.Option(help="Head symbol: show its automaton in a head-automata grammar.")
+        str | None, typer.Option(help="Show the automaton of this head symbol of a head-automata grammar.")
     ] = None,
-    direction: Annotated[Literal["left", "right"], typer.Option(help="Which modifiers of the head.")] = "left",
-    clusters: Annotated[int, typer.Option(min=1, help="States of the automaton that is shown, at most.")] = 10,
+    direction: Annotated[Literal["left", "right"], typer.Option(help="Side of the modifiers.")] = "left",
+    clusters: Annotated[int, typer.Option(min=1, help="Maximum number of states of the automaton shown.")] = 10,
     sequences: Annotated[
         Path | None,
-        typer.Option(help="Treebank whose modifier sequences the states of the automaton are made from."),
+        typer.Option(help="Treebank whose modifier sequences determine the states of the automaton."),
     ] = None,
     spectrum: Annotated[
-        bool, typer.Option("--spectrum", help="Singular values, or sizes of states, in place of states.")
+        bool, typer.Option("--spectrum", help="Show singular values, or sizes of states, instead of states.")
     ] = False,
     word: Annotated[
-        str | None, typer.Option(help="Show the words used most like this one, by word vectors.")
+        str | None, typer.Option(help="Show the nearest neighbours of this word, by word vectors.")
     ] = None,
     word_clusters: Annotated[
-        int | None, typer.Option(min=1, help="Show this many clusters of words with bit strings, by word vectors.")
+        int | None, typer.Option(min=1, help="Show this many word clusters with bit strings, by word vectors.")
     ] = None,
     symbol: Annotated[
-        str | None, typer.Option(help="Show what the hidden states of this symbol of a latent grammar prefer.")
+        str | None, typer.Option(help="Show what the hidden states of this symbol of a grammar prefer.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of rules, words and contexts shown per state.")] = 5,
     to: TableForm = None,
 ) -> None:
-    """Show a tree as an outline or as an SVG picture, a summary of a model, or hidden states of a grammar."""
+    """Show a tree as an outline or an SVG picture, a summary of a model, or the hidden states of a grammar."""
     from latentgram.cli.options import check_output
     from latentgram.errors import SettingError
     from latentgram.kinds.looks import Request

@@ -25,29 +25,29 @@ class Suspicion(Workers):
     """What is asked of `latentgram suspects`."""
 
     model: Path = argument("Model file of a parser.")
-    treebank: Path = argument("Trees that may have been annotated wrongly.")
-    count: int = option(20, "How many to show.", "-n", "--number", min=1)
+    treebank: Path = argument("Trees that may contain annotation errors.")
+    count: int = option(20, "Number of trees to show.", "-n", "--number", min=1)
     folds: int = option(
         0,
-        "Divide the trees into this many parts, and rate each by a model learned from the others in the same way.",
+        "Divide the trees into this many parts, and score each with a model learned from the others.",
         min=0,
     )
     report: Path | None = option(
-        None, "Write a page (HTML) with the table and the trees, the doubtful part in colour."
+        None, "Write an HTML page with the table and the trees, with the doubtful parts in colour."
     )
     to: TableForm = None
 
 
 @command
 def suspects(asked: Suspicion) -> None:
-    """List the trees of a treebank that the model finds least likely given their words, worst first.
+    """List the trees of a treebank that the model finds least probable given their words, worst first.
 
-    A line has the number of the tree, log p(tree | sentence) per word, the part of it that is to blame with its
-    probability, and the sentence. Of a tree that the model cannot derive, the part to blame is the one that makes
-    it impossible, and the posteriors of its parts stand in for p(tree | sentence).
+    A line has the number of the tree, log p(tree | sentence) per word, the most doubtful part with its
+    probability, and the sentence. In a tree that the model cannot derive, this is the part that makes it
+    impossible, and the posteriors of the other parts replace p(tree | sentence).
 
-    A model has no doubts about trees that it was learned from: take a model of other trees, or `--folds 10`, which
-    learns ten models by the same learner, each from nine tenths of the trees, for the trees of the last tenth.
+    A model rarely doubts trees that it was learned from: use a model learned from other trees, or `--folds 10`,
+    which learns ten models with the same learner, each from nine tenths of the trees, to score the other tenth.
     """
     import latentgram
     from latentgram.cli.console import progress, say

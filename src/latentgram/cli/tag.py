@@ -46,39 +46,41 @@ COLUMNS = ("sentence", "rank", "number", "word", "tag", "probability", "unknown"
 class Tagging(Workers):
     """What is asked of `latentgram tag`."""
 
-    model: Path = argument("Model file of a tagger, of an HMM, or of a parser with a tagger, such as a `ud` one.")
+    model: Path = argument("Model file of a tagger, an HMM, or a parser with a tagger (such as `ud`).")
     files: list[Path] | None = argument("Files to tag, one sentence per line; standard input if none.", None)
     decoder: Literal["posterior", "viterbi"] = option(
-        "posterior", "Each tag the most probable, or the best sequence."
+        "posterior", "The most probable tag of each word, or the most probable sequence."
     )
     probabilities: bool = flag("--probabilities", "Write the posterior of every tag as a third column.")
     tokenised: bool = flag("--tokenised", TOKENISED)
     nbest: int | None = option(None, "Number of tag sequences per sentence, best first.", min=1, max=MOST_TREES)
-    samples: int | None = option(None, "Number of tag sequences drawn from the posterior.", min=1, max=MOST_TREES)
-    seed: int = option(0, "Seed of the draws.", min=0)
+    samples: int | None = option(
+        None, "Number of tag sequences sampled from the posterior.", min=1, max=MOST_TREES
+    )
+    seed: int = option(0, "Seed of the samples.", min=0)
     constraints: Path | None = option(
         None, "Required and forbidden tags of each sentence, as JSON lines (see `Constraints`)."
     )
-    conllu: bool = flag("--conllu", "CoNLL-U: words with UPOS, XPOS and FEATS in their columns.")
-    json: bool = flag("--json", "JSON lines: words, tags, features, their posteriors, log-probabilities.")
+    conllu: bool = flag("--conllu", "Write CoNLL-U, with UPOS, XPOS and FEATS in their columns.")
+    json: bool = flag("--json", "Write JSON lines: words, tags, features, their posteriors, log-probabilities.")
     to: TableForm = None
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     named_by: str | None = option(
-        None, "Tagged sentences, FILE[:COLUMN]: each numbered tag gets the name that it coincides with most."
+        None, "Tagged sentences, FILE[:COLUMN]: each numbered tag is named after its most frequent tag there."
     )
     fast: Path | None = option(
         None,
-        "Tag by looking up n-grams (Smith and Eisner 2012, §3.2) of an automaton, counts, an ARPA file or text.",
+        "Tag by n-gram lookup (Smith and Eisner 2012, §3.2) in an automaton, counts, an ARPA file or text.",
     )
 
     def check(self) -> None:
         """Refuse what does not go together."""
         if self.nbest is not None and self.samples is not None:
-            raise SettingError("take one of --nbest and --samples")
+            raise SettingError("use either --nbest or --samples")
         if self.json and self.conllu:
-            raise SettingError("take one of --json and --conllu")
+            raise SettingError("use either --json or --conllu")
         if self.fast is not None and (self.several or self.constraints or self.decoder == "viterbi"):
-            raise SettingError("--fast tags by memory: no --nbest, --samples, --constraints or --decoder viterbi")
+            raise SettingError("--fast excludes --nbest, --samples, --constraints and --decoder viterbi")
 
     @property
     def several(self) -> bool:
@@ -88,11 +90,11 @@ class Tagging(Workers):
 
 @command
 def tag(asked: Tagging) -> None:
-    """Tag text with a tagger or a hidden Markov model; the latter takes words separated by spaces.
+    """Tag text with a tagger or a hidden Markov model; the latter expects words separated by spaces.
 
-    Words the model has never seen are tagged by their form and context; their number is printed at the end.
+    Words that the model has never seen are tagged by their form and context; their number is printed at the end.
     With --nbest or --samples an extra empty line follows each sentence; --json also gives log p(tags | words).
-    With --constraints text is one sentence per line, words separated by spaces; words are numbered from 0:
+    With --constraints, text has one sentence per line with words separated by spaces; words are numbered from 0:
     {"tags": {"1": "NN"}, "forbidden_tags": [[2, "VB"]]}.
     """
     from latentgram.cli.console import counted, ensure_input, say

@@ -193,25 +193,25 @@ def _signature(kind: Kind, known: dict[str, str], flags: dict[str, inspect.Param
         *flags.values(),
     ]
     if any(recipe.chooses for recipe in kind.recipes.values()):
-        held = typer.Option(help="Held-out data, to choose the best candidate by.", parser=_path, metavar="PATH")
+        held = typer.Option(help="Held-out data, to choose the best candidate.", parser=_path, metavar="PATH")
         parameters.append(parameter("dev", Annotated[Path | None, held], None))
     if kind.reads in (PHRASES, DEPENDENCIES):
-        lenient = typer.Option("--skip-bad", help="Skip faulty trees, and report how many there were.")
+        lenient = typer.Option("--skip-bad", help="Skip malformed trees, and report how many there were.")
         parameters.append(parameter("skip_bad", Annotated[bool, lenient], False))
     if kind.reads is PHRASES:
-        raw = typer.Option("--keep-marks", help="Learn empty elements, function tags and indices as they stand.")
+        raw = typer.Option("--keep-marks", help="Keep empty elements, function tags and indices for learning.")
         parameters.append(parameter("keep_marks", Annotated[bool, raw], False))
     if kind.needs_tags:
         tagger = typer.Option("--tagger/--no-tagger", help="Train a tagger too, for text without tags.")
         folds = typer.Option(
             min=0,
-            help="Train on tags that taggers of this many parts of the data give to each other (0: gold tags).",
+            help="Train on tags predicted by jackknifing with this many parts (0: gold tags).",
         )
         parameters.append(parameter("tagger", Annotated[bool, tagger], True))
         parameters.append(parameter("jackknife", Annotated[int, folds], 0))
     if kind.streams:
         reading = typer.Option(
-            "--stream", help="Stream trees from the disk, for treebanks larger than memory; no tagger is trained."
+            "--stream", help="Stream trees from disk, for treebanks larger than memory; no tagger is trained."
         )
         parameters.append(parameter("stream", Annotated[bool, reading], False))
     return inspect.Signature(parameters)

@@ -18,7 +18,8 @@ def update(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write the model to.")],
     weight: Annotated[
-        float | None, typer.Option(help="How many sentences the model stands for; by default those it has seen.")
+        float | None,
+        typer.Option(help="Weight of the old model, in sentences; by default as many as it has seen."),
     ] = None,
     n_jobs: NJobs = 1,
 ) -> None:

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def vectors(
-    file: Annotated[Path, typer.Argument(help="File of 'latentgram train vectors'.")],
+    file: Annotated[Path, typer.Argument(help="File written by 'latentgram train vectors'.")],
     clusters: Annotated[
-        int | None, typer.Option(min=1, help="Write at most this many clusters of words with bit strings instead.")
+        int | None, typer.Option(min=1, help="Write word clusters with bit strings instead, at most this many.")
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; a dash is standard output.")] = "-",
 ) -> None:
-    """Write word vectors as text: the numbers of words and dimensions, then a word and its numbers on each line.
+    """Write word vectors as text: the numbers of words and dimensions, then one word per line with its vector.
 
-    With --clusters each line has the bits of a word's cluster, the word and how often it was seen, separated by
-    tabs, as the programs for the clusters of Brown et al. (1992) write it: words whose bits begin alike are used
-    alike. 'latentgram train lpcfg --vectors FILE' takes such a file.
+    With --clusters, each line has the bit string of a word's cluster, the word and its frequency, separated by
+    tabs, in the format of Brown clusters (Brown et al. 1992): words whose bit strings share a prefix are used
+    similarly. 'latentgram train lpcfg --vectors FILE' reads such a file.
     """
     from latentgram import WordVectors, load
     from latentgram.cli.options import check_output

@@ -16,14 +16,14 @@ def warm_up(
         list[str] | None, typer.Argument(help="Kinds of models, named as in `latentgram train`; all if none.")
     ] = None,
     ship: Annotated[
-        bool, typer.Option("--ship", help="Compile for any processor, into the package: `make build` does so.")
+        bool, typer.Option("--ship", help="Compile for any processor, into the package; used by `make build`.")
     ] = False,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Compile what learning and parsing need, once: for container images, before a lesson or a deadline.
+    """Compile the kernels for learning and parsing ahead of time, for instance in a container image.
 
-    Compiled code is kept beside the package, or where NUMBA_CACHE_DIR says. Where neither the package nor a home
-    folder can be written, it is kept in a folder of your own under the system's temporary one.
+    Compiled code is stored next to the package, or in NUMBA_CACHE_DIR. If neither the package nor the home
+    directory is writable, it is stored in a private folder under the system's temporary directory.
     """
     from latentgram.cli.console import say
     from latentgram.parser import trials

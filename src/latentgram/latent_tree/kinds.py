@@ -20,7 +20,7 @@ KINDS = [
             ),
         },
         command="latent-tree",
-        help="Hidden states at the words of dependency trees: rates trees, does not parse.",
+        help="A hidden Markov model on dependency trees: scores trees, does not parse.",
         use="'latentgram score' gives log-probabilities of trees",
         parts=("latentgram.latent_tree.symbols:TreeSymbols",),
         scores="trees",

@@ -14,7 +14,7 @@ KINDS = [
             )
         },
         command="tagger",
-        help="A tagger of parts of speech and morphological features.",
+        help="A tagger for parts of speech and morphological features.",
         use="'latentgram tag' tags with it, and 'latentgram eval GOLD OUTPUT' scores what it tagged",
         parts=("latentgram.tagger.candidates:Candidates", "latentgram.tagger.guesser:Guesser"),
         renamed={"Perceptron": "Gradient"},
