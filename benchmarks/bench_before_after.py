@@ -215,6 +215,8 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", choices=list(ROWS), default=list(ROWS), help="some of the rows")
     if sys.argv[1:2] == ["--work"]:
         return work(sys.argv[2], Path(sys.argv[3]))
+    if not sys.argv[1:]:  # there is nothing to compare where all benchmarks are run
+        return parser.print_help()
     options = parser.parse_args()
     sources = [source.resolve() for source in options.sources]
     for source in sources:

@@ -18,7 +18,6 @@ perplexity.
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
+from harness import corpora, explain
 from latentgram.data.tagged import read_tagged
 from latentgram.sequences.compact import CompactNGram
 from latentgram.sequences.smoothing import SMOOTHINGS
@@ -39,7 +39,7 @@ BITS = 10
 def texts() -> tuple[lg.Text, lg.Text]:
     if len(sys.argv) == 3:
         return lg.Text.read(sys.argv[1]), lg.Text.read(sys.argv[2])
-    folder = Path(os.environ["LATENTGRAM_DATA"]) / "tagged" / "brown"
+    folder = corpora() / "tagged" / "brown"
     train, dev = (lg.Text.of(s.words for s in read_tagged(folder / f"{name}.tsv")) for name in ("train", "dev"))
     return train, dev
 
@@ -67,7 +67,7 @@ def queries_per_second(model: lg.BackoffNGram, text: lg.Text) -> list[str]:
 def stored_size(model: object) -> int:
     with tempfile.TemporaryDirectory() as folder:
         lg.save(model, f"{folder}/model.lg")
-        return os.path.getsize(f"{folder}/model.lg")
+        return Path(folder, "model.lg").stat().st_size
 
 
 def main() -> None:
@@ -104,4 +104,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain()
     main()

@@ -12,7 +12,7 @@ heads.
 UDPipe takes long to learn; `--tokenizer epochs=20` shortens its longest part (100 by default), and with
 `--keep FOLDER` its models are kept there and found again, with the time that they took.
 
-    LATENTGRAM_DATA=… python benchmarks/bench_ud.py tr_imst [--tokenizer epochs=20] [--keep FOLDER] [--first 500]
+    LATENTGRAM_DATA=… python benchmarks/bench_ud.py [tr_imst] [--tokenizer epochs=20] [--keep FOLDER] [--first 500]
     LATENTGRAM_DATA=… python benchmarks/bench_ud.py tr_imst --gold-tags [--keep FOLDER]
 """
 
@@ -22,6 +22,7 @@ import argparse
 import json
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import latentgram as lg
@@ -148,21 +149,22 @@ def row(score: Conll18Score, lemmas: float, learning: float, parsing: float, siz
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("treebank")
+    options.add_argument("treebank", nargs="?", default="tr_imst")
     options.add_argument("--tokenizer", default="", help="options of UDPipe's tokenizer, such as epochs=20")
     options.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()), help="folder for the models")
     options.add_argument("--first", type=int, help="only so many training sentences")
     options.add_argument("--gold-tags", action="store_true", help="parsers only, with gold tags and features")
-    options.add_argument("--alone", action="store_true", help="without UDPipe")
+    options.add_argument("--alone", action="store_true", help="without UDPipe, as where it is not installed")
     chosen = options.parse_args()
+    alone = chosen.alone or find_spec("ufal") is None
     folder = corpora() / "dependency" / chosen.treebank
     train, dev = (lg.Treebank.read(folder / f"{part}.conllu", "conllu") for part in ("train", "dev"))
     train = train[: chosen.first]
     columns = {"latentgram": (our_trees if chosen.gold_tags else ours)(train, dev, chosen.keep)}
     name = f"{chosen.treebank}{chosen.first or ''}"
-    if not chosen.alone and chosen.gold_tags:
+    if not alone and chosen.gold_tags:
         columns["UDPipe 1"] = udpipe_trees(name, train, dev, chosen.keep)
-    elif not chosen.alone:
+    elif not alone:
         columns["UDPipe 1"] = udpipe(name, train, dev, chosen.keep, chosen.tokenizer)
     print(f"{chosen.treebank + ', dev':24}" + "".join(f"{name:>12}" for name in columns))
     for name in columns["latentgram"]:

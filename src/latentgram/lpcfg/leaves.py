@@ -117,8 +117,28 @@ class LeafTable:
         return entry, weight
 
     @cached_property
-    def _rows_of_word(self) -> NDArray[np.int64]:
-        return np.searchsorted(self.grammar.lexicon[:, 1], np.arange(len(self.grammar.words) + 1))
+    def _share(self) -> NDArray[np.float64]:
+        """[P] what one observation weighs: (1 − u(s)) / (c(s) + pull)."""
+        count = self.grammar.symbol_count[len(self.grammar.interminals) :]
+        return np.asarray((1.0 - self._kept) / (count + self._pull))
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+        """The symbols, the numbers and the weights, or with `pull` the counts, of the rows of the lexicon that
+        weigh anything, and the tags in which their symbols end."""
+        symbol, weight = self.grammar.lexicon[:, 0], self.grammar.lexicon_count
+        place = symbol - np.int32(len(self.grammar.interminals))
+        if not self._pull > 0:
+            weight = weight * self._share[place]
+        row = np.flatnonzero(weight).astype(np.int32)
+        return symbol[row], row, weight[row], self.tag[place[row]]
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        """[words + 1] where those of each word begin."""
+        words = np.arange(len(self.grammar.words) + 1)
+        begins: list[int] = np.searchsorted(self.grammar.lexicon[self._rows[1], 1], words).tolist()
+        return begins
 
     @cached_property
     def _cache(self) -> dict[tuple[str, str | None, bool], _OfWord]:
@@ -172,25 +192,24 @@ class LeafTable:
 
     def _seen(self, word: str, tag: str | None) -> _Entries | None:
         """The leaves that the lexicon has for a word, or None."""
-        grammar, interminals = self.grammar, len(self.grammar.interminals)
-        number, asked = grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
-        entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
-        count = np.zeros(len(grammar.preterminals))
-        if number != ABSENT:
-            rows = np.arange(*self._rows_of_word[number : number + 2], dtype=np.int32)
-            entry[grammar.lexicon[rows, 0] - interminals] = rows
-            count[grammar.lexicon[rows, 0] - interminals] = grammar.lexicon_count[rows]
+        number, asked = self.grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
+        if number == ABSENT:
+            return None
+        begin, end = self._begins[number], self._begins[number + 1]
+        symbol, row, weight, tags = (part[begin:end] for part in self._rows)
         if asked != ABSENT:
-            count[self.tag != asked] = 0
-        of_tag = np.bincount(self.tag, count)[self.tag]
-        weight = count + self._pull * of_tag / self._tag_count
-        weight *= (1.0 - self._kept) / (grammar.symbol_count[interminals:] + self._pull)
-        if not of_tag.any():
+            own = (tags == asked).nonzero()[0]
+            symbol, row, weight, tags = symbol[own], row[own], weight[own], tags[own]
+        if not len(row):
             return None
         if self._pull > 0:
-            entry[:] = UNSEEN
-        kept = np.flatnonzero(weight).astype(np.int32)
-        return kept + np.int32(interminals), entry[kept], weight[kept]
+            first = len(self.grammar.interminals)
+            count = self._pull * np.bincount(tags, weight, len(self._tags))[self.tag] / self._tag_count
+            count[symbol - first] += weight
+            weight = count * self._share
+            symbol = np.flatnonzero(weight).astype(np.int32)
+            row, weight, symbol = np.full(len(symbol), UNSEEN, np.int32), weight[symbol], symbol + np.int32(first)
+        return symbol, row, weight
 
     def _unseen(self, tag: str | None) -> _Entries:
         """All preterminals of the tag, or all there are, over a word never seen with it."""
