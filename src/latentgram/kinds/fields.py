@@ -107,6 +107,10 @@ COMPLETION = Field(
 POWER = Field("counts are divided by this power of those of their strings", at_least=0, at_most=1)
 RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
 CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): by held-out trees", at_least=0, word=AUTO)
+DETERMINISTIC = Field(
+    "make head automata deterministic, with at most this many states besides the first; 0 keeps hidden states",
+    at_least=0,
+)
 LEXICAL = Field("power of the lexical factor of a product; 0 leaves it out", at_least=0)
 DISTANCE = Field("power of the distance factor of a product; 0 leaves it out", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))
