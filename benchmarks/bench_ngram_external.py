@@ -1,8 +1,9 @@
 """How fast are n-grams of more text than memory counted, in how much memory, and against KenLM's `lmplz`?
 
-Set-up: a text of 200 million tokens, one sentence per line, given as argument, or without one drawn from a
-Zipf law (2 million tokens, a try-out); orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on one
-core where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a
+Set-up: a text, one sentence per line, given as argument, or without one drawn from a Zipf law (2 million tokens, a
+try-out); `--tokens` makes it longer: as many tokens of sentences drawn from the trigrams of the text that it has
+twice, kept in the file that `--keep` names. Orders 1 to 5, all bigrams kept, cut-off 3 above. One process each, on
+one core where the system lets it be chosen; wall-clock and processor time, greatest resident memory. Ours writes a
 table with 2G for its pieces. `lmplz`, where it is on the path or named by `--lmplz`, counts in 2G, too, and goes
 on to estimate a model from the counts (`--prune 0 0 2 2 2`), which is more work than counting. The text must not
 be one text repeated, which would have few distinct n-grams.
@@ -12,7 +13,7 @@ processor time under load, reading and writing included, beside 1.01 million of 
 is set by `--memory`, not by the text. Since words are numbered and lines written in compiled code, 1.45 million
 (20 million tokens; without `lmplz` beside it).
 
-    python benchmarks/bench_ngram_external.py [TEXT] [--lmplz PATH]
+    python benchmarks/bench_ngram_external.py [TEXT] [--tokens 200000000] [--keep FILE] [--lmplz PATH]
 """
 
 from __future__ import annotations
@@ -29,14 +30,31 @@ from pathlib import Path
 
 import numpy as np
 
+import latentgram as lg
+
 RESULTS = Path(__file__).parent / "results" / "ngram_external.csv"
 Row = tuple[str, ...]
+DRAWN = 100_000
+"""Sentences that are drawn at a time."""
 
 
 def generated(path: Path) -> None:
     rng = np.random.default_rng(0)
     words = (rng.zipf(1.2, 2_000_000) % 50_000).reshape(-1, 20)
     path.write_text("\n".join(" ".join(f"w{n}" for n in row) for row in words.tolist()) + "\n")
+
+
+def drawn(text: Path, tokens: int, target: Path) -> None:
+    """Write sentences drawn from the trigrams of a text, some thousands at a time."""
+    model = lg.fit(lg.BackoffNGram, lg.NGramCounts.read(text, order=3, cutoff=2), by=lg.Counting())
+    names = np.array(["\n", *model.words.symbols[1:]], object)
+    seed = written = 0
+    with target.open("w", encoding="utf-8") as out:
+        while written < tokens:
+            numbers = model.sample_tokens(DRAWN, seed)
+            out.write(" ".join(names[numbers].tolist()).replace(" \n ", "\n").removesuffix(" \n") + "\n")
+            written += int((numbers != 0).sum())
+            seed += 1
 
 
 def measured(command: list[str], source: Path | None = None) -> tuple[float, float, float]:
@@ -70,6 +88,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Counting more text than memory.")
     parser.add_argument("text", nargs="?", type=Path)
     parser.add_argument("--lmplz", default=shutil.which("lmplz"))
+    parser.add_argument("--tokens", type=int, help="draw so many tokens from the trigrams of the text")
+    parser.add_argument("--keep", type=Path, help="file for what is drawn")
     given = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -78,6 +98,10 @@ def main() -> None:
         text = given.text
         if text is None:
             generated(text := Path(folder) / "text")
+        if given.tokens:
+            source, text = text, given.keep or Path(folder) / "drawn"
+            if not text.exists():
+                drawn(source, given.tokens, text)
         with open(text, "rb") as file:
             tokens = sum(len(line.split()) for line in file)
         ours = [sys.executable, "-m", "latentgram", "ngram", "count", str(text), "-o", f"{folder}/table"]

@@ -41,6 +41,22 @@ def test_trees_may_stay_on_the_disk(run: Callable, dependencies: Path, tmp_path:
     assert "--stream" not in run("train", "lpcfg", "--help").out
 
 
+def test_deterministic_automata_have_a_most_probable_tree(
+    run: Callable, dependencies: Path, tmp_path: Path
+) -> None:
+    train, model = dependencies / "train.conllu", tmp_path / "m.lg"
+    options = ("--by", "spectral", "--states", 4, "--no-tagger", "-o", model)
+    assert run("train", "product-shag", train, *options).status == 0
+    hidden = run("parse", model, dependencies / "test.conllu", "--decoder", "viterbi")
+    assert hidden.status == 1
+    assert run("train", "product-shag", train, *options, "--deterministic", 5).status == 0
+    best = run("parse", model, dependencies / "test.conllu", "--decoder", "viterbi")
+    assert best.status == 0
+    assert best.out.count("\n\n") == len(Treebank.read(dependencies / "test.conllu"))
+    refused = run("train", "lexical-shag", train, "--deterministic", 5, "-o", model)
+    assert refused.status != 0
+
+
 def test_automata_can_be_looked_at(run: Callable, dependencies: Path, tmp_path: Path) -> None:
     model, picture = tmp_path / "m.lg", tmp_path / "nn.svg"
     run("train", "shag", dependencies / "train.conllu", "--by", "spectral", "--states", 4, "-o", model)

@@ -19,7 +19,7 @@ from latentgram.data.tagged import read_tagged
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.compact import CompactNGram
-from latentgram.sequences.kernels.backoff import LINE, write_logs
+from latentgram.sequences.kernels.backoff import LINE, NARROW, write_logs
 from latentgram.sequences.mixing import mix, mixing_weights
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.pruning import divergences, pruned
@@ -386,6 +386,32 @@ def test_queries_as_strings_lists_and_lines_agree() -> None:
     assert apart.tolist() == [model.query([gram])[0] for gram in (("a", "b", "13 819"), ("819",), ("a", "b"))]
     assert apart[0] > apart[1]
     assert model.query([]).size == model.query_lines("").size == 0
+
+
+def test_queries_are_those_of_the_arpa_file_by_its_definition(tmp_path: Path) -> None:
+    words = tuple(f"w{number}" for number in range(40))
+    counts = NGramCounts.of(Text.of(drawn(600, words=words)), order=4)
+    model = lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="kneser-ney"))
+    width = np.diff(model.arc_start)
+    assert (width[1:] > NARROW).any(), "no wide state is asked"
+    assert (width[1:] <= NARROW).any(), "no narrow state is asked"
+    model.to_arpa(tmp_path / "model.arpa")
+    lines = (line.split("\t") for line in (tmp_path / "model.arpa").read_text().splitlines() if "\t" in line)
+    entries = {tuple(gram.split()): [float(log), *map(float, weight)] for log, gram, *weight in lines}
+
+    def log(gram: Gram) -> float:
+        if gram in entries:
+            return entries[gram][0]
+        weight = entries.get(gram[:-1], [0.0, 0.0])
+        return (weight[1] if len(weight) > 1 else 0.0) + log(gram[1:])
+
+    rng = np.random.default_rng(1)
+    grams: list[Gram] = []
+    for _ in range(2000):
+        first = ("<s>",) if rng.random() < 0.2 else ()
+        chosen = rng.choice([*words, "<unk>"], rng.integers(0, 4)).tolist()
+        grams.append((*first, *chosen, str(rng.choice([*words, "</s>", "<unk>"]))))
+    np.testing.assert_allclose(model.query(grams) / np.log(10), [log(gram) for gram in grams], atol=1e-6)
 
 
 @given(st.lists(st.floats(-300, 0) | st.just(-np.inf)))

@@ -1,6 +1,7 @@
 """Learners of head-automata grammars: known truths, and what must hold whatever they learn."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -239,3 +240,28 @@ def test_products_are_chosen_by_what_they_are_as_products(bank):
     assert set(seen) == {lg.ProductSHAG}
     assert [type(factor) for factor in chosen.factors] == [lg.SHAG, lg.ArcDistance]
     assert chosen.powers == (1.0, 0.5)
+
+
+@pytest.mark.parametrize("by", [Spectral(states=3), EM(states=2, iterations=2), Clustering(states=2)])
+def test_automata_are_made_deterministic_where_asked(bank, by):
+    asked = replace(by, deterministic=3)
+    made, expected = lg.fit(lg.SHAG, bank, by=asked), lg.fit(lg.SHAG, bank, by=by).determinise(3)
+    for name in ("start", "stop", "operators", "pair", "pair_weight", "root"):
+        np.testing.assert_array_equal(getattr(made, name), getattr(expected, name))
+    product = lg.fit(lg.ProductSHAG, bank, by=asked)
+    assert product.deterministic
+    parser = lg.Parser(product)
+    best, *others = parser.nbest(bank[0].sentence, 5)
+    assert lg.Parser(product, lg.Viterbi()).parse(bank[0].sentence).tree.heads == best.tree.heads
+    assert all(other.tree_logprob <= best.tree_logprob for other in others)
+
+
+def test_deterministic_automata_are_chosen_as_what_they_become(bank):
+    seen = []
+
+    def score(model):
+        seen.append(model.deterministic)
+        return float(len(seen))
+
+    lg.fit(lg.SHAG, bank, by=Spectral(states=3, deterministic=3), dev_score=score)
+    assert seen == [True, True, True]

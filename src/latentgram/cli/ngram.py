@@ -241,7 +241,9 @@ def mix(
     heldout: Annotated[
         Path | None, typer.Option(help="Held-out text, to choose the weights that make it most likely.")
     ] = None,
-    weights: Annotated[str | None, typer.Option(help="Interpolation weights, such as 0.3,0.7.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Interpolation weights, such as 0.3,0.7; they are divided by their sum.")
+    ] = None,
 ) -> None:
     """Interpolate language models, with given weights or with weights found by EM on held-out text."""
     import latentgram

@@ -108,6 +108,10 @@ COMPLETION = Field(
 POWER = Field("each count is divided by this power of the counts of its two strings", at_least=0, at_most=1)
 RIDGE = Field("ridge of the inverse, in units of the noise of a count", at_least=0)
 CHOSEN_RIDGE = Field(f"{RIDGE.help}; auto (latent trees only): chosen on held-out trees", at_least=0, word=AUTO)
+DETERMINISTIC = Field(
+    "make head automata deterministic, with at most this many states besides the first; 0 keeps hidden states",
+    at_least=0,
+)
 LEXICAL = Field("exponent of the lexical factor of a product; 0: without it", at_least=0)
 DISTANCE = Field("exponent of the distance factor of a product; 0: without it", at_least=0)
 FORM = Field("equations: corrected, or as printed in the paper", choices=("corrected", "printed"))

@@ -75,6 +75,7 @@ class _Basis(_Heads):
     basis: int | None = fields.BASIS(None)
     power: float | None = fields.POWER(None)
     ridge: float | Literal["auto"] | None = fields.CHOSEN_RIDGE(None)
+    deterministic: int | None = fields.DETERMINISTIC(None)
     lexical: float | None = fields.LEXICAL(None)
     distance: float | None = fields.DISTANCE(None)
 

@@ -223,10 +223,10 @@ class Comparison:
         learners.append(
             partial(self.ngram_em, "n-gram EM, n_q = 2, classes", step=round_of(2), window=2, classes=True)
         )
+        learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
         if wide:
             learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
             learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
-            learners.append(partial(self.ngram_em, "n-gram EM, 5-grams", order=5))
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams, lag 2", order=5, lag=2))
             learners.append(partial(self.em, order=3))
             learners.append(partial(self.ngram_em, "n-gram EM, n_p = 3", step=round_of(1, order=3), memory=3))

@@ -45,12 +45,14 @@ from latentgram.data.word_table import WordTable
 from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.perplexity import TextScore
 from latentgram.sequences.kernels.backoff import (
+    NARROW,
     NEWLINE,
     Scoring,
     sample_walks,
     score_epsilon,
     score_failure,
     score_grams,
+    wide_table,
 )
 from latentgram.sequences.openfst import EPSILON, PHI, Arc, write_openfst
 
@@ -311,9 +313,11 @@ class BackoffNGram(Summarised):
         arc_of_word = np.full(len(self.words), -1, np.int32)
         alone = np.arange(self.arc_start[1], dtype=np.int32)
         arc_of_word[self.arc_word[alone]] = alone
+        width = np.diff(self.arc_start)
+        bits = max(2 * int(width[width > NARROW].sum()), 1).bit_length()
         return Scoring(
             self.initial, self.backoff, self.failure, self.arc_start, self.arc_word, self.arc_prob,
-            self.arc_target, arc_of_word,
+            self.arc_target, arc_of_word, wide_table(self.arc_start, self.arc_word, bits), bits,
         )  # fmt: skip
 
     @cached_property

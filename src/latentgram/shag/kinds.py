@@ -6,6 +6,8 @@ from latentgram.kinds.kind import DEPENDENCIES, Kind, Recipe
 from latentgram.kinds.learners import EM, Counting, Spectral
 
 _SETTINGS = "latentgram.shag.settings"
+_AUTOMATA = "latentgram.shag.learning:learn_automata"
+_PRODUCT = "latentgram.shag.product:learn_product"
 _PARSER = "latentgram.shag.parse:DependencyBackend"
 _INSPECT = "latentgram.shag.inspect:HeadInspection"
 _MASS = "latentgram.shag.mass:tree_mass"
@@ -18,11 +20,9 @@ KINDS = [
         DEPENDENCIES,
         {
             "Counting": Recipe("latentgram.shag.counting:count_shag", f"{_SETTINGS}:CountingSHAG"),
-            "Spectral": Recipe(
-                "latentgram.shag.spectral:learn_spectral", f"{_SETTINGS}:SpectralSHAG", chooses=True
-            ),
-            "EM": Recipe("latentgram.shag.em:learn_em", f"{_SETTINGS}:EMSHAG", chooses=True),
-            "Clustering": Recipe("latentgram.shag.clustering:learn_clusters", f"{_SETTINGS}:ClusteringSHAG"),
+            "Spectral": Recipe(_AUTOMATA, f"{_SETTINGS}:SpectralSHAG", chooses=True),
+            "EM": Recipe(_AUTOMATA, f"{_SETTINGS}:EMSHAG", chooses=True),
+            "Clustering": Recipe(_AUTOMATA, f"{_SETTINGS}:ClusteringSHAG"),
         },
         command="shag",
         help="A split head-automata grammar from a dependency treebank.",
@@ -60,11 +60,9 @@ KINDS = [
         "latentgram.shag.product:ProductSHAG",
         DEPENDENCIES,
         {
-            "Spectral": Recipe(
-                "latentgram.shag.product:learn_product", f"{_SETTINGS}:SpectralProduct", chooses=True
-            ),
-            "EM": Recipe("latentgram.shag.product:learn_product", f"{_SETTINGS}:EMProduct", chooses=True),
-            "Clustering": Recipe("latentgram.shag.product:learn_product", f"{_SETTINGS}:ClusteringProduct"),
+            "Spectral": Recipe(_PRODUCT, f"{_SETTINGS}:SpectralProduct", chooses=True),
+            "EM": Recipe(_PRODUCT, f"{_SETTINGS}:EMProduct", chooses=True),
+            "Clustering": Recipe(_PRODUCT, f"{_SETTINGS}:ClusteringProduct"),
         },
         command="product-shag",
         help="The product of head automata, words and distances: the most accurate head-automata grammar.",

@@ -19,11 +19,10 @@ from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
-from latentgram.shag.clustering import learn_clusters
 from latentgram.shag.counting import count_distances, count_lexical
-from latentgram.shag.em import learn_em
 from latentgram.shag.grammar import Floats, HeadGrammar
 from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
+from latentgram.shag.learning import learn_automata
 from latentgram.shag.lexical import LexicalSHAG
 from latentgram.shag.model import SHAG
 from latentgram.shag.relations import Relations
@@ -34,7 +33,6 @@ from latentgram.shag.settings import (
     EMProduct,
     SpectralProduct,
 )
-from latentgram.shag.spectral import learn_spectral
 from latentgram.shag.statistics import Trees
 
 MOST_NUMBERS = 2**26
@@ -195,9 +193,10 @@ def _paired(first: Floats, second: Floats) -> Floats:
 def learn_product(
     trees: Trees, learner: SpectralProduct | EMProduct | ClusteringProduct, context: Context
 ) -> ProductSHAG:
-    """The recipe: a hidden-state grammar by any learner, times words and times distances, each to its power.
+    """The recipe: head automata by any learner, times words and times distances, each to its power.
 
-    A `dev_score` chooses among hidden-state grammars by the products they make.
+    A `dev_score` chooses among the automata by the products they make. Deterministic automata make a deterministic
+    product, whose best tree can be found (`Viterbi`).
     """
     symbols, vectors, clusters = learner.symbols, learner.vectors, learner.clusters
     lexical = count_lexical(trees, CountingLexical(symbols, vectors, clusters), context)
@@ -212,8 +211,4 @@ def learn_product(
     score = context.dev_score
     if score is not None:
         context = replace(context, dev_score=lambda hidden: score(product(cast(SHAG, hidden))))
-    if isinstance(learner, SpectralProduct):
-        return product(learn_spectral(trees, learner, context))
-    if isinstance(learner, EMProduct):
-        return product(learn_em(trees, learner, context))
-    return product(learn_clusters(trees, learner, context))
+    return product(learn_automata(trees, learner, context))

@@ -46,6 +46,7 @@ class Basis(Heads):
     future: int = fields.FUTURE(3)
     power: float = fields.POWER(0.25)
     ridge: float = fields.RIDGE(4.0)
+    deterministic: int = fields.DETERMINISTIC(0)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,9 @@ State 0 is the empty history and `backoff[h]` the state with the first word of h
 arcs of state h are `arc_start[h] : arc_start[h + 1]`, sorted by word. `failure[h]` is the weight of the arc from h
 to `backoff[h]`. Under the *failure* reading it may only be taken when h has no arc for the next word, so a string
 has one path; under the *epsilon* reading always, so the paths of a string are summed. Either way the states that
-can be reached after a word are suffixes of one another: at most `order` of them, O(order · log arcs) a word.
+can be reached after a word are suffixes of one another: at most `order` of them. An arc is found in O(log arcs),
+or where n-grams are scored by the million, in O(1): few arcs are looked through, those of wide states stand in a
+hash table (open addressing, at most half full; `wide_table`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from latentgram.compiling import njit
 from latentgram.data.kernels.words import write_digits
+from latentgram.numeric.hashing import bucket
 from latentgram.numeric.search import find
 
 MOST = 8
@@ -24,6 +27,8 @@ NEWLINE = -2
 """Ends an n-gram in a list of them."""
 TOGETHER = 32
 """N-grams that are scored side by side."""
+NARROW = 8
+"""Arcs of a state up to which they are looked through; the arcs of wider states are in the hash table."""
 LINE = 24
 """Bytes that a number may take where it is written."""
 TRIES = 100_000
@@ -52,12 +57,54 @@ class Scoring(NamedTuple):
     arc_target: np.ndarray
     arc_of_word: np.ndarray
     """[words] the arc of the empty history for each word, or -1."""
+    wide: np.ndarray
+    """[2^bits, 2] state and word of an arc of a wide state as one number, and the arc; -1 where there is none."""
+    bits: int
 
 
 @njit()
 def find_arc(arc_start, arc_word, state, word):
     """The arc of a state for a word, or -1."""
     return find(arc_word, arc_start[state], arc_start[state + 1], word)
+
+
+@njit()
+def _key(state, word):
+    return (np.int64(state) << 32) | np.int64(word)
+
+
+@njit()
+def wide_table(arc_start, arc_word, bits):
+    """The hash table of the arcs of wide states; 2^bits must be more than they are, best twice as many."""
+    table = np.full((1 << bits, 2), -1, np.int64)
+    last = (1 << bits) - 1
+    for state in range(1, arc_start.size - 1):
+        if arc_start[state + 1] - arc_start[state] > NARROW:
+            for arc in range(arc_start[state], arc_start[state + 1]):
+                key = _key(state, arc_word[arc])
+                slot = bucket(np.uint64(key), bits)
+                while table[slot, 0] >= 0:
+                    slot = (slot + 1) & last
+                table[slot, 0], table[slot, 1] = key, arc
+    return table
+
+
+@njit()
+def _arc(model, state, word):
+    """The arc of a state for a word, or -1; not of the empty history."""
+    begin, end = model.arc_start[state], model.arc_start[state + 1]
+    if end - begin > NARROW:
+        key = _key(state, word)
+        slot = bucket(np.uint64(key), model.bits)
+        while model.wide[slot, 0] >= 0:
+            if model.wide[slot, 0] == key:
+                return model.wide[slot, 1]
+            slot = (slot + 1) & (model.wide.shape[0] - 1)
+        return np.int64(-1)
+    for arc in range(begin, end):
+        if model.arc_word[arc] == word:
+            return np.int64(arc)
+    return np.int64(-1)
 
 
 @njit()
@@ -70,7 +117,7 @@ def _follow(model, state, word):
     if word < 0:
         return np.int64(-1), weight
     while state > 0:
-        arc = find_arc(model.arc_start, model.arc_word, state, word)
+        arc = _arc(model, state, word)
         if arc >= 0:
             return arc, weight
         weight *= model.failure[state]
@@ -101,50 +148,66 @@ def score_grams(model, tokens, logs):
     N-grams end with `NEWLINE`. -1 are words that the automaton lacks: before the last one they bring it to the
     empty history. Fills `logs` and returns their number, or -1 - n where n-gram n has no words.
 
-    What a step reads is anywhere in memory, so some n-grams go side by side, a word at a time: their arcs are
-    touched first, and the processor fetches them together.
+    What a step reads is anywhere in memory, so some n-grams go side by side, a look into one state at a time: what
+    they will read is touched first, and the processor fetches it together. What is done makes room for the next.
     """
-    first, last = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
-    state, touched = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
-    row = 0
-    place = 0
-    most = model.arc_word.size - 1
-    while place < tokens.size:
-        size = 0
-        longest = 0
-        while size < TOGETHER and place < tokens.size:
-            first[size] = place
-            while tokens[place] != NEWLINE:
-                place += 1
-            if place == first[size]:
-                return -1 - (row + size)
-            last[size] = place - 1
-            state[size] = 0
-            longest = max(longest, place - first[size])
+    place, state = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
+    weight, row = np.empty(TOGETHER), np.empty(TOGETHER, np.int64)
+    begin, end = np.empty(TOGETHER, np.int64), np.empty(TOGETHER, np.int64)
+    touched = np.zeros(1, np.int64)
+    ahead = 0
+    rows = 0
+    size = 0
+    while True:
+        while size < TOGETHER and ahead < tokens.size:
+            if tokens[ahead] == NEWLINE:
+                return -1 - rows
+            place[size], state[size], weight[size], row[size] = ahead, 0, 1.0, rows
             size += 1
-            place += 1
-        for step in range(longest):
-            for k in range(size):
-                if first[k] + step <= last[k]:
-                    touched[k] = min(model.arc_start[state[k]], most)
-            for k in range(size):
-                if first[k] + step <= last[k] and state[k] > 0:
-                    touched[k] = model.arc_word[touched[k]] + model.arc_target[touched[k]]
-            for k in range(size):
-                i = first[k] + step
-                if i > last[k]:
-                    continue
-                word = tokens[i]
-                if i < last[k] and word == 0:
+            rows += 1
+            while tokens[ahead] != NEWLINE:
+                ahead += 1
+            ahead += 1
+        if size == 0:
+            return rows
+        for k in range(size):
+            begin[k], end[k] = model.arc_start[state[k]], model.arc_start[state[k] + 1]
+        for k in range(size):
+            if state[k] > 0 and end[k] - begin[k] > NARROW:
+                slot = bucket(np.uint64(_key(state[k], tokens[place[k]])), model.bits)
+                touched[0] ^= model.wide[slot, 0]
+            elif end[k] > begin[k]:
+                touched[0] ^= model.arc_word[begin[k]]
+        k = 0
+        while k < size:
+            word = tokens[place[k]]
+            last = tokens[place[k] + 1] == NEWLINE
+            arc = np.int64(-1)
+            if word >= 0:
+                if word == 0 and not last:
                     state[k] = model.initial
+                    weight[k] = 1.0
+                    place[k] += 1
+                    k += 1
                     continue
-                arc, weight = _follow(model, state[k], word)
-                if i == last[k]:
-                    logs[row + k] = np.log(weight * model.arc_prob[arc]) if arc >= 0 else -np.inf
+                if state[k] > 0:
+                    arc = _arc(model, state[k], word)
+                    if arc < 0:
+                        weight[k] *= model.failure[state[k]]
+                        state[k] = model.backoff[state[k]]
+                        k += 1
+                        continue
                 else:
-                    state[k] = model.arc_target[arc] if arc >= 0 else 0
-        row += size
-    return row
+                    arc = np.int64(model.arc_of_word[word])
+            if last:
+                logs[row[k]] = np.log(weight[k] * model.arc_prob[arc]) if arc >= 0 else -np.inf
+                size -= 1
+                place[k], state[k], weight[k], row[k] = place[size], state[size], weight[size], row[size]
+            else:
+                state[k] = model.arc_target[arc] if arc >= 0 else 0
+                weight[k] = 1.0
+                place[k] += 1
+                k += 1
 
 
 @njit()
