@@ -59,7 +59,9 @@ class Memory:
         self._thread.start()
 
     def _measure(self) -> None:
-        while not self._over.wait(EVERY):
+        over = False
+        while not over:
+            over = self._over.wait(EVERY)
             if size := resident(self._process):
                 self.sizes.append(size)
 
@@ -92,14 +94,12 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
         text=True,
     )
     assert process.stdout is not None
-    lines, address = process.stdout, ""
-    for line in lines:
-        if found := re.search(r"http://[\d.]+:\d+", line):
-            address = found[0]
-            break
-    threading.Thread(target=lambda: [None for _ in lines], daemon=True).start()  # else it waits to be read
+    lines = process.stdout
+    address = next(found[0] for line in lines if (found := re.search(r"http://[^\s/]+:\d+", line)))
+    drain = threading.Thread(target=lambda: [None for _ in lines], daemon=True)  # else it waits to be read
+    drain.start()
     outcomes: Counter[int] = Counter()
-    end, words = time.monotonic() + 60 * minutes, sentences()
+    words = sentences()
 
     def use(seed: int) -> None:
         draw = random.Random(seed)
@@ -127,7 +127,7 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
 
     with urllib.request.urlopen(address, timeout=600) as answer:
         answer.read()
-    memory = Memory(process.pid)
+    end, memory = time.monotonic() + 60 * minutes, Memory(process.pid)
     users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
     for user in users:
         user.start()
@@ -136,6 +136,8 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
     flat = memory.end()
     process.terminate()
     status = process.wait(20)
+    drain.join()
+    lines.close()
     answers = ", ".join(f"{times:,} × {code}" for code, times in sorted(outcomes.items()))
     print(f"the page, {clients} clients for {minutes:g} minutes: {answers}; status {status} at the end")
     return flat and status == 143 and all(code < 500 for code in outcomes)
