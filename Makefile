@@ -41,7 +41,7 @@ bench-quick: $(STAMP)
 
 # The long rounds: readers, forged model files with and without bounds checks, command lines, full disks, signals.
 fuzz: $(STAMP) odd-data
-	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz
+	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz tests/web/test_schema.py
 	PYTHONPATH=tests $(BIN)/python tests/fuzz/forging.py --rounds 50000
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked PYTHONPATH=tests \
 	  $(BIN)/python tests/fuzz/forging.py --rounds 50000
