@@ -253,7 +253,8 @@ def prepared(folder: Path, only: str, *, old: bool) -> Path:
     files.mkdir()
     write(files, only)
     for file in sorted(FILES.glob("*.lg")) if old else ():
-        shutil.copy(file, files / f"old-{file.name}")
+        if re.search(only, name := f"old-{file.name}"):
+            shutil.copy(file, files / name)
     paths = sorted(files.glob("*.lg"))
     lacking = set(store.storable_classes()) - classes_in(paths)
     if old and not only and lacking:
