@@ -1,7 +1,22 @@
 """The program `latentgram`, also as `python -m latentgram`: from its first moment signals end it cleanly."""
 
-from latentgram.cli.streams import open_closed_streams
-from latentgram.interrupt import obeying
+import os
+import signal
+
+
+def _leave(number: int, _: object) -> None:
+    """End at once: nothing is begun that would have to be brought to an end."""
+    os.write(2, b"latentgram: interrupted\n")
+    os._exit(128 + number)
+
+
+# What follows takes a moment to load, in which Python itself would answer Ctrl-C by a traceback.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(_number) is _usual:
+        signal.signal(_number, _leave)
+
+from latentgram.cli.streams import open_closed_streams  # noqa: E402
+from latentgram.interrupt import obeying  # noqa: E402
 
 
 def main() -> None:

@@ -136,3 +136,28 @@ def test_a_compiled_loop_without_end_is_left(sent: signal.Signals, status: int, 
     _, told = process.communicate(timeout=20)
     assert process.returncode == status
     assert told == b"latentgram: interrupted\n"
+
+
+STRUCK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Strike:
+    def find_spec(self, name, *_):
+        if name == "latentgram.interrupt":
+            os.kill(os.getpid(), int(sys.argv[1]))
+sys.meta_path.insert(0, Strike())
+from latentgram.__main__ import main
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_signals_are_obeyed(sent: signal.Signals, status: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STRUCK, str(int(sent))],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert (done.returncode, done.stderr) == (status, "latentgram: interrupted\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,29 @@ from latentgram.errors import DataError
 def test_clashes_are_named(given: dict, message: str) -> None:
     with pytest.raises(DataError, match=message):
         Constraints.of(**given)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_crossing_is_found_where_two_spans_cross(seed: int) -> None:
+    draw = random.Random(seed)
+    spans = sorted({tuple(sorted(draw.sample(range(9), 2))) for _ in range(draw.choice((2, 3, 4)))})
+    if any(a < c < b < d for (a, b), (c, d) in combinations(spans, 2)):
+        with pytest.raises(DataError, match="cross"):
+            Constraints.of(spans=spans)
+    else:
+        assert [span[:2] for span in Constraints.of(spans=spans).spans] == spans
+
+
+def test_many_constraints_take_no_longer_than_reading_them() -> None:
+    """Each pair of them was looked at once, which never ended here."""
+    many = 200_000
+    known = Constraints.of(
+        spans=[(0, end) for end in range(1, many)],
+        forbidden_spans=[(1, end) for end in range(2, many)],
+        tags=dict.fromkeys(range(many), "X"),
+        heads={word: word + 1 for word in range(1, many)},
+    )
+    assert len(known.spans) == len(known.heads) == many - 1
 
 
 def test_what_goes_together() -> None:
@@ -102,6 +127,8 @@ def test_json_lines(tmp_path: Path) -> None:
         ("[1]", "1: \\[1\\] is not a constraint"),
         ("{", "1:2: not JSON"),
         ('\n{"heads": {"1": 1}}', "2: the required heads go round"),
+        ('{"heads": {"1": 2, "1": 3}}', "1: '1' stands there twice"),
+        ('{"spans": [[0, 1]], "spans": []}', "1: 'spans' stands there twice"),
     ]:
         path.write_text(text + "\n")
         with pytest.raises(DataError, match=f"known.jsonl:{message}"):

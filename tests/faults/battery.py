@@ -295,6 +295,11 @@ def strike(
     return wrong
 
 
+def say_at_once(text: str) -> None:
+    """Print a line that is seen while the work goes on."""
+    print(text, flush=True)
+
+
 def battery(
     names: list[str],
     rounds: int,
@@ -303,7 +308,7 @@ def battery(
     *,
     forked: bool = False,
     signals: Sequence[signal.Signals] = SIGNALS,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = say_at_once,
 ) -> Counter[str]:
     """Strike commands; how often each fault was seen."""
     draw = random.Random(seed)

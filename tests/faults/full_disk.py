@@ -39,7 +39,14 @@ COMMANDS = {
     "ngram count, by files": "ngram count {data}/text.txt --order 3 --memory 64M --temporary {work} -o {output}",
     "ngram build": "ngram build {data}/counts.lg -o {output}.lg",
     "ngram build, ARPA": "ngram build {data}/counts.lg --reading failure -o {output}.arpa",
+    "ngram build, by files": (
+        "ngram build {data}/text.txt --smoothing kneser-ney --memory 64M --temporary {work} -o {output}.arpa"
+    ),
+    "ngram build, small": "ngram build {data}/counts.lg --smoothing katz --compact 8 -o {output}.lg",
+    "ngram mix": "ngram mix {data}/katz.lg {data}/katz.lg --weights 0.3,0.7 -o {output}.lg",
     "ngram export": "ngram export {data}/ngram.lg --to openfst -o {output}",
+    "suspects, report": "suspects {data}/lpcfg.lg {data}/dev.mrg --report {output}.html",
+    "eval, plot": "eval {data}/lpcfg.lg {data}/dev.mrg --plot {output}.svg",
     "data demo": "data demo {output} -n 200",
     # Those that write to standard output, which is a file here.
     "parse >": "parse {data}/lpcfg.lg {data}/text.txt",
@@ -68,6 +75,7 @@ def prepare(place: Path) -> None:
     lg.save(lg.fit(lg.WordVectors, text, by=lg.Spectral(states=3, least=0.0)), place / "vectors.lg")
     lg.save(counts, place / "counts.lg")
     lg.save(lg.fit(lg.BackoffNGram, counts, by=lg.Counting()), place / "ngram.lg")
+    lg.save(lg.fit(lg.BackoffNGram, counts, by=lg.Counting(smoothing="katz")), place / "katz.lg")
     words = [" ".join(sentence.words) for sentence in lg.demo_treebank(200, 1).sentences()]
     (place / "text.txt").write_text("\n".join(words) + "\n")
 

@@ -1,10 +1,11 @@
 """Does memory stay as it is when the page is used, or text parsed, for long?
 
     PYTHONPATH=tests python tests/faults/soak.py page [--minutes 60] [--clients 10]
-    PYTHONPATH=tests python tests/faults/soak.py parse [--sentences 1000000] [--minutes 60]
+    PYTHONPATH=tests python tests/faults/soak.py parse [--sentences 1000000] [--minutes 60] [--words 7]
 
 `page` starts `latentgram serve` and lets clients parse, ask for lists and posteriors and read pages, one request
-after the other; `parse` writes sentences into `latentgram parse`, until there were so many or the time is over.
+after the other; `parse` writes sentences, of at most so many words, into `latentgram parse`, until there were so
+many or the time is over.
 Every few seconds the memory of all processes of the command is measured (resident, without what they share). The
 first third is for warming up; the mean of the last tenth must then be within 5 % of that of the tenth behind the
 first third.
@@ -59,7 +60,9 @@ class Memory:
         self._thread.start()
 
     def _measure(self) -> None:
-        while not self._over.wait(EVERY):
+        over = False
+        while not over:
+            over = self._over.wait(EVERY)
             if size := resident(self._process):
                 self.sizes.append(size)
 
@@ -78,9 +81,10 @@ class Memory:
         return abs(change) <= MOST
 
 
-def sentences(seed: int = 1, count: int = 2000) -> list[str]:
-    """Sentences of the demo grammar."""
-    return [" ".join(sentence.words) for sentence in lg.demo_treebank(count, seed).sentences()]
+def sentences(longest: int = 100) -> list[str]:
+    """Sentences of the demo grammar, of at most so many words."""
+    drawn = lg.demo_treebank(2000, 1).sentences()
+    return [" ".join(sentence.words) for sentence in drawn if len(sentence.words) <= longest]
 
 
 def page(folder: Path, minutes: float, clients: int) -> bool:
@@ -92,14 +96,12 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
         text=True,
     )
     assert process.stdout is not None
-    lines, address = process.stdout, ""
-    for line in lines:
-        if found := re.search(r"http://[\d.]+:\d+", line):
-            address = found[0]
-            break
-    threading.Thread(target=lambda: [None for _ in lines], daemon=True).start()  # else it waits to be read
+    lines = process.stdout
+    address = next(found[0] for line in lines if (found := re.search(r"http://[^\s/]+:\d+", line)))
+    drain = threading.Thread(target=lambda: [None for _ in lines], daemon=True)  # else it waits to be read
+    drain.start()
     outcomes: Counter[int] = Counter()
-    end, words = time.monotonic() + 60 * minutes, sentences()
+    words = sentences()
 
     def use(seed: int) -> None:
         draw = random.Random(seed)
@@ -127,7 +129,7 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
 
     with urllib.request.urlopen(address, timeout=600) as answer:
         answer.read()
-    memory = Memory(process.pid)
+    end, memory = time.monotonic() + 60 * minutes, Memory(process.pid)
     users = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(clients)]
     for user in users:
         user.start()
@@ -136,12 +138,14 @@ def page(folder: Path, minutes: float, clients: int) -> bool:
     flat = memory.end()
     process.terminate()
     status = process.wait(20)
+    drain.join()
+    lines.close()
     answers = ", ".join(f"{times:,} × {code}" for code, times in sorted(outcomes.items()))
     print(f"the page, {clients} clients for {minutes:g} minutes: {answers}; status {status} at the end")
     return flat and status == 143 and all(code < 500 for code in outcomes)
 
 
-def parse(folder: Path, minutes: float, count: int) -> bool:
+def parse(folder: Path, minutes: float, count: int, longest: int) -> bool:
     """Parse many sentences."""
     process = subprocess.Popen(
         [sys.executable, "-m", "latentgram", "parse", str(folder / "parser.lg"), "--tokenised"],
@@ -160,7 +164,7 @@ def parse(folder: Path, minutes: float, count: int) -> bool:
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     started = time.monotonic()
-    block = ("\n".join(sentences()) + "\n").encode()
+    block = ("\n".join(sentences(longest)) + "\n").encode()
     for _ in range(2):  # the first is for compiling
         process.stdin.write(block)
         counted["sent"] += block.count(b"\n")
@@ -187,6 +191,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--clients", type=int, default=10)
     parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--words", type=int, default=100, help="of the longest sentences that are parsed")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -194,7 +199,7 @@ def main() -> None:
         use = (
             page(place, asked.minutes, asked.clients)
             if asked.what == "page"
-            else parse(place, asked.minutes, asked.sentences)
+            else parse(place, asked.minutes, asked.sentences, asked.words)
         )
     sys.exit(not use)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from faults import battery, full_disk
+from faults import battery, full_disk, soak
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -66,3 +67,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_room_leaves_nothing_half_written(name: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
     assert not full_disk.faults(name, 100, data, there=name == "train")
+
+
+def test_the_page_under_clients_answers_and_is_measured(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    monkeypatch.setattr(soak, "EVERY", 0.2)
+    monkeypatch.setattr(soak, "MOST", 9.0)  # so short a time is all warming up
+    shutil.copy(place / "lpcfg.lg", tmp_path / "parser.lg")
+    assert soak.page(tmp_path, minutes=0.05, clients=2)

@@ -4,7 +4,8 @@
     [NUMBA_BOUNDSCHECK=1] python tests/fuzz/forging.py [--rounds 50000] [--seed 0] [--files old|new] [--only NAME]
 
 A forgery is a small file, one of tests/store/old_files or one of the present version of every recipe (present.py),
-with some numbers, shapes or symbols changed and its digest made right again. It must be refused with
+with some numbers, shapes or symbols changed and its digest made right again. All files together must hold every
+class that can be stored. It must be refused with
 `ModelFileError`, or give something that answers the questions of tests/store/test_old_files.py and does what its
 kind can do, or refuses that by an error in Python: never a crash, an access out of the bounds of an array in
 compiled code (which NUMBA_BOUNDSCHECK=1 shows; give it an empty NUMBA_CACHE_DIR), an endless loop or memory
@@ -21,11 +22,13 @@ import os
 import random
 import re
 import resource
+import shutil
 import struct
+import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +49,24 @@ NUMBERS = (0, 1, -1, 2, -2, 7, 255, 2**15 - 1, 2**31 - 1, -(2**31), 2**40, 2**62
 REALS = (0.0, -1.0, 1e308, -1e308, 1e15, 1e30, -1e100, 1e-320, float("nan"), float("inf"), -float("inf"), 0.5)
 
 
-def forge(path: Path, draw: random.Random, *, strings: bool = False) -> bytes:
-    """The bytes of a file with one to three things changed, `strings` among them, and a right digest."""
+def header_of(path: Path) -> dict[str, Any]:
+    """What a file says of itself."""
     raw = path.read_bytes()
     (size,) = struct.unpack("<Q", raw[:8])
-    header = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["latentgram"])
+    header: dict[str, Any] = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["latentgram"])
+    return header
+
+
+def classes_in(files: Iterable[Path]) -> set[str]:
+    """The classes that files hold."""
+    return {
+        name for file in files for name in re.findall(r'"\$class": "(\w+)"', json.dumps(header_of(file)["value"]))
+    }
+
+
+def forge(path: Path, draw: random.Random, *, strings: bool = False) -> bytes:
+    """The bytes of a file with one to three things changed, `strings` among them, and a right digest."""
+    header = header_of(path)
     arrays = load_file(path)
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         listed = sorted(name.removesuffix(".offsets") for name in arrays if name.endswith(".offsets"))
@@ -229,9 +245,30 @@ def attempt(
     return outcomes_of([__file__, "--folder", str(files), "--only", only], first, last, PATIENCE, seconds)
 
 
+def prepared(folder: Path, only: str, *, old: bool) -> Path:
+    """A folder of files of this version, and of `old` ones too; what forgeries need is compiled."""
+    from fuzz.present import ask, write
+
+    files = folder / "files"
+    files.mkdir()
+    write(files, only)
+    for file in sorted(FILES.glob("*.lg")) if old else ():
+        if re.search(only, name := f"old-{file.name}"):
+            shutil.copy(file, files / name)
+    paths = sorted(files.glob("*.lg"))
+    lacking = set(store.storable_classes()) - classes_in(paths)
+    if old and not only and lacking:
+        sys.exit(f"no file holds {', '.join(sorted(lacking))}")
+    print(f"{len(paths)} files, {len(classes_in(paths))} classes", flush=True)
+    for path in paths:
+        with contextlib.suppress(LatentgramError):
+            ask(store.load(path), folder)
+    return files
+
+
 def main() -> None:
     parser = trial_arguments(__doc__, 50_000, "files whose names fit this pattern")
-    parser.add_argument("--files", choices=("old", "new"), default="old", help="what to forge")
+    parser.add_argument("--files", choices=("all", "old", "new"), default="all", help="what to forge")
     parser.add_argument("--folder", type=Path, default=FILES, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
@@ -239,15 +276,7 @@ def main() -> None:
         return
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) / "files" if asked.files == "new" else FILES
-        if asked.files == "new":
-            files.mkdir()
-            from fuzz.present import ask, write
-
-            write(files, asked.only)
-            for file in sorted(files.glob("*.lg")):  # compiles what forgeries will need
-                with contextlib.suppress(LatentgramError):
-                    ask(store.load(file), Path(folder))
+        files = FILES if asked.files == "old" else prepared(Path(folder), asked.only, old=asked.files == "all")
         outcomes = attempt(asked.seed, asked.seed + asked.rounds, files, asked.only, asked.seconds)
     conclude(outcomes, "forgeries", started)
 

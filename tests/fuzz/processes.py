@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import NoReturn
 
 TESTS = Path(__file__).parents[1]
+AT_ONCE = 1000
+"""Trials between two words on how far they are."""
 LOOK = 2.0
 """Seconds between two looks at a silent process."""
 
@@ -115,6 +117,8 @@ def outcomes_of(
             else:
                 outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
                 under_way, first = None, first + 1
+                if first % AT_ONCE == 0:
+                    print(f"{first} of {last}: {outcomes.total()} done", file=sys.stderr, flush=True)
                 if time.monotonic() >= end:
                     process.kill()
                     process.wait()

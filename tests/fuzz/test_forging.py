@@ -18,6 +18,7 @@ from latentgram import store
 from latentgram.data.invariants import _stated
 from latentgram.errors import ModelFileError
 from latentgram.kinds.kind import named
+from store.test_old_files import phrase_trees
 
 
 def test_a_short_round_of_forgeries_does_no_harm() -> None:
@@ -137,3 +138,16 @@ def test_draws_from_weights_that_overflow_end() -> None:
     forged = dataclasses.replace(hmm, emit_prob=np.full_like(hmm.emit_prob, 1e308))
     with np.errstate(all="ignore"), pytest.raises(lg.LatentgramError, match="gives no probability"):
         forged.sample_tags("The woman arrived despite these songs .", 2)
+
+
+def test_products_that_overflow_leave_no_posteriors() -> None:
+    """Not a tree without nodes, which has no weight."""
+    parser = lg.load(forging.FILES / "parser_max_rule.lg")
+    tensor = parser.model.rule_tensor.copy()
+    tensor[11] = -1e308
+    forged = lg.Parser(
+        dataclasses.replace(parser.model, rule_tensor=tensor), decoder=parser.decoder, pruning=parser.pruning
+    )
+    sentences = [tree.sentence for tree in phrase_trees()]
+    with np.errstate(all="ignore"):
+        assert [parse.tree.words for parse in map(forged.parse, sentences)] == [each.words for each in sentences]

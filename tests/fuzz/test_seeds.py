@@ -182,8 +182,7 @@ def test_closed_and_full_streams(models: Path, tmp_path: Path) -> None:
     assert done.stderr == "latentgram: -: the file cannot be read (Bad file descriptor)\n"
     done = shell(f"LG parse {model} {text} >&-")
     assert done.returncode == 1
-    assert "Bad file descriptor" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.stderr == "latentgram: -: the output cannot be written (Bad file descriptor)\n"
     assert shell(f"LG parse {model} {text} -o {tmp_path}/out <&- >&- 2>&-").returncode == 0
     assert (tmp_path / "out").read_text().count("\n") == 1
     assert shell(f"LG parse {model} {tmp_path}/nowhere.txt 2>&-").returncode == 1

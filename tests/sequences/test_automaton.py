@@ -144,6 +144,13 @@ def test_openfst_text_holds_the_same_weights(tmp_path: Path) -> None:
         random_automaton().to_openfst(tmp_path / "b.fst")
 
 
+def test_a_machine_whose_symbols_cannot_be_written_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "a.fst.syms").mkdir()
+    with pytest.raises(DataError, match=r"a\.fst\.syms: the file cannot be written"):
+        hidden_chain().to_openfst(tmp_path / "a.fst")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.fst.syms"]
+
+
 def test_what_is_no_distribution_says_so() -> None:
     assert hidden_chain().summary() == "automaton with 2 states over 3 symbols"
     half = OperatorAutomaton.of("a", start=[0.5], stop=[0.5], step={"a": [[0.5]]})

@@ -1,7 +1,11 @@
-"""The API against its own OpenAPI document: what a client makes of it, right or nearly, is answered as it says."""
+"""The API against its own OpenAPI document: what a client makes of it, right or nearly, is answered as it says.
+
+FUZZ_EXAMPLES sets how many requests of each kind are made, one for a hundred files of the readers' (`make fuzz`).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +18,7 @@ import latentgram as lg
 from latentgram.web.session import Session
 from web.conftest import Served
 
+EXAMPLES = max(6, int(os.environ.get("FUZZ_EXAMPLES", "0")) // 100)
 OPERATIONS = (
     "POST /api/parse",
     "POST /api/sentences",
@@ -71,9 +76,9 @@ def test_answers_are_as_documented(served: Served, operation: str, mode: Generat
     document = schemathesis.openapi.from_dict(served.get("/api/openapi.json"))
 
     @settings(
-        max_examples=6,
+        max_examples=EXAMPLES,
         deadline=None,
-        derandomize=True,
+        derandomize="FUZZ_EXAMPLES" not in os.environ,
         database=None,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),

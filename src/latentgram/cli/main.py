@@ -7,6 +7,7 @@ warm start stays short.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -45,6 +46,8 @@ TRACEBACK = "LATENTGRAM_TRACEBACK"
 """The environment variable that lets errors of the program itself be seen whole."""
 
 
+_NO_OUTPUT = {errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO}
+"""What happens to writing where no file is named: to standard output, which is closed or full."""
 _ESCAPED = {ord(sign): ascii(sign)[1:-1] for sign in map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029))}
 """What would break a line of error, or draw on a terminal, as names of files may hold it."""
 
@@ -206,6 +209,8 @@ def _report(error: BaseException) -> NoReturn:
         _fail(f"a number is too large here: {error}", error)
     if isinstance(error, OSError):
         give_up_output()
+        if error.errno in _NO_OUTPUT and not error.filename:
+            _fail(f"-: the output cannot be written ({error.strerror})", error)
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), error)
     if os.environ.get(TRACEBACK):
         raise error

@@ -6,7 +6,7 @@ required span without a label says that its words form a unit, which in a depend
 them has its head outside. Tags go by word, counted from 0. Heads are those of CoNLL-U: words are counted from 1,
 and 0 is the root.
 
-Contradictions are found here, in O(k²) for k constraints, and named; what a grammar cannot derive, in parsing.
+Contradictions are found and named here, in O(k log k) for k constraints; what a grammar cannot derive, in parsing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import combinations
+from itertools import pairwise
 from typing import TypeGuard, TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ Tags = Mapping[int, str] | Iterable[tuple[int, str]]
 Heads = Mapping[int, int] | Iterable[tuple[int, int]]
 """What is taken for spans, tags and heads; everything is checked, for it may come from a file."""
 Value = TypeVar("Value", str, int)
+Interval = TypeVar("Interval", Span, tuple[int, int])
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,12 @@ class Constraints:
         return checked(**value)
 
     def __post_init__(self) -> None:
-        for left, right in combinations(self.spans, 2):
-            if left[0] < right[0] < left[1] < right[1]:
-                raise DataError(f"the required spans {_shown(left)} and {_shown(right)} cross")
+        for left, right in _crossings(self.spans):
+            raise DataError(f"the required spans {_shown(left)} and {_shown(right)} cross")
+        forbidden = set(self.forbidden_spans)
         for span in self.spans:
-            for clash in self.forbidden_spans:
-                if clash in (span, (*span[:2], None)):
+            for clash in (span, (*span[:2], None)):
+                if clash in forbidden:
                     raise DataError(f"the span {_shown(span)} is required, but {_shown(clash)} is forbidden")
         _check_pairs(self.tags, self.forbidden_tags, "tag")
         _check_pairs(self.heads, self.forbidden_heads, "head")
@@ -178,7 +179,7 @@ def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> I
     for number, line in _lines(path):
         try:
             check_text(line, path, number)
-            yield Constraints.read(json.loads(line)) if line.strip() else Constraints()
+            yield Constraints.read(json.loads(line, object_pairs_hook=_object)) if line.strip() else Constraints()
             continue
         except json.JSONDecodeError as error:
             fault = DataError(f"not JSON: {error.msg}", path=path, line=number, column=error.colno)
@@ -192,6 +193,16 @@ def read_constraints(path: PathLike, *, bad: list[DataError] | None = None) -> I
             raise fault
         bad.append(fault)
         yield None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON, whose names must differ: of equal ones only the last would be kept."""
+    value: dict[str, object] = {}
+    for name, part in pairs:
+        if name in value:
+            raise DataError(f"{_told(name)} stands there twice")
+        value[name] = part
+    return value
 
 
 def _lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -258,7 +269,7 @@ def _pairs(
 def _check_pairs(
     required: tuple[tuple[int, Value], ...], forbidden: tuple[tuple[int, Value], ...], name: str
 ) -> None:
-    for (word, value), (same, other) in combinations(required, 2):
+    for (word, value), (same, other) in pairwise(sorted(required)):
         if word == same:
             raise DataError(f"word {word} cannot have two {name}s, {value} and {other}")
     for word, value in sorted(set(required).intersection(forbidden)):
@@ -269,16 +280,32 @@ def _check_heads(heads: dict[int, int]) -> None:
     roots = [word for word, head in heads.items() if head == 0]
     if len(roots) > 1:
         raise DataError(f"words {roots[0]} and {roots[1]} cannot both be the root")
+    done: set[int] = set()  # words from which the required heads lead to an end
     for start in heads:
-        word, steps = start, 0
-        while (word := heads.get(word, 0)) and steps <= len(heads):
-            steps += 1
-            if word == start:
-                raise DataError(f"the required heads go round in a circle at word {start}")
-    arcs = sorted((min(word, head), max(word, head)) for word, head in heads.items())
-    for (first, end), (later, last) in combinations(arcs, 2):
-        if first < later < end < last:
-            raise DataError(f"the required arcs between {first} and {end} and between {later} and {last} cross")
+        way: set[int] = set()
+        word = start
+        while word in heads and word not in done:
+            if word in way:
+                raise DataError(f"the required heads go round in a circle at word {word}")
+            way.add(word)
+            word = heads[word]
+        done.update(way)
+    for (first, end), (later, last) in _crossings((min(arc), max(arc)) for arc in heads.items()):
+        raise DataError(f"the required arcs between {first} and {end} and between {later} and {last} cross")
+
+
+def _crossings(parts: Iterable[Interval]) -> Iterator[tuple[Interval, Interval]]:
+    """Pairs of intervals of which each begins or ends within the other; there is one if any two are such.
+
+    From left to right, the longer first: those that are open are nested, so that the last has the first end.
+    """
+    open_: list[Interval] = []
+    for part in sorted(parts, key=lambda part: (part[0], -part[1])):
+        while open_ and open_[-1][1] <= part[0]:
+            open_.pop()
+        if open_ and open_[-1][1] < part[1]:
+            yield open_[-1], part
+        open_.append(part)
 
 
 def _is_unit(span: Span, heads: tuple[int, ...]) -> bool:

@@ -22,16 +22,19 @@ EPSILON, PHI = "<eps>", "<phi>"
 def write_openfst(
     path: PathLike, symbols: Iterable[str], arcs: Iterable[Arc], final: Iterable[tuple[int, float]]
 ) -> None:
-    """Write a machine: its arcs, those of the initial state first, and its final states with their weights."""
+    """Write a machine: its arcs, those of the initial state first, and its final states with their weights.
+
+    Its symbols go into a file beside it; both are there in the end, or neither is.
+    """
     symbols = tuple(dict.fromkeys(symbols))
     refuse_blanks(symbols, "OpenFst text")
-    with write_text(path) as out:
+    with write_text(path) as out, write_text(f"{os.fspath(path)}.syms") as names:
         for start, end, label, weight in arcs:
             taken, given = (label, label) if isinstance(label, str) else label
             out.write(f"{start}\t{end}\t{taken}\t{given}\t{weight:.9g}\n")
         out.writelines(f"{state}\t{weight:.9g}\n" if weight else f"{state}\n" for state, weight in final)
-    with write_text(f"{os.fspath(path)}.syms") as out:
-        out.writelines(f"{name}\t{number}\n" for number, name in enumerate((EPSILON, PHI, *symbols)))
+        out.flush()  # a full disk is to be noticed before the symbols get their name
+        names.writelines(f"{name}\t{number}\n" for number, name in enumerate((EPSILON, PHI, *symbols)))
 
 
 def cost(probability: float) -> float:

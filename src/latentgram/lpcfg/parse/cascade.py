@@ -83,6 +83,11 @@ class Posterior(NamedTuple):
     tightened: bool = False
     """Whether pruning was tighter than asked for, since the sentence is long."""
 
+    @property
+    def finite(self) -> bool:
+        """Whether all of them are numbers: products of the numbers of a grammar may leave the range of floats."""
+        return bool(np.isfinite(self.item).all() and np.isfinite(self.edge).all())
+
 
 @dataclass(frozen=True)
 class Cascade:
@@ -183,7 +188,7 @@ class Cascade:
                 deadline.check()
             first = self._first(leaves, attempt)
             last = first if first is None or self.plain else self._refined(first, attempt)
-            if last is not None:
+            if last is not None and last.finite:
                 return last._replace(retries=retries, tightened=tightened)
         return None
 
