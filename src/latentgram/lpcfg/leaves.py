@@ -195,11 +195,12 @@ class LeafTable:
         number, asked = self.grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
         if number == ABSENT:
             return None
-        begin, end = self._begins[number], self._begins[number + 1]
-        symbol, row, weight, tags = (part[begin:end] for part in self._rows)
+        own = slice(self._begins[number], self._begins[number + 1])
+        symbols, rows, weights, all_tags = self._rows
+        symbol, row, weight, tags = symbols[own], rows[own], weights[own], all_tags[own]
         if asked != ABSENT:
-            own = (tags == asked).nonzero()[0]
-            symbol, row, weight, tags = symbol[own], row[own], weight[own], tags[own]
+            same = (tags == asked).nonzero()[0]
+            symbol, row, weight, tags = symbol[same], row[same], weight[same], tags[same]
         if not len(row):
             return None
         if self._pull > 0:
