@@ -88,7 +88,7 @@ def test_the_last_resort_is_private(tmp_path, monkeypatch):
     folder = kernel_cache.private_folder()
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
     folder.chmod(0o755)
-    with pytest.raises(PermissionError, match="this user alone"):
+    with pytest.raises(PermissionError, match="private folder of this user"):
         kernel_cache.private_folder()
 
 

@@ -111,7 +111,7 @@ def finish_shipping() -> Path:
     """Say which package the compiled code belongs to; gives its folder."""
     folder = shipped_folder()
     if package_digest.__wrapped__() != package_digest():
-        raise SettingError("the sources have changed since this began: the compiled code is of no use to them")
+        raise SettingError("the sources changed during compilation: the compiled code does not match them")
     (folder / "digest").write_text(package_digest(), "ascii")
     return folder
 
@@ -125,14 +125,16 @@ def private_folder() -> Path:
     if not stat.S_ISDIR(found.st_mode) or (
         hasattr(os, "getuid") and (found.st_uid != owner or found.st_mode & 0o077)
     ):
-        raise PermissionError(f"{folder} is not a folder of this user alone: compiled code is not kept there")
+        raise PermissionError(f"{folder} is not a private folder of this user: compiled code is not stored there")
     return folder
 
 
 @functools.cache
 def _announce_temporary() -> None:
     folder = private_folder()
-    logger.warning("compiled code is kept in %s: no other place can be written (see NUMBA_CACHE_DIR)", folder)
+    logger.warning(
+        "compiled code is stored in %s, because no other place is writable (see NUMBA_CACHE_DIR)", folder
+    )
 
 
 class Compiling:

@@ -86,5 +86,5 @@ def test_arcs_of_given_trees_are_named_as_those_of_parses_are(model: lg.ArcFacto
     assert (
         parser.name_arcs([tree.replace(deprels=("?",) * len(tree)) for tree in parsed], gold_tags=True) == parsed
     )
-    with pytest.raises(lg.SettingError, match="only a parser of dependency trees"):
+    with pytest.raises(lg.SettingError, match="only a dependency parser"):
         lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(10, seed=0), by=lg.Counting())).name_arcs(parsed)

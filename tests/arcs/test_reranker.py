@@ -52,7 +52,7 @@ def test_ratings_are_always_numbers(base, bank):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, None, "much"])
 def test_a_function_that_gives_no_number_is_named(base, bank, learner, bad):
     lists = nbest_lists(base, bank[60:70], 8)
-    with pytest.raises(DataError, match=r"the feature 'odd' of a tree must be a number, its function gave"):
+    with pytest.raises(DataError, match=r"the feature 'odd' of a tree must be a number, got"):
         RatedLists.of(lists, {"odd": lambda tree: bad})
     said = [0.0]
     scorers = {"even": len, "odd": lambda tree: said[-1]}
@@ -137,7 +137,7 @@ def test_raters_are_names_in_a_string(raters):
 
 
 def test_unknown_raters_are_named(bank):
-    with pytest.raises(lg.LatentgramError, match="nothing called 'magic' rates trees; there are templates, shag"):
+    with pytest.raises(lg.LatentgramError, match="'magic' is not a feature of trees; known: templates, shag"):
         lg.fit(lg.Reranker, bank[:9], by=lg.MIRA(raters="magic"))
 
 

@@ -39,7 +39,7 @@ def test_lists_from_a_trained_parser(folder):
     assert "# rank = 2" in text
     (folder / "listed.conllu").write_text(text, "utf-8")
     assert len(lg.Treebank.read(folder / "listed.conllu")) == 8
-    with pytest.raises(lg.LatentgramError, match="holds no reranker"):
+    with pytest.raises(lg.LatentgramError, match="is not a reranker"):
         run("rerank", folder / "arcs.lg", folder / "new.conllu")
 
 

@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-REPLACED = "this is an input, which the output would replace"
+REPLACED = "the output would overwrite this input"
 REFUSED = {
     "training replaces its trees": ("train shag d.conllu --no-tagger -o d.conllu", REPLACED),
     "training replaces held-out trees": ("train shag t.txt --dev d.conllu -o d.conllu", REPLACED),
@@ -45,13 +45,13 @@ REFUSED = {
     "parsing replaces its model": ("parse s.lg d.conllu -o s.lg", REPLACED),
     "calibrating replaces its trees": ("calibrate s.lg d.conllu -o d.conllu", REPLACED),
     "counting replaces its text": ("ngram count t.txt -o t.txt", REPLACED),
-    "a missing folder": ("train shag d.conllu --no-tagger -o none/x.lg", "there is no folder none"),
-    "folds": ("train shag d.conllu --jackknife 1000 -o o.lg", "60 sentences: they cannot be jackknifed in 1000"),
+    "a missing folder": ("train shag d.conllu --no-tagger -o none/x.lg", "the folder none does not exist"),
+    "folds": ("train shag d.conllu --jackknife 1000 -o o.lg", "60 sentences, which cannot be divided into 1000"),
     "folds for arcs": (
         "train arcs one.conllu --jackknife 50 -o o.lg",
-        "3 sentences: they cannot be jackknifed in 50",
+        "3 sentences, which cannot be divided into 50",
     ),
-    "folds for lists": ("train reranker one.conllu --jackknife 9 -o o.lg", "they cannot be jackknifed in 9"),
+    "folds for lists": ("train reranker one.conllu --jackknife 9 -o o.lg", "which cannot be divided into 9"),
     "no arcs": ("train latent-tree one.conllu --by spectral -o o.lg", "one.conllu: no word has a modifier"),
     "no arcs, printed": (
         "train latent-tree one.conllu --by spectral --form printed -o o.lg",
@@ -59,7 +59,7 @@ REFUSED = {
     ),
     "nothing to choose": (
         "train automaton t.txt --by spectral --dev t.txt -o o.lg",
-        "--dev has no meaning for --by spectral, which chooses nothing by held-out data",
+        "--dev has no meaning for --by spectral, which does not use held-out data",
     ),
     "nothing to choose without a search": (
         "train lpcfg c.mrg --by spectral --dev c.mrg -o o.lg",
@@ -70,20 +70,20 @@ REFUSED = {
         "e.txt: there are no held-out sentences: the file is empty",
     ),
     "no held-out tags": ("train hmm t.txt --by em --dev e.tsv -o o.lg", "e.tsv: there are no held-out sentences"),
-    "no trees": ("show n.svg", "n.svg: what can be shown are trees"),
-    "no trees but tags": ("show t.tsv", "t.tsv: what can be shown are trees"),
-    "whose spectrum": ("show s.lg --spectrum", "--spectrum: name what to show of the model"),
-    "a summary as a picture": ("show s.lg --svg x.svg", "--svg: name what to show of the model"),
+    "no trees": ("show n.svg", "n.svg: only trees"),
+    "no trees but tags": ("show t.tsv", "t.tsv: only trees"),
+    "whose spectrum": ("show s.lg --spectrum", "--spectrum: choose what to show of the model"),
+    "a summary as a picture": ("show s.lg --svg x.svg", "--svg: choose what to show of the model"),
     "automata of trees": ("show d.conllu --automaton NN", "--automaton has no meaning for a treebank"),
     "two things": ("show s.lg --automaton NN --word a", "--automaton has no meaning for --word"),
     "a model as trees": ("train shag s.lg -o o.lg", "s.lg: this is a model file of latentgram"),
     "an HMM is no parser": ("eval h.lg t.tsv", "is an HMM, not a Parser: 'latentgram tag' tags with it"),
     "brackets for heads": ("train shag c.mrg -o o.lg", "c.mrg: a dependency treebank is needed, this one is"),
-    "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a parser of dependency trees scores dependency trees"),
-    "p(sentence) of a parser without": ("score a.lg t.tsv", "an ArcFactored, has no p(sentence): it rates trees"),
+    "trees for other parsers": ("score s.lg c.mrg", "c.mrg: a dependency parser scores only dependency trees"),
+    "p(sentence) of a parser without": ("score a.lg t.tsv", "an ArcFactored, has no p(sentence): it scores trees"),
     "two numbers of tags": (
         "train hmm t.txt --by em --dictionary t.tsv:1:1 --states 5 -o o.lg",
-        "states has no meaning beside a dictionary",
+        "states has no meaning with a dictionary",
     ),
     "a symbol that is not there": ("show s.lg --automaton NNX", "there is no symbol 'NNX' among the"),
     "zstd": ("ngram count z.txt -o o.tsv", "z.txt: this is zstd: of compressed files gz, xz and bz2 are read"),
@@ -178,7 +178,7 @@ def test_what_a_fault_leaves_behind_is_said(run: Callable, place: Path, tmp_path
     assert "a.conllu:" in first.err.splitlines()[-1]
     kept = {path.name for path in tmp_path.iterdir()} - {"a.conllu"}
     assert bool(kept) == (sentences > BATCH)
-    assert ("--resume goes on behind them" in first.err) == bool(kept)
+    assert ("--resume continues after them" in first.err) == bool(kept)
     more = ("--resume",) if kept else ()
     assert run("parse", place / "s.lg", file, "-o", output, "--skip-bad", *more).status == 0
     assert len(lg.Treebank.read(output)) == sentences

@@ -25,7 +25,7 @@ def test_perceptron(run: Callable, tmp_path: Path, kind: str, now: str, flags: t
         result = run("train", kind, trees, "--by", by, "--passes", 1, *flags, "-o", output)
         assert result.status == 0
         lines = [line for line in result.err.splitlines() if "former" in line or "Warning" in line]
-        renamed = [f"latentgram: --by perceptron is now --by {now}; the former name goes"]
+        renamed = [f"latentgram: --by perceptron is now --by {now}; the former name is deprecated"]
         assert lines == (renamed if by == "perceptron" else [])
         loaded = lg.load(output)
         models.append(loaded.model if isinstance(loaded, Parser) else loaded)

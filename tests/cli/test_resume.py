@@ -76,7 +76,7 @@ def test_the_same_bytes(
         broken_off(3)
         stopped = run(*command, "-o", output)
     assert stopped.status == 130
-    assert "--resume goes on behind them" in stopped.err
+    assert "--resume continues after them" in stopped.err
     assert not output.exists()
     part = tmp_path / "out.part"
     written = part.read_bytes()
@@ -145,21 +145,21 @@ def test_faults_are_counted_right_after_a_break(
     )
     whole = run(*command, "--skip-bad")
     assert whole.status == 0
-    assert "faulty sentences left out: 4, the first: " in whole.err
+    assert "malformed sentences skipped: 4, the first: " in whole.err
     assert len(whole.out.splitlines()) == SENTENCES - 4
     with monkeypatch.context():
         broken_off(2)
         assert run(*command, "--skip-bad", "-o", tmp_path / "out").status == 130
     monkeypatch.undo()
     again = run(*command, "--skip-bad", "-o", tmp_path / "out", "--resume")
-    assert "faulty sentences left out: 4, the first: " in again.err
+    assert "malformed sentences skipped: 4, the first: " in again.err
     assert (tmp_path / "out").read_text() == whole.out
     lines[3] = lines[20] = "{}"
     known.write_text("\n".join(lines) + "\n")
     alone, together = run(*command), run(*command, "--n-jobs", 2)
     for outcome in (alone, together):
         assert outcome.status == 1
-        assert "known.jsonl:11: no tree of this grammar obeys: spans (0, 2, NOSUCH)" in outcome.err
+        assert "known.jsonl:11: no tree of this grammar satisfies: spans (0, 2, NOSUCH)" in outcome.err
     assert alone.out == together.out
     assert len(alone.out.splitlines()) == 10
 
@@ -185,17 +185,17 @@ def test_work_of_others_is_refused(
     assert "begun with another model" in refusal("parse", place / "shag.lg", *command[2:])
     lines = text.read_text().splitlines(keepends=True)
     text.write_text("".join([*lines[:5], "A change .\n", *lines[5:]]))
-    assert "the first 192 sentences of the input are not those it was made of" in refusal()
+    assert "the first 192 sentences of the input have changed since then" in refusal()
     text.write_text("".join(lines))
     part, mark = tmp_path / "out.part", tmp_path / "out.progress"
     kept = part.read_bytes(), mark.read_bytes()
     part.write_bytes(kept[0].replace(b"NP", b"PN", 1))
-    assert "not what the interrupted run wrote" in refusal()
+    assert "changed after the interrupted run" in refusal()
     part.write_bytes(kept[0][:-1])
-    assert "not what the interrupted run wrote" in refusal()
+    assert "changed after the interrupted run" in refusal()
     for content in (b"", b"[]", json.dumps({"bytes": 1}).encode()):
         mark.write_bytes(content)
-        assert "out.progress: it does not go with out.part" in refusal()
+        assert "out.progress: it does not match out.part" in refusal()
     part.write_bytes(kept[0])
     mark.write_bytes(kept[1])
     text.write_text("".join([*lines, "the teacher sleeps .\n"]))  # more at the end is fine
@@ -207,10 +207,10 @@ def test_work_of_others_is_refused(
 def test_what_cannot_be_resumed(run: Callable, place: Path, tmp_path: Path) -> None:
     model = place / "lpcfg.lg"
     for arguments, message in [
-        ((place / "text.txt", "--resume"), "name it by --output"),
+        ((place / "text.txt", "--resume"), "name it with --output"),
         (("-o", tmp_path / "out", "--resume"), "standard input cannot be read again"),
         ((place / "text.txt", "-o", tmp_path / "out.gz"), "cannot be compressed"),
-        ((place / "text.txt", "-o", tmp_path), "must be a file"),
+        ((place / "text.txt", "-o", tmp_path), "must be a regular file"),
     ]:
         outcome = run("parse", model, *arguments)
         assert outcome.status == 1
@@ -276,7 +276,7 @@ def test_links_are_not_written_through(run: Callable, place: Path, tmp_path: Pat
         for more in ((), ("--resume",)):
             refused = run("parse", place / "lpcfg.lg", place / "text.txt", "-o", tmp_path / "out", *more)
             assert refused.status == 1
-            assert "link" in refused.err or "does not go with" in refused.err
+            assert "link" in refused.err or "does not match" in refused.err
             assert refused.err.count("\n") == 1
         (tmp_path / planted).unlink()
     assert precious.read_text() == "mine\n"

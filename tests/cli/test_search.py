@@ -30,7 +30,7 @@ def test_what_is_no_pattern_is_one_line_of_error(run: Callable, tmp_path: Path) 
     lg.demo_treebank(3, seed=0).write(tmp_path / "bank.mrg")
     done = run("search", "NP <", tmp_path / "bank.mrg")
     assert done.status == 1
-    assert "lacks a node" in done.err
+    assert "a node is missing" in done.err
     assert len(done.err.strip().splitlines()) == 1
 
 

@@ -90,7 +90,7 @@ def test_lists_draws_and_constraints_of_tags(run: Run, folder: Path, tmp_path: P
     kept = run("tag", model, "--constraints", known, "--skip-bad", given=text)
     assert kept.status == 0
     assert kept.out.count("\n\n") == 1
-    assert "faulty sentences left out: 1" in kept.err
+    assert "malformed sentences skipped: 1" in kept.err
     for wrong in (
         ["--nbest", 2, "--samples", 2],
         ["--nbest", 2, "--fast", model],
@@ -171,10 +171,10 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     assert again == pytest.approx([row[0] for row in rows], abs=0.1)
     for wrong, message in (
         (("build", train, "-o", tmp_path / "y.arpa", *more, "--compact", 12), "not for ARPA files"),
-        (("mix", model, other, "-o", mixed), "one of --heldout and --weights"),
+        (("mix", model, other, "-o", mixed), "either --heldout or --weights"),
         (("mix", model, other, "--weights", "a,b", "-o", mixed), "numbers separated by commas"),
-        (("build", arpa, "-o", other, "--smoothing", "katz"), "holds probabilities already"),
-        (("build", model, "-o", other, "--order", 3), "is counted already"),
+        (("build", arpa, "-o", other, "--smoothing", "katz"), "contains probabilities already"),
+        (("build", model, "-o", other, "--order", 3), "contains counts already"),
         (("build", train, "-o", other, "--cutoff", "2"), "name a smoothing"),
         (("build", train, "-o", other, "--smoothing", "katz", "--order", 9), "from 1 to 6, got 9"),
     ):
@@ -212,8 +212,8 @@ def test_faults_are_one_line(run: Run, folder: Path, tmp_path: Path) -> None:
         (("ngram", "count", tmp_path / "none.txt", "-o", out), "there is no such file"),
         (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "many"), "--cutoff is a number"),
         (("ngram", "count", folder / "train.txt", "-o", out, "--memory", "much"), "such as 2G; got 'much'"),
-        (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "1,2"), "3 numbers from 1 on"),
-        (("ngram", "build", tmp_path / "bad.arpa", "-o", out), "cut short"),
+        (("ngram", "count", folder / "train.txt", "-o", out, "--cutoff", "1,2"), "or 3 of them"),
+        (("ngram", "build", tmp_path / "bad.arpa", "-o", out), "truncated"),
         (("ngram", "export", exclusive, "-o", tmp_path / "x.arpa"), "failure reading"),
         (("train", "hmm", folder / "train.txt", "-o", out, "--window", "2"), "no meaning for --by em"),
         (("train", "hmm", folder / "train.txt", "-o", out, "--by", "counting"), "columns separated by tabs"),
@@ -300,10 +300,10 @@ def test_impossible_sentences_have_a_place(run: Run, tmp_path: Path) -> None:
     for more in ([], ["--decoder", "viterbi"], ["--nbest", 2], ["--samples", 2]):
         stopped = run("tag", model, text, *more)
         assert stopped.status == 1
-        assert stopped.err.strip().endswith("x.txt:3: the HMM gives no probability to 'rose a'")
+        assert stopped.err.strip().endswith("x.txt:3: the HMM gives probability zero to 'rose a'")
         kept = run("tag", model, text, "--skip-bad", *more)
         assert kept.status == 0
-        assert "faulty sentences left out: 1, the first:" in kept.err
+        assert "malformed sentences skipped: 1, the first:" in kept.err
         assert kept.out.count("rose\tN") == (4 if "--samples" in more else 2)
 
 
@@ -327,7 +327,7 @@ def test_nothing_to_do_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     for command in (["count", empty], ["count", empty, "--memory", "16M"], ["build", empty]):
         found = run("ngram", *command, "-o", out)
         assert found.status == 1
-        assert "e.txt: there is no sentence to count" in found.err
+        assert "e.txt: there are no sentences to count" in found.err
     assert not out.exists()
 
 
@@ -341,7 +341,10 @@ def test_faults_of_counts_and_dictionaries_are_one_line(run: Run, folder: Path, 
     assert run("ngram", "count", text, "--dictionary", f"{train}:1:2", "-o", reduced).status == 0
     variational = ["train", "hmm", reduced, "--by", "variational", "-o", out]
     cases = [
-        (["ngram", "build", tmp_path / "neg.t", "-o", out], "neg.t:1: the count '-3' is not a whole number"),
+        (
+            ["ngram", "build", tmp_path / "neg.t", "-o", out],
+            "neg.t:1: the count '-3' is not a non-negative integer",
+        ),
         (["ngram", "build", train, "-o", out], "train.tsv:1: the count"),
         (["ngram", "build", tmp_path / "off.arpa", "-o", out, "--strict"], "off.arpa: 1 histories do not sum"),
         (["ngram", "build", text, "-o", out, "--strict"], "--strict is for ARPA files"),
@@ -353,10 +356,10 @@ def test_faults_of_counts_and_dictionaries_are_one_line(run: Run, folder: Path, 
     ]
     for sizes in ("x", "-1", "0", "1,,2"):
         options = ["--data", tmp_path, "--output", out, f"--sizes={sizes}"]
-        cases.append((["reproduce", "smith2012", *options], "--sizes is whole numbers from 1 on"))
+        cases.append((["reproduce", "smith2012", *options], "--sizes takes integers of at least 1"))
     for paper, option, bad, message in (
-        ("cohen2013", "--states", ("x", "", "0", "8,"), "--states is whole numbers from 1 on"),
-        ("dhillon2012", "--orders", ("x", "", "3"), "--orders is whole numbers from 1 to 2"),
+        ("cohen2013", "--states", ("x", "", "0", "8,"), "--states takes integers of at least 1"),
+        ("dhillon2012", "--orders", ("x", "", "3"), "--orders takes integers from 1 to 2"),
     ):
         for numbers in bad:
             options = ["--data", tmp_path, "--output", out, f"{option}={numbers}"]
@@ -395,4 +398,4 @@ def test_tags_and_features_in_their_columns(run: Run, tmp_path: Path) -> None:
     assert set(answer["posteriors"]) == {"xpos", "upos", "feats"}
     both = run("tag", model, train, "--json", "--conllu")
     assert both.status != 0
-    assert "take one of --json and --conllu" in both.err
+    assert "use either --json or --conllu" in both.err

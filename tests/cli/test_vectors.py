@@ -51,6 +51,6 @@ def test_clusters_of_a_file_are_features(run: Callable, vectors: Path, tmp_path:
     plain = lg.fit(lg.LPCFG, bank, by=lg.Spectral(states=2))
     assert one.rule_tensor.shape != plain.rule_tensor.shape or not np.allclose(one.rule_tensor, plain.rule_tensor)
     trees = lg.demo_dependencies(30)
-    with pytest.raises(lg.errors.SettingError, match="latent trees need the vectors of words"):
+    with pytest.raises(lg.errors.SettingError, match="latent trees need word vectors"):
         lg.fit(lg.LatentTree, trees, by=lg.Spectral(vectors=lg.WordClusters.read(paths)))
     assert lg.fit(lg.SHAG, trees, by=lg.Counting(vectors=lg.WordClusters.read(paths), clusters=4))

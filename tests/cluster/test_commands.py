@@ -88,7 +88,7 @@ def test_a_folder_of_compressed_shards(
         *command, tmp_path / "none.tsv", tmp_path / "text", "--n-jobs", 2, "--dictionary", tmp_path / "text"
     )
     assert status == 1
-    assert "--dictionary needs the whole text in one place" in err
+    assert "--dictionary needs the whole text in one process" in err
     assert not (tmp_path / "none.tsv").exists()
 
 
@@ -115,10 +115,8 @@ def test_a_cluster_that_vanishes_leaves_what_was_parsed(
     assert process.returncode == 1
     told = [line for line in complaint.splitlines() if not line.startswith("parsing")]
     assert len(told) == 1
-    assert told[0].startswith(
-        f"latentgram: the cluster at {own.address} has gone; what was finished before is kept"
-    )
-    assert told[0].endswith("--resume goes on behind them")
+    assert told[0].startswith(f"latentgram: the cluster at {own.address} has disappeared; finished work is kept")
+    assert told[0].endswith("--resume continues after them")
     assert not output.exists()
     done = part.read_text().count("\n")
     assert 0 < done < len(words)
@@ -130,7 +128,7 @@ def test_a_cluster_that_vanishes_leaves_what_was_parsed(
 def test_bad_options(run: Callable[..., Any], folder: Path) -> None:
     parse = ("parse", folder / "parser.lg", folder / "test.mrg", "--cluster")
     assert run(*parse, "tcp://127.0.0.1:1", "--n-jobs", "2") == (
-        1, "", "latentgram: take one of --n-jobs and --cluster: a cluster has the workers that it has\n"
+        1, "", "latentgram: use either --n-jobs or --cluster: a cluster has its own number of workers\n"
     )  # fmt: skip
     status, out, err = run(*parse, "127.0.0.1:8786")
     assert (status, out) == (1, "")

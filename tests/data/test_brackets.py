@@ -74,7 +74,7 @@ def test_faults_have_a_place(text: str, line: int, column: int, message: str, tm
 
 def test_one_tree_is_one_tree() -> None:
     for text in ("", "  \n", f"{CATS} {CATS}"):
-        with pytest.raises(DataError, match="one tree was wanted"):
+        with pytest.raises(DataError, match="expected one tree"):
             parse_tree(text)
 
 

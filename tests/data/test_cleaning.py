@@ -71,11 +71,11 @@ def test_records_are_for_their_own_trees() -> None:
     forest = parse_forest("(S (A a) (-NONE- *) (B b))")
     stripped, removal = strip_empties(forest)
     _, relabelling = strip_functions(forest)
-    with pytest.raises(DataError, match="other trees"):
+    with pytest.raises(DataError, match="only in the trees"):
         removal.restore(forest)
-    with pytest.raises(DataError, match="other trees"):
+    with pytest.raises(DataError, match="only in the trees"):
         relabelling.restore(stripped)
-    with pytest.raises(DataError, match="another shape"):
+    with pytest.raises(DataError, match="the same shape"):
         removal.restore(parse_forest("(S (A (B b)))"))
 
 

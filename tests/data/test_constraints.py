@@ -28,14 +28,14 @@ from latentgram.errors import DataError
         ({"spans": [(0, 3, 4)]}, "label of a span is a string"),
         ({"spans": ["NP"]}, "a span is"),
         ({"tags": [(1, "NN"), (1, "VB")]}, "word 1 cannot have two tags, NN and VB"),
-        ({"tags": {1: "NN"}, "forbidden_tags": [(1, "NN")]}, "tag NN of word 1 is required and forbidden"),
+        ({"tags": {1: "NN"}, "forbidden_tags": [(1, "NN")]}, "tag NN of word 1 is both required and forbidden"),
         ({"tags": {1: 2}}, "not a tag"),
-        ({"tags": [3]}, "a tag goes with a word"),
-        ({"heads": {1: 2}, "forbidden_heads": [(1, 2)]}, "head 2 of word 1 is required and forbidden"),
+        ({"tags": [3]}, "a tag needs a word and a value"),
+        ({"heads": {1: 2}, "forbidden_heads": [(1, 2)]}, "head 2 of word 1 is both required and forbidden"),
         ({"heads": {0: 2}}, "words are counted from 1"),
         ({"heads": {1: 0, 2: 0}}, "words 1 and 2 cannot both be the root"),
-        ({"heads": {1: 2, 2: 3, 3: 1}}, "circle at word 1"),
-        ({"heads": {1: 1}}, "circle at word 1"),
+        ({"heads": {1: 2, 2: 3, 3: 1}}, "cycle at word 1"),
+        ({"heads": {1: 1}}, "cycle at word 1"),
         ({"heads": {1: 3, 2: 4}}, "between 1 and 3 and between 2 and 4 cross"),
     ],
 )
@@ -107,7 +107,7 @@ def test_brackets_in_text() -> None:
     sentence, known = partial_brackets(r"[S [NP the \[ ] [ b ] ] \] c")
     assert sentence.words == ("the", "[", "b", "]", "c")
     assert known.spans == ((0, 2, "NP"), (0, 3, "S"), (2, 3, None))
-    with pytest.raises(DataError, match="closes no"):
+    with pytest.raises(DataError, match="has no matching"):
         partial_brackets("a ] b")
     with pytest.raises(DataError, match="before word 2 is never closed"):
         partial_brackets("a [NP b")
@@ -126,9 +126,9 @@ def test_json_lines(tmp_path: Path) -> None:
         ('{"span": []}', "1: 'span' is not a constraint"),
         ("[1]", "1: \\[1\\] is not a constraint"),
         ("{", "1:2: not JSON"),
-        ('\n{"heads": {"1": 1}}', "2: the required heads go round"),
-        ('{"heads": {"1": 2, "1": 3}}', "1: '1' stands there twice"),
-        ('{"spans": [[0, 1]], "spans": []}', "1: 'spans' stands there twice"),
+        ('\n{"heads": {"1": 1}}', "2: the required heads form a cycle"),
+        ('{"heads": {"1": 2, "1": 3}}', "1: '1' occurs twice"),
+        ('{"spans": [[0, 1]], "spans": []}', "1: 'spans' occurs twice"),
     ]:
         path.write_text(text + "\n")
         with pytest.raises(DataError, match=f"known.jsonl:{message}"):

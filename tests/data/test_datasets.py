@@ -84,9 +84,9 @@ def test_what_changed_in_the_cache_is_fetched_again_and_what_changed_there_is_re
 
 
 def test_refused_and_offline(served: tuple[Path, str]):
-    with pytest.raises(DataError, match=r"does not give this file \(404"):
+    with pytest.raises(DataError, match=r"does not provide this file \(404"):
         get_corpus("mini", corpora=table(f"{served[1]}/nothing.conllu"))
-    with pytest.raises(DataError, match="is there a connection"):
+    with pytest.raises(DataError, match="check the connection"):
         get_corpus("mini", corpora=table("http://127.0.0.1:9/train.conllu"))
 
 

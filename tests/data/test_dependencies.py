@@ -112,9 +112,9 @@ def test_lifting_equals_the_algorithm_as_stated(heads: tuple[int, ...]):
         ((0, 5), "the head of word 2 is 5, out of 0 to 2"),
         ((0, -3), "the head of word 2 is -3"),
         ((0, 1, 0), "word 3 is a second root"),
-        ((0, 3, 2), "circle at word"),
-        ((1,), "circle at word 1"),
-        ((2, 1), "circle"),
+        ((0, 3, 2), "cycle at word"),
+        ((1,), "cycle at word 1"),
+        ((2, 1), "cycle"),
     ],
 )
 def test_faults_are_named(heads: tuple[int, ...], message: str):

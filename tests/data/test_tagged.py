@@ -93,7 +93,7 @@ def test_what_is_not_utf8_raises_or_is_left_out_and_counted(tmp_path: Path, name
 
 @pytest.mark.parametrize("sentence", [Sentence(("a b",)), Sentence(("a\tb",), ("X",))])
 def test_what_the_format_cannot_carry_is_not_written(tmp_path: Path, sentence: Sentence):
-    with pytest.raises(DataError, match="cannot carry"):
+    with pytest.raises(DataError, match="cannot represent"):
         write_sentences(tmp_path / "a", [sentence])
     assert not list(tmp_path.iterdir())
 

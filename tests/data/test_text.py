@@ -52,7 +52,7 @@ def test_texts_add_and_can_be_cut() -> None:
 
 @pytest.mark.parametrize("given", ["a single sentence", None])
 def test_one_sentence_is_no_text(given: Any) -> None:
-    with pytest.raises(DataError, match="several sentences; give a list of them, not"):
+    with pytest.raises(DataError, match="a list of sentences, not from"):
         Text.of(given)
 
 

@@ -34,10 +34,13 @@ def test_fewer_clusters_are_beginnings_of_the_bits(count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("01\tcat\t3\n2x\tdog\t1\n", r"paths:2: a line of word clusters is bits, a tab and a word, got '2x"),
+        (
+            "01\tcat\t3\n2x\tdog\t1\n",
+            r"paths:2: a line of word clusters has a bit string, a tab and a word, got '2x",
+        ),
         ("01 cat 3\n", "paths:1: a line of word clusters"),
         ("\n", "there are no word clusters"),
-        ("01\tcat\t3\n011\tdog\t3\n", "the bits 01 of a cluster are the beginning of others, 011"),
+        ("01\tcat\t3\n011\tdog\t3\n", "the bit string 01 of a cluster is a prefix of another one, 011"),
     ],
 )
 def test_bad_files_are_refused_in_a_sentence(tmp_path: Path, text: str, message: str) -> None:

@@ -44,7 +44,7 @@ def test_scores_add_and_compare() -> None:
     parts = [score_attachment([GOLD], [tree], punctuation="ptb") for tree in (OUTPUT, GOLD)]
     assert sum(parts) == score_attachment([GOLD, GOLD], [OUTPUT, GOLD], punctuation="ptb")
     assert parts[0] < parts[1]
-    with pytest.raises(ValueError, match="different punctuation do not add: 'ptb' and 'none'"):
+    with pytest.raises(ValueError, match="different punctuation cannot be added: 'ptb' and 'none'"):
         _ = parts[0] + score_attachment([GOLD], [GOLD], punctuation="none")
 
 
@@ -55,7 +55,7 @@ def test_bad_input() -> None:
         score_attachment([GOLD, GOLD], [GOLD], punctuation="none")
     with pytest.raises(DataError, match="more output trees than gold trees"):
         score_attachment([GOLD], [GOLD, GOLD], punctuation="none")
-    with pytest.raises(DataError, match="sentence 1 has other words"):
+    with pytest.raises(DataError, match="the words of sentence 1 differ"):
         score_attachment([GOLD], [GOLD.replace(words=tuple("abcdefgh"))], punctuation="none")
     untagged = GOLD.replace(xpos=())
     with pytest.raises(DataError, match="no XPOS tags, which the punctuation rule ptb needs"):

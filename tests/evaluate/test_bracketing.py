@@ -77,7 +77,7 @@ def test_parameter_files(tmp_path: Path) -> None:
     for text, complaint in [
         ("DELETE_LABELS X", ":1: DELETE_LABELS is not an EVALB parameter"),
         ("\nEQ_LABEL ADVP", ":2: EQ_LABEL takes two values, got 1"),
-        ("CUTOFF_LEN forty", ":1: CUTOFF_LEN must be a whole number, got forty"),
+        ("CUTOFF_LEN forty", ":1: CUTOFF_LEN must be an integer, got forty"),
     ]:
         path.write_text(text)
         with pytest.raises(DataError, match=complaint):

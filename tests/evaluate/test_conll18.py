@@ -234,12 +234,12 @@ def test_scores_add():
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("\tchat\tchat", "\tchien\tchat", "sentence 1 it goes on with 'ien.' where 'at.' is"),
-        ("\t.\t.\tP", "\t..\t.\tP", "it goes on with '.' where '' is"),
+        ("\tchat\tchat", "\tchien\tchat", "sentence 1 continues with 'ien.' instead of 'at.'"),
+        ("\t.\t.\tP", "\t..\t.\tP", "continues with '.' instead of ''"),
     ],
 )
 def test_another_text_is_refused(old, new, fault):
-    with pytest.raises(DataError, match="not of the same text") as caught:
+    with pytest.raises(DataError, match="differs from the gold standard") as caught:
         score_conll18(parse_conllu(FRENCH), parse_conllu(FRENCH.replace(old, new)))
     assert fault in str(caught.value)
 
@@ -247,7 +247,7 @@ def test_another_text_is_refused(old, new, fault):
 @pytest.mark.parametrize("row", ["3-9", "4-5", "3-1"])
 def test_a_range_that_does_not_fit_is_refused(row):
     trees = parse_conllu(FRENCH.replace("3-4\t", f"{row}\t"))
-    with pytest.raises(DataError, match=r"sentence 1 of the output: the multiword token .* does not"):
+    with pytest.raises(DataError, match=r"sentence 1 of the output: the multiword token .* (does|is) not"):
         score_conll18(parse_conllu(FRENCH), trees)
 
 

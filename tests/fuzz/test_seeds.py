@@ -65,7 +65,7 @@ def test_odd_constraints(run: Run, models: Path, tmp_path: Path, name: str) -> N
     refused(run(*command), f"{known}:1", message)
     passed = run(*command, "--skip-bad")
     assert passed.status == 0
-    assert "faulty sentences left out: 1" in passed.err
+    assert "malformed sentences skipped: 1" in passed.err
 
 
 def test_negative_heads_are_no_heads(run: Run, models: Path, tmp_path: Path) -> None:

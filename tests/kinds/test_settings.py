@@ -10,7 +10,7 @@ from latentgram.kinds.learners import EM, Clustering, Spectral
     ("make", "complaint"),
     [
         (lambda: Spectral(states=0), "states must be at least 1 and at most 1024, got 0"),
-        (lambda: Spectral(states=2.5), "states must be a whole number, got 2.5"),
+        (lambda: Spectral(states=2.5), "states must be an integer, got 2.5"),
         (lambda: EM(iterations=True), "iterations must be a number, got True"),
         (lambda: EM(backoff=float("inf")), "backoff must be a finite number, got inf"),
         (lambda: Clustering(pull=float("nan")), "pull must be a finite number, got nan"),

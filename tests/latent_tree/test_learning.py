@@ -165,7 +165,7 @@ def test_symbols_without_vectors_take_those_of_their_tag() -> None:
     assert names == ["X", "a^", "b^"]
     found = vectors_of_symbols(bank.sentences(), nodes, vectors, 2)
     assert found.tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
-    with pytest.raises(DataError, match="none of the words"):
+    with pytest.raises(DataError, match="no word of the treebank"):
         vectors_of_symbols([lg.Sentence(("y",), xpos=("X",))], nodes, vectors, 2)
 
 

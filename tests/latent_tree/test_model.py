@@ -118,7 +118,7 @@ def test_draws_for_trees_are_named() -> None:
     assert [name for names in drawn for name in names] == [model.symbols.words.alphabet[i] for i in numbers]
     assert model.sample(bank[0], seed=3) == model.sample([bank[0]], seed=3)[0]
     for wrong in ("a b", 3, [bank[0].sentence]):
-        with pytest.raises(DataError, match="words are drawn for dependency trees"):
+        with pytest.raises(DataError, match="words are sampled for dependency trees"):
             model.sample(wrong)
 
 

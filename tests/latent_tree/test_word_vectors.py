@@ -108,5 +108,5 @@ def test_lr_mvl_sees_further_than_bigrams() -> None:
 
 
 def test_lr_mvl_needs_text() -> None:
-    with pytest.raises(SettingError, match="need text"):
+    with pytest.raises(SettingError, match="needs text"):
         lg.fit(lg.WordVectors, NGramCounts.of(text(0, 10), order=3), by=lg.Spectral(view="lr-mvl"))

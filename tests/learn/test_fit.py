@@ -23,7 +23,7 @@ def test_trees_in_a_list_are_a_treebank() -> None:
     [
         (("LPCFG", TREES, lg.Counting()), SettingError, "a class and a learner"),
         ((lg.LPCFG, TREES, lg.Counting), SettingError, "a class and a learner"),
-        ((lg.LPCFG, None, lg.Counting()), DataError, "nothing to learn from"),
+        ((lg.LPCFG, None, lg.Counting()), DataError, "no data to learn from"),
     ],
 )
 def test_what_is_no_question_is_refused(given: tuple[Any, Any, Any], kind: type[Exception], words: str) -> None:

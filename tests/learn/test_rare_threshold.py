@@ -101,5 +101,5 @@ def test_what_cannot_be_asked_is_refused() -> None:
         lg.Counting(rare="often")  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="at least 0"):
         lg.MIRA(rare=-1)
-    with pytest.raises(DataError, match="chosen by trees"):
+    with pytest.raises(DataError, match="chosen from trees"):
         choose_threshold([lg.Sentence.of([("a", "X")])])

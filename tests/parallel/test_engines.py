@@ -61,7 +61,7 @@ def test_errors_of_the_source_come_through(two: Engine) -> None:
 
 
 def test_a_killed_worker_is_one_clear_error(two: Engine) -> None:
-    with pytest.raises(LatentgramError, match="a worker process was ended from outside"):
+    with pytest.raises(LatentgramError, match="a worker process was killed"):
         list(two.map(lambda number: os.kill(os.getpid(), signal.SIGKILL), range(3)))
     assert list(two.map(abs, [-1])) == [1]
 

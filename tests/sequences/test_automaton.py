@@ -111,7 +111,7 @@ def test_samples_follow_the_automaton() -> None:
     for string in ((), ("a",), ("b",), ("c", "a")):
         assert drawn.count(string) / 20_000 == pytest.approx(automaton.probability(string), abs=0.01)
     assert max(map(len, automaton.sample(200, longest=3))) == 3
-    with pytest.raises(DataError, match="not sum to a finite number"):
+    with pytest.raises(DataError, match="do not have a finite sum"):
         OperatorAutomaton.of("a", start=[1.0], stop=[1.0], step={"a": [[1.5]]}).sample(1)
     with pytest.raises(SettingError, match="at least 1 string"):
         automaton.sample(0)

@@ -81,7 +81,7 @@ def test_what_cannot_be_bounded_is_refused(tmp_path: Path, monkeypatch: pytest.M
         )
     (tmp_path / "empty").write_text("\n\n")
     for memory in (None, SMALL):
-        with pytest.raises(DataError, match="no sentence to count"):
+        with pytest.raises(DataError, match="no sentences to count"):
             lg.write_language_model(
                 tmp_path / "empty", tmp_path / "out", by=lg.Counting(smoothing="katz"), memory=memory
             )

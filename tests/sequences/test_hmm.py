@@ -195,7 +195,7 @@ def test_impossible_sentences_and_bad_requests() -> None:
     hmm = random_hmm(2)
     shut = HMM(hmm.tags, hmm.words, hmm.transition, hmm.emit_start, hmm.emit_tag, hmm.emit_prob, np.zeros(4))
     assert shut.logprob(["x"]) == -np.inf
-    with pytest.raises(DataError, match="no probability to 'x'"):
+    with pytest.raises(DataError, match="probability zero to 'x'"):
         shut.tag(["x"])
     with pytest.raises(SettingError, match="posterior or viterbi"):
         hmm.tag("a", "guess")

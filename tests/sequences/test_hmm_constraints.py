@@ -55,7 +55,7 @@ class _Tagged:
 
 
 def test_impossible_tags(hmm: lg.HMM) -> None:
-    with pytest.raises(NoParse, match=r"no tag that word 0 may have obeys: tags \(0, NOSUCH\)"):
+    with pytest.raises(NoParse, match=r"no possible tag of word 0 satisfies: tags \(0, NOSUCH\)"):
         hmm.tag(WORDS, known=lg.Constraints.of(tags={0: "NOSUCH"}))
     with pytest.raises(DataError, match="no word 7"):
         hmm.tag(WORDS, known=lg.Constraints.of(tags={7: "X"}))

@@ -179,7 +179,7 @@ def test_updates_by_bare_text_raise_its_likelihood(unknown: str) -> None:
     assert sum(map(faster.logprob, fresh)) > sum(map(updated.logprob, fresh))
     with pytest.raises(SettingError, match="weight of a model must be above 0"):
         lg.update_hmm(hmm, fresh, weight=0.0)
-    with pytest.raises(DataError, match="no sentence to learn from"):
+    with pytest.raises(DataError, match="no sentences to learn from"):
         lg.update_hmm(hmm, [])
 
 
@@ -187,7 +187,7 @@ def test_models_of_ngrams_need_a_weight() -> None:
     counts = lg.NGramCounts.of(Text.of([[word for word, _ in sentence] for sentence in TAGGED]))
     hmm = lg.fit(lg.HMM, counts, by=lg.Variational(states=2, iterations=2))
     assert not updates_hmm(hmm)
-    with pytest.raises(SettingError, match="say by weight"):
+    with pytest.raises(SettingError, match="give the number of sentences"):
         lg.update_hmm(hmm, [["the", "dog"]])
     assert np.isfinite(lg.update_hmm(hmm, [["the", "dog"]], weight=4).logprob("the dog"))
 
@@ -243,7 +243,7 @@ def test_a_spectral_start_is_no_worse_and_often_better() -> None:
     assert spectral.loglik(text) > np.mean(chance)
     bounds = [record["bound"] for record in spectral.provenance.trace]
     assert bounds == sorted(bounds)
-    with pytest.raises(SettingError, match="without dictionary"):
+    with pytest.raises(SettingError, match="without a dictionary"):
         lg.fit(lg.HMM, TAGGED, by=lg.EM(start="spectral", known_tags=True))
 
 

@@ -156,7 +156,7 @@ def test_unknown_words_and_bad_readings() -> None:
     found = model("exclusive")
     assert found.logprob("a zebra") == -np.inf
     assert found.unknown_words(Text.of(["a zebra"])) == 1
-    with pytest.raises(SettingError, match="read as one of exclusive, epsilon, failure"):
+    with pytest.raises(SettingError, match="must be one of exclusive, epsilon, failure"):
         model("magic")
 
 

@@ -76,5 +76,5 @@ def test_faults_are_placed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"bad\.txt:2: word 2 is </s>, which is reserved"):
         count_ngrams(tmp_path / "bad.txt", engine=InProcess())
     (tmp_path / "empty.txt").write_text("")
-    with pytest.raises(DataError, match="there is no sentence to count"):
+    with pytest.raises(DataError, match="there are no sentences to count"):
         count_ngrams(tmp_path / "empty.txt", engine=InProcess())

@@ -332,7 +332,7 @@ def test_learning_with_hard_tags_and_sweeps() -> None:
     text = Text.of(layered())
     assert soft.loglik(text) >= hard.loglik(text) - 1.0
     assert swept.loglik(text) == pytest.approx(soft.loglik(text), rel=0.01)
-    with pytest.raises(SettingError, match="not for the gradient"):
+    with pytest.raises(SettingError, match="not gradient"):
         lg.fit(lg.HMM, counts, by=lg.Variational(states=2, hard=True, optimiser="gradient"))
 
 

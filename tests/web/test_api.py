@@ -247,7 +247,7 @@ def test_accuracy_on_held_out_trees_develops(serve: Any, models: Path, tmp_path:
     until(lambda: phrases.session.heldout.part(phrases.session.version) is None)
     assert [point["score"] for point in phrases.get("/api/status")["heldout"]] == [each["score"] for each in curve]
     assert serve().get("/api/status")["heldout"] is None
-    with pytest.raises(DataError, match="learned from these very trees"):
+    with pytest.raises(DataError, match="learned from these trees"):
         serve(heldout=models / "bank.mrg")
     with pytest.raises(DataError, match="must be constituency trees"):
         serve(heldout=models / "bank.conllu")

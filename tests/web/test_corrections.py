@@ -63,7 +63,7 @@ def test_what_is_done_by_hand_to_phrases_is_all_that_changes(change: str, args: 
     [
         ("bracket", (1, 3, "X"), "would cross NP over “the dog”"),
         ("attach", ((0, 2, "NP"), (5, 7, "PP")), "other words would stand between"),
-        ("attach", ((2, 7, "VP"), (5, 7, "PP")), "under itself"),
+        ("attach", ((2, 7, "VP"), (5, 7, "PP")), "to itself"),
         ("unbracket", (0, 7, "S"), "outermost"),
         ("label_as", ((0, 3, "NP"), "X"), "no NP over “the dog saw”"),
         ("trace", (4, (2, 7, "VP"), "NP", "*"), "belongs under NP"),

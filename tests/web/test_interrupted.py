@@ -170,7 +170,7 @@ def test_a_conflict_is_told_of_the_sentence_that_it_is_of(serve: Any, page: Any,
     ask(page, TEXT)
     assert page.locator("#fixes li").count() == 1
     page.click("#accept")
-    page.click("#conflict >> text=Put mine in its place")
+    page.click("#conflict >> text=Replace it by mine")
     says(page, "Accepted")
     assert trees(served) == size
     assert served.get("/api/queue")["waiting"] == 1
@@ -215,7 +215,7 @@ def test_a_tree_whose_acceptance_was_taken_back_can_be_accepted_again(serve: Any
         says(page, "Accepted")
         assert trees(served) == size + 1
         page.keyboard.press("a")
-        says(page, "This tree is in the treebank already")
+        says(page, "This tree is already in the treebank")
         page.keyboard.press("U")
         says(page, "The last acceptance was taken back")
         assert trees(served) == size

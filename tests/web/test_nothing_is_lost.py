@@ -82,7 +82,7 @@ def test_a_protected_file_is_told(serve: Any) -> None:
     bank_of(served).chmod(0o444)
     told = served.post("/api/accept", id="protected-1", tree=TREE)
     assert told.status_code == 422
-    assert "write-protected" in told.json()["detail"]
+    assert "read-only" in told.json()["detail"]
 
 
 def test_an_odd_line_in_the_treebank_does_not_make_an_acceptance_fail(serve: Any) -> None:
@@ -148,7 +148,7 @@ def test_a_crash_while_a_tree_is_changed(
 def test_a_tree_that_is_not_there_any_more_is_not_changed(tmp_path: Path) -> None:
     bank = tmp_path / "bank.mrg"
     bank.write_text("(S (NN a))\n")
-    with pytest.raises(DataError, match="not in the treebank any more"):
+    with pytest.raises(DataError, match="no longer in the treebank"):
         History(bank).change(Change("change-1", 0.0, "", "delete", "", 0, "(S (NN b))", ""))
     assert bank.read_text() == "(S (NN a))\n"
     assert str(parse_tree(bank.read_text())) == "(S (NN a))"

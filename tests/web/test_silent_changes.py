@@ -27,7 +27,7 @@ def test_corrections_are_there_again_when_one_comes_back(serve: Any, page: Any) 
     ask(page, OTHER)
     assert page.locator("#fixes li").count() == 0
     ask(page, TEXT)
-    says(page, "Your corrections are here again")
+    says(page, "Your earlier corrections have been restored")
     assert spans(page) == shown
     assert page.locator("#fixes li").count() == 1
     page.click("#accept")
@@ -116,10 +116,10 @@ def test_who_changes_a_tree_of_the_treebank_second_is_told_and_chooses(serve: An
     says(pages[0], "Accepted")
     pages[1].click("#accept")
     pages[1].wait_for_selector("#conflict:not([hidden])")
-    assert "Ann has changed this tree meanwhile" in pages[1].text_content("#conflict")
+    assert "Ann has changed this tree in the meantime" in pages[1].text_content("#conflict")
     assert "NP-SBJ" in pages[1].text_content("#conflict pre")
     assert "NP-SBJ" in path.read_text().splitlines()[1]
-    pages[1].click("#conflict >> text=Put mine in its place")
+    pages[1].click("#conflict >> text=Replace it by mine")
     says(pages[1], "Accepted")
     after = path.read_text().splitlines()
     assert "NP-TPC" in after[1]
@@ -178,6 +178,6 @@ def test_every_view_tells_what_went_wrong(serve: Any, page: Any) -> None:
     rest = path.read_text().splitlines()[1:]
     path.write_text("\n".join(rest) + "\n")
     page.click("#bank li:first-child .small")
-    says(page, "This tree is not in the treebank any more")
+    says(page, "This tree is no longer in the treebank")
     assert page.is_visible("#message")
     assert path.read_text().splitlines() == rest

@@ -33,18 +33,18 @@ def test_trees_are_found_changed_deleted_and_put_back(serve: Any) -> None:
     assert served.get("/api/trees", query="NP < NNP", order="recent")["items"][0]["number"] == 300
     bad = served.client.get("/api/trees", params={"query": "NP <"})
     assert bad.status_code == 422
-    assert "lacks a node" in bad.json()["detail"]
+    assert "a node is missing" in bad.json()["detail"]
     change = {"id": "changed-1", "number": 300, "old": item["text"], "tree": OTHER, "annotator": "Bob"}
     for _ in range(2):
         assert served.client.put("/api/trees", json=change).status_code == 200
     assert bank_of(served).read_text() == before + OTHER + "\n"
     late = served.client.put("/api/trees", json={**change, "id": "changed-2"})
     assert late.status_code == 409
-    assert late.json()["detail"] == "Bob has changed this tree meanwhile"
+    assert late.json()["detail"] == "Bob has changed this tree in the meantime"
     assert late.json()["tree"].strip() == OTHER
     lost = served.client.put("/api/trees", json={**change, "id": "changed-3", "tree": "(S (NN other))"})
     assert lost.status_code == 422
-    assert "not in the treebank any more" in lost.json()["detail"]
+    assert "no longer in the treebank" in lost.json()["detail"]
     first = served.get("/api/trees")["items"][0]
     gone = served.post("/api/trees/delete", id="deleted-1", number=0, old=first["text"])
     assert gone.status_code == 200

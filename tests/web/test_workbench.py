@@ -26,7 +26,7 @@ def test_a_correction_that_is_not_met_closes_accept_until_it_is_made_by_hand(ser
     assert "NPX is not a label of this grammar: add it?" in page.text_content("#fixes .unmet")
     assert page.evaluate(CLOSED)
     page.keyboard.press("Control+Enter")
-    says(page, "A correction is not met")
+    says(page, "A correction cannot be satisfied")
     assert served.get("/api/status")["accepted"] == 0
     page.click("#fixes [data-act=by-hand]")
     until(page, "NPX 3 5")
@@ -123,7 +123,7 @@ def test_two_tabs_race_for_one_sentence(serve: Any, tab: Any) -> None:
     wait(second, f"({shown})()")
     if AXE.exists():
         assert not faults(second)
-    second.click("#conflict >> text=Put mine in its place")
+    second.click("#conflict >> text=Replace it by mine")
     says(second, "Accepted")
     bank = lg.Treebank.read(served.session.annotations.path)
     assert len(bank) == size
@@ -330,7 +330,7 @@ def test_what_is_wrong_is_in_sight_on_a_phone_and_the_input_can_be_had_again(ser
     page.keyboard.press("e")
     page.keyboard.type("QQQ")
     page.keyboard.press("Enter")
-    says(page, "A correction is not met")
+    says(page, "A correction cannot be satisfied")
     assert page.is_hidden("#sentence")
     page.locator("#tab-parse").tap()
     ask(page, "The teacher saw the dog .")

@@ -197,7 +197,7 @@ class RearrangedScores(SpanningScores):
     def k_best(self, k: int) -> tuple[Ints, Floats]:
         """There is no such list."""
         raise SettingError(
-            "a parser of order 2 whose arcs may cross finds one tree, not the n best: train with order 1 for lists"
+            "a non-projective parser of order 2 finds one tree, not an n-best list: train with order 1 for lists"
         )
 
 

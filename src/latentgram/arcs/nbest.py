@@ -54,7 +54,7 @@ class NBestList:
     def right(self) -> NDArray[np.int64]:
         """[k] the number of right heads of each tree."""
         if self.gold is None:
-            raise DataError("the list has no right tree to compare its trees with")
+            raise DataError("the list has no gold tree to compare its trees with")
         return np.asarray((self.heads == np.array(self.gold)).sum(1))
 
     @property
@@ -95,7 +95,7 @@ def _number(rating: float, name: str) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if np.isnan(number) or number == np.inf:
-        raise DataError(f"the feature {name!r} of a tree must be a number, its function gave {rating!r}")
+        raise DataError(f"the feature {name!r} of a tree must be a number, got {rating!r}")
     return number
 
 

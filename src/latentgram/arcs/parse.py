@@ -64,7 +64,7 @@ class ArcAnalysis(Analysis):
     @property
     def no_parse(self) -> NoParse:
         """What is raised where no tree obeys the constraints."""
-        return super().no_parse if self.model.projective else NoParse(f"no tree obeys: {self.known}")
+        return super().no_parse if self.model.projective else NoParse(f"no tree satisfies: {self.known}")
 
     def tree_logprob(self, heads: Heads) -> float:
         """log p(tree | sentence), and what is known of it."""
@@ -178,7 +178,7 @@ class RerankingBackend(ArcBackend):
 
     def __init__(self, model: Reranker, decoder: Decoder | None = None) -> None:
         if decoder is not None:
-            raise SettingError("a reranker takes the best of its list: it has no other decoders")
+            raise SettingError("a reranker returns the best tree of its list: it has no other decoders")
         super().__init__(model.base)
         self.reranker = model
 

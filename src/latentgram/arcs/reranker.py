@@ -61,9 +61,7 @@ class Reranker(Summarised):
                 f"got {len(self.names)} names and {len(self.weights)} weights"
             )
         if not self.base.projective:
-            raise SettingError(
-                "models rate projective trees: a reranker needs a base parser whose arcs do not cross"
-            )
+            raise SettingError("a reranker scores projective trees: its base parser must be projective")
         tags = len(self.base.symbols.tags.alphabet)
         if self.templates.size not in (0, template_room(tags)):
             raise SettingError(

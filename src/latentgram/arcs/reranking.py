@@ -58,7 +58,7 @@ class RatedLists:
     def of(cls, lists: list[NBestList], scorers: Mapping[str, TreeScorer]) -> RatedLists:
         """Rate lists; the score of the parser is the rating `base`."""
         if not lists:
-            raise DataError("there are no n-best lists to rate")
+            raise DataError("there are no n-best lists to score")
         ratings = {BASE: [candidates.scores - candidates.scores[0] for candidates in lists]}
         for name, scorer in scorers.items():
             columns = [candidates.columns(scorer, name).T for candidates in lists]
@@ -129,7 +129,7 @@ def jackknifed_lists(
     The parsers of the folds are learned without jackknifing of their own.
     """
     if folds < 2 or len(treebank) < folds:
-        raise DataError(f"lists are jackknifed over at least 2 folds of a sentence or more, got {folds}")
+        raise DataError(f"jackknifing needs at least 2 folds with at least one sentence each, got {folds}")
     work = _Fold(replace(base, folds=1), tuple(names), count, ways)
     number = np.arange(len(treebank)) % folds
     parts = (
@@ -187,7 +187,7 @@ def learn_reranker(trees: Sequence[DependencyTree], learner: MIRAReranker, conte
     unknown = [name for name in wanted if name not in (TEMPLATES, *generative())]
     if unknown:
         known = ", ".join((TEMPLATES, *generative()))
-        raise SettingError(f"nothing called {unknown[0]!r} rates trees; there are {known}")
+        raise SettingError(f"{unknown[0]!r} is not a feature of trees; known: {known}")
     models = [name for name in wanted if name != TEMPLATES]
     parser = MIRAArcs(order=learner.order)
     rated = jackknifed_lists(treebank, parser, models, count=learner.count, folds=learner.folds, context=context)

@@ -83,7 +83,9 @@ class TopDown(Summarised):
     def logprob(self, tree: DependencyTree) -> float:
         """log P(tree, symbols) of a projective tree."""
         if not tree.is_projective:
-            raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
+            raise DataError(
+                "the tree is not projective, so it has no probability under this model (projectivise it first)"
+            )
         return float(self.logprobs_of_heads(tree.sentence, np.array([tree.heads])).sum())
 
     def logprobs(self, trees: Iterable[DependencyTree]) -> Floats:

@@ -25,12 +25,12 @@ def bench(
 ) -> None:
     """Measure the memory of a model and its speed on one core, after a warm-up, with a confidence interval."""
     import latentgram
-    from latentgram.errors import ModelFileError
+    from latentgram.errors import ModelFileError, a_or_an
     from latentgram.parser.speed import measure_speed
 
     stored = latentgram.load(model)
     if not isinstance(stored, latentgram.Parser | latentgram.Tagger | latentgram.HMM):
-        raise ModelFileError(f"{model} holds no parser or tagger but a {type(stored).__name__}")
+        raise ModelFileError(f"{model} contains {a_or_an(type(stored).__name__)}, not a parser or a tagger")
     sentences = latentgram.Treebank.stream_sentences(files, format)
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)

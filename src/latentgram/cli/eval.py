@@ -86,7 +86,7 @@ def evaluate(asked: Evaluation) -> None:
         _judge(asked)
         return
     if asked.gold_heads and (asked.measures is not None or not asked.by_model):
-        raise SettingError("--gold-heads is for a model that parses, and goes without --measures")
+        raise SettingError("--gold-heads needs a parser, and excludes --measures")
     if asked.measures is not None:
         _score_text(asked)
         return
@@ -102,9 +102,9 @@ def evaluate(asked: Evaluation) -> None:
     with faults_of(asked.second):
         score = score_treebanks(gold, output, rules=rules, punctuation=asked.punctuation, fallback=fallback)
     if getattr(score, "errors", 0) == len(gold):
-        raise DataError("no sentence of the output has the words of its gold tree", path=asked.second)
+        raise DataError("no sentence of the output has the same words as its gold tree", path=asked.second)
     if any(fallback):
-        say(f"fallback trees, where the model has no parse: {sum(fallback)} of {len(fallback)}")
+        say(f"fallback trees, for sentences without a parse: {sum(fallback)} of {len(fallback)}")
     if asked.against is None:
         write_figures(score.to_json(), asked.to, asked.json, score.table)
         return
@@ -124,7 +124,7 @@ def _score_text(asked: Evaluation) -> None:
     from latentgram.evaluate.conll18 import score_conll18
 
     if asked.against is not None or asked.gold_tags or asked.rules is not None:
-        raise SettingError("--measures goes without --against, --gold-tags and --rules")
+        raise SettingError("--measures excludes --against, --gold-tags and --rules")
     gold = Treebank.read(asked.second if asked.by_model else asked.first)
     with faults_of(asked.second), asked.engine() as engine:
         if asked.by_model:
@@ -173,14 +173,14 @@ def _parsed(asked: Evaluation) -> tuple[AnyTreebank, AnyTreebank, list[bool]]:
     with faults_of(asked.second), asked.engine() as engine:
         parser = load_parser(asked.first, asked.limit_seconds)
         own = parser.tags_itself and not asked.gold_tags
-        say("tags: the parser's own (--gold-tags uses those of the trees)" if own else "tags: those of the trees")
+        say("tags: predicted (--gold-tags uses those of the trees)" if own else "tags: from the trees")
         if asked.gold_heads:
             named = parser.name_arcs(gold.dependency_trees, gold_tags=asked.gold_tags)
             return gold, Treebank.of(named), []
         questions = (parser.question(tree, asked.gold_tags) for tree in gold)
         parses = list(counted(parser.parse_many(questions, engine=engine), "parsing", len(gold)))
         if coarse := sum(parse.coarse for parse in parses):
-            say(f"coarse trees, of sentences that had no more time: {coarse} of {len(parses)}")
+            say(f"coarse trees, for sentences that exceeded the time limit: {coarse} of {len(parses)}")
         return gold, Treebank.of(parse.tree for parse in parses), [parse.fallback for parse in parses]
 
 

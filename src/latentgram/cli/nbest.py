@@ -58,7 +58,7 @@ def rerank(
 
     parser = load_parser(model)
     if kind_of(parser.model).command != "reranker":
-        raise ModelFileError(f"{model} holds no reranker; 'latentgram train reranker' makes one")
+        raise ModelFileError(f"{model} is not a reranker; train one with 'latentgram train reranker'")
     _write(_Lists(parser, count, to), files, format, n_jobs, cluster)
 
 

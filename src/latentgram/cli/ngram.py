@@ -32,12 +32,12 @@ def _tell_repairs(repairs: dict[str, int]) -> None:
     from latentgram.cli.console import say
 
     for what, times in repairs.items():
-        say(f"mended: {what}: {times:,}")
+        say(f"repaired: {what}: {times:,}")
 
 
 def _refuse_idle_folder(memory: str | None, temporary: Path | None) -> None:
     if temporary is not None and memory is None:
-        raise SettingError("--temporary is where --memory puts its files: give --memory as well")
+        raise SettingError("--temporary is the folder for --memory: give --memory as well")
 
 
 def _cutoffs(said: str) -> int | list[int]:
@@ -104,7 +104,7 @@ def count(asked: Counting) -> None:
     elif not asked.alone:
         if asked.dictionary is not None or asked.memory is not None:
             name = "--memory" if asked.dictionary is None else "--dictionary"
-            raise SettingError(f"{name} needs the whole text in one place: leave out --n-jobs and --cluster")
+            raise SettingError(f"{name} needs the whole text in one process: leave out --n-jobs and --cluster")
         with asked.engine() as engine:
             counts = count_ngrams(asked.files, engine=engine, **asked.limits)
     elif asked.memory is not None and asked.dictionary is None and not compact:
@@ -117,7 +117,7 @@ def count(asked: Counting) -> None:
                 progress=shown,
                 **asked.limits,
             )
-        say(f"{sum(sizes):,} n-grams kept ({', '.join(f'{size:,}' for size in sizes)} of orders 1 on)")
+        say(f"{sum(sizes):,} n-grams kept ({', '.join(f'{size:,}' for size in sizes)} by order)")
         return
     else:
         known = None if asked.dictionary is None else read_specified(asked.dictionary)
@@ -251,7 +251,7 @@ def mix(
 
     check_output(output, models, heldout)
     if (heldout is None) == (weights is None):
-        raise SettingError("a mixture needs one of --heldout and --weights")
+        raise SettingError("a mixture needs either --heldout or --weights")
     with reading([*models, *([heldout] if heldout else [])]) as shown:
         mixture = latentgram.mix(*_weighted(models, heldout, weights), progress=shown)
     _write(mixture, output)
@@ -349,7 +349,7 @@ def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[tuple[s
                 empty = next((i for i, line in enumerate(_ngrams_of(block)) if not line), None)
                 if empty is None:
                     raise
-                message = "this line has no words, and an n-gram is wanted"
+                message = "this line has no words, but an n-gram is expected"
                 raise DataError(message, path=path, line=first + empty) from None
 
 

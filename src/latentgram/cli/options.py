@@ -167,21 +167,21 @@ def check_output(output: Path | None, *inputs: Place | Iterable[Place]) -> None:
     >>> check_output(here / "text.txt", [here / "text.txt"])
     Traceback (most recent call last):
         ...
-    latentgram.errors.DataError: ...text.txt: this is an input, which the output would replace: name another file
+    latentgram.errors.DataError: ...text.txt: the output would overwrite this input: name another file
     """
     from latentgram.data.tag_dictionary import split_specification
 
     if output is None or os.fspath(output) == STANDARD:
         return
     if not output.parent.is_dir():
-        raise DataError(f"there is no folder {output.parent} to write into", path=output)
+        raise DataError(f"the folder {output.parent} does not exist", path=output)
     if not output.is_file():
         return
     for places in inputs:
         for place in [places] if isinstance(places, Path | str | None) else places:
             names = {str(place), split_specification(str(place))[0]}
             if any(os.path.isfile(name) and os.path.samefile(name, output) for name in names):
-                raise DataError("this is an input, which the output would replace: name another file", path=output)
+                raise DataError("the output would overwrite this input: name another file", path=output)
 
 
 @contextmanager

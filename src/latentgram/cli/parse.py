@@ -110,7 +110,7 @@ class Parsing(Workers):
             raise SettingError("--resume continues an output file: name it with --output")
         if self.resume and "-" in self.names:
             raise SettingError(
-                "standard input cannot be read again from its beginning: --resume needs input files"
+                "standard input cannot be read again from the beginning: --resume needs input files"
             )
         check_output(self.output, self.model, self.names, self.constraints)
 
@@ -179,7 +179,7 @@ def parse(asked: Parsing) -> None:
         say(remark)
     tags.report()
     if left_out := tally.faults + len(bad or ()):
-        say(f"faulty sentences left out: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
+        say(f"malformed sentences skipped: {left_out}, the first: {bad[0] if bad else tally.first_fault}")
 
 
 def _decoder_named(name: Decoders) -> Decoder:
@@ -232,11 +232,11 @@ class _GivenTags:
         from latentgram.cli.console import say
 
         if self.used:
-            say(f"tags: those of the input, in {self.used:,} sentences")
+            say(f"tags: from the input, in {self.used:,} sentences")
         if self.unused:
-            say(f"tags: the parser's own; the input's were not used, in {self.unused:,} sentences (--gold-tags)")
+            say(f"tags: predicted in {self.unused:,} sentences that have tags (--gold-tags uses those)")
         if self.unknown_words:
-            say(f"words with tags that the grammar does not know, which it tagged itself: {self.unknown_words}")
+            say(f"words whose tags the grammar does not know, tagged by the parser: {self.unknown_words}")
 
 
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
@@ -316,8 +316,8 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
     except BaseException as error:
         if output is not None and tally.sentences:
             done = f"{output}.part has the first {tally.sentences} sentences"
-            error.add_note(f"{done}: --resume goes on behind them")
+            error.add_note(f"{done}: --resume continues after them")
             if isinstance(error, DataError):
-                error.add_note("the fault may be mended before that, or passed over by --skip-bad")
+                error.add_note("correct the input first, or skip the sentence with --skip-bad")
         raise
     return tally

@@ -24,6 +24,8 @@ def sample(
     source = latentgram.load(model)
     kind = find_kind(source)
     if kind is None or kind.scores != "sentences" or not isinstance(source, Sampler):
-        raise ModelFileError(f"{model} is {a_or_an(type(source).__name__)}, from which no sentences can be drawn")
+        raise ModelFileError(
+            f"{model} is {a_or_an(type(source).__name__)}, from which sentences cannot be sampled"
+        )
     for drawn in source.sample(count, seed):
         typer.echo(" ".join(drawn.words if isinstance(drawn, Sentence) else drawn))

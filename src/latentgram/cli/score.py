@@ -109,7 +109,9 @@ def _of_sentences(
     for parse in counted(parser.parse_many(sentences, engine=engine), "scoring"):
         if parse.conditional:
             kind = type(parser.model).__name__
-            raise SettingError(f"the model, {a_or_an(kind)}, has no p(sentence): it rates trees, so give it trees")
+            raise SettingError(
+                f"the model, {a_or_an(kind)}, has no p(sentence): it scores trees, so the input must be trees"
+            )
         yield parse.logprob, " ".join(parse.sentence.words)
 
 
@@ -167,11 +169,11 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
     columns = ("sentence", "place", "word", "surprisal", "entropy reduction", "unknown")
     _write(columns, rows(), to, "{0}\t{2}\t{3:.4f}")
     if not reader.exact:
-        say("prefix probabilities are lower bounds: improbable parts were left out (--exact keeps them)")
+        say("prefix probabilities are lower bounds, because improbable parts were pruned (--exact keeps them)")
     if broken:
-        say(f"sentences that the grammar cannot derive, taken to break off and begin again: {broken} of {seen}")
+        say(f"sentences that the grammar cannot derive, taken to break off and start again: {broken} of {seen}")
     if negative:
-        say(f"prefixes whose probability came out negative under this signed grammar: {negative}")
+        say(f"prefixes with a negative value under this spectral grammar: {negative}")
 
 
 def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Sentence], float] | None:
@@ -196,5 +198,5 @@ def _reader(model: Model, exact: bool, entropy: bool) -> Reader:
     kind = kind_of(model)
     if not kind.reader:
         there = ", ".join(each.name for each in kinds().values() if each.reader)
-        raise SettingError(f"surprisal comes from one of {there}, not from {a_or_an(kind.name)}")
+        raise SettingError(f"surprisal needs one of {there}, not {a_or_an(kind.name)}")
     return kind.reads_words()(model, exact=exact, entropies=entropy)

@@ -27,7 +27,7 @@ def search(
 
     bank = Treebank.read(files)
     if bank.kind not in ("constituency", "dependency"):
-        raise DataError("patterns are found in trees, and these are sentences", path=files[0])
+        raise DataError("patterns match trees, but these are sentences", path=files[0])
     find = pattern_finder(pattern, bank.kind == CONSTITUENCY)
     found = 0
     for tree in counted(bank, "searching", len(bank)):

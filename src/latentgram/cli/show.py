@@ -84,7 +84,7 @@ def show(
             "automaton", automaton, direction, clusters, spectrum, svg=svg is not None, trees=sequences
         )
     if svg is not None and to is not None:
-        raise SettingError("take one of --svg and --to")
+        raise SettingError("use either --svg or --to")
     _show_model(file, request, svg, to)
 
 
@@ -111,7 +111,7 @@ def _refuse_unused(stored: bool, given: dict[str, bool]) -> None:
         return
     if stored and subject is None:
         *most, last = sorted(_USED)
-        raise SettingError(f"{unused[0]}: name what to show of the model by {', '.join(most)} or {last}")
+        raise SettingError(f"{unused[0]}: choose what to show of the model with {', '.join(most)} or {last}")
     what = f"{subject}" if stored else "a treebank"
     raise SettingError(f"{unused[0]} has no meaning for {what}")
 
@@ -151,10 +151,10 @@ def _show_tree(file: Path, number: int, svg: Path | None, as_latex: bool) -> Non
     from latentgram.view.trees import draw, outline
 
     if format_of(file) not in (BRACKETS, CONLLU):
-        raise DataError("what can be shown are trees (brackets, CoNLL-U) and model files (.lg)", path=file)
+        raise DataError("only trees (brackets, CoNLL-U) and model files (.lg) can be shown", path=file)
     treebank = latentgram.Treebank.read(file)
     if number > len(treebank):
-        raise SettingError(f"{file} has {len(treebank)} trees, there is no number {number}")
+        raise SettingError(f"{file} has {len(treebank)} trees; there is no tree {number}")
     tree = treebank[number - 1]
     if svg is None:
         typer.echo(latex(tree) if as_latex else outline(tree))

@@ -129,9 +129,9 @@ def tag(asked: Tagging) -> None:
         say("0 sentences")
     if tally.unknown:
         words = f"{tally.unknown:,} of {tally.words:,} words"
-        say(f"{words} were never seen in training; they were tagged by their context")
+        say(f"{words} were not seen in training and were tagged by their context")
     if bad:
-        say(f"faulty sentences left out: {len(bad)}, the first: {bad[0]}")
+        say(f"malformed sentences skipped: {len(bad)}, the first: {bad[0]}")
 
 
 @dataclass
@@ -163,7 +163,7 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
         return tagger if asked.named_by is None else named_tags(tagger, asked.named_by), None
     if not isinstance(tagger, latentgram.Tagger):
         what = f"a {type(stored).__name__}" if parser is None else "a parser without one"
-        raise ModelFileError(f"{asked.model} holds no tagger but {what}")
+        raise ModelFileError(f"{asked.model} contains {what}, not a tagger")
     if asked.named_by or asked.fast:
         raise SettingError("--named-by and --fast are for hidden Markov models")
     return tagger, latentgram.Tokeniser() if parser is None else parser.cutter

@@ -90,7 +90,7 @@ def _number_or(word: str, number: type[int] | type[float]) -> Callable[[str], fl
         try:
             return value if value == word else number(value)
         except ValueError:
-            wanted = "a whole number" if number is int else "a number"
+            wanted = "an integer" if number is int else "a number"
             raise typer.BadParameter(f"{value!r} is neither {wanted} nor {word!r}.") from None
 
     return read
@@ -106,7 +106,7 @@ def _path(value: str) -> Path:
 def _check_choice(recipe: Recipe, learner: Settings, name: str) -> None:
     """Raise if held-out data would be without effect."""
     if not recipe.chooses:
-        raise SettingError(f"--dev has no meaning for --by {name}, which chooses nothing by held-out data")
+        raise SettingError(f"--dev has no meaning for --by {name}, which does not use held-out data")
     if isinstance(recipe.chooses, str) and not learner.said.get(recipe.chooses):
         raise SettingError(f"--dev has no meaning for --by {name} without --{recipe.chooses}")
 
@@ -159,7 +159,7 @@ def _learner(kind: Kind, learner: str, by: str, said: dict[str, object]) -> Sett
     if learner in kind.renamed:
         from latentgram.cli.console import say
 
-        say(f"latentgram: --by {by} is now --by {kind.renamed[learner].lower()}; the former name goes")
+        say(f"latentgram: --by {by} is now --by {kind.renamed[learner].lower()}; the former name is deprecated")
         learner = kind.renamed[learner]
     settings = learner_class(kind.name, learner)
     fields = fields_of(settings)
@@ -224,13 +224,13 @@ def _read(work: Work) -> Sized:
 
     if work.stream:
         if work.skip_bad or work.jackknife:
-            raise SettingError("--skip-bad and --jackknife need all trees in memory: they do not go with --stream")
+            raise SettingError("--skip-bad and --jackknife need all trees in memory: they exclude --stream")
         stream: Sized = latentgram.TreebankStream(work.files)
         return stream
     if work.skip_bad:
         trees: Treebank[Tree] | Treebank[DependencyTree] = latentgram.Treebank.read(work.files, skip_bad=True)
         if trees.skipped:
-            say(f"left out faulty trees: {len(trees.skipped)}, the first: {trees.skipped[0]}")
+            say(f"malformed trees skipped: {len(trees.skipped)}, the first: {trees.skipped[0]}")
         return _cleaned(trees, work)
     read = named((work.recipe.reads or work.kind.reads).reader)
     return _cleaned(cast("Callable[[Sequence[Path], Settings], Sized]", read)(work.files, work.learner), work)
@@ -245,7 +245,7 @@ def _cleaned(data: Sized, work: Work) -> Sized:
         return data
     trees, cleaning = data.clean()
     if cleaning:
-        say(f"cleaned the trees (--keep-marks leaves them as they are): {cleaning}")
+        say(f"removed from the trees (--keep-marks keeps everything): {cleaning}")
         return trees
     return data
 
@@ -290,14 +290,14 @@ def train(work: Work, engine: Engine) -> None:
                 work.kind.model_class(), data, by=work.learner, dev_score=judge, engine=engine, progress=shown
             )
     if compiling.seconds >= 1:
-        say(f"times include {compiling.seconds:.0f} s of compiling, which the next run does not need")
+        say(f"times include {compiling.seconds:.0f} s of compilation, which the next run does not need")
     latentgram.save(learned, work.output, work.precision)
     if work.kind.parser and parser.tagger is not None:
         say(f"{parser.tagger.summary()}; learned in {parser.tagger.provenance.seconds:.1f} s")
     if work.learner.said.get("rare") == AUTO:
-        say(f"rare words are those seen at most so often: {model.provenance.fields['rare']}, as the data say")
+        say(f"threshold of rare words, chosen from the data: {model.provenance.fields['rare']}")
     if lifted := sum(int(record.get("lifted", 0)) for record in model.provenance.trace):
-        say(f"words whose heads were lifted to make trees projective: {lifted:,}")
+        say(f"words with a lifted head, to make the trees projective: {lifted:,}")
     say(f"{model.summary()}; learned in {model.provenance.seconds:.1f} s")
     say(f"wrote {work.output} ({work.output.stat().st_size / 1e6:.1f} MB)")
 

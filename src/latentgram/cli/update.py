@@ -33,7 +33,7 @@ def update(
     check_output(output, files)
     before = latentgram.load(model)
     if not isinstance(before, latentgram.HMM):
-        raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; sentences are added to an HMM")
+        raise ModelFileError(f"{model} is {a_or_an(type(before).__name__)}; only an HMM can be updated")
     if weight is not None and not weight > 0:
         raise SettingError(f"--weight must be above 0, got {weight}")
     with reading(split_specification(str(file))[0] for file in files) as shown:

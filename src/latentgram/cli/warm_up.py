@@ -51,5 +51,5 @@ def _ship() -> None:
         environment = {**os.environ, **shipping_environment(), "NUMBA_CACHE_DIR": cache}
         done = subprocess.run([sys.executable, "-m", "latentgram", "warm-up"], env=environment, check=False)
     if done.returncode:
-        raise SettingError("nothing is shipped: the work that compiles the kernels has failed")
+        raise SettingError("nothing was added to the package: compiling the kernels failed")
     say(f"compiled code is in {finish_shipping()}")

@@ -81,7 +81,7 @@ def from_nltk(tree: NLTKTree | DependencyGraph) -> Tree | DependencyTree:
         order.append(node)
         if not (len(node) == 1 and isinstance(node[0], str)):
             if not len(node) or any(isinstance(child, str) for child in node):
-                raise SettingError(f"the node {node.label()} has words beside other nodes, or nothing below it")
+                raise SettingError(f"the node {node.label()} has words next to other nodes, or no children")
             stack.extend(reversed(node))
     pending: list[Tree] = []
     for node in reversed(order):

@@ -141,7 +141,7 @@ class Binarisation:
         if self.vertical < 1:
             raise SettingError(f"vertical must be at least 1, not {self.vertical}")
         if (self.direction == "head") != (self.heads is not None):
-            raise SettingError("head rules go with the direction head, and only with it")
+            raise SettingError("head rules are needed for the direction head, and only for it")
 
     @classmethod
     def of(

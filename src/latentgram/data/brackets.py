@@ -80,7 +80,7 @@ def parse_tree(text: str) -> Tree:
     """
     forest = parse_forest(text)
     if len(forest) != 1:
-        raise DataError(f"one tree was wanted, but the text has {len(forest)}")
+        raise DataError(f"expected one tree, but the text has {len(forest)}")
     return forest[0]
 
 

@@ -38,7 +38,7 @@ class Relabelling:
     def restore(self, forest: Forest) -> Forest:
         """The same nodes under the labels that they had."""
         if len(forest.label) != len(self.before.label):
-            raise DataError("labels cannot be put back on other trees than those they were taken from")
+            raise DataError("labels can be restored only in the trees they were removed from")
         return forest.with_labels(self.before.labels, self.before.label)
 
 
@@ -55,7 +55,7 @@ class Removal:
     def restore(self, forest: Forest) -> Forest:
         """The forest with the nodes in their places; labels and words of the others may have changed since."""
         if np.count_nonzero(self.kept) != len(forest.label):
-            raise DataError("nodes cannot be put back into other trees than those they were taken from")
+            raise DataError("nodes can be restored only in the trees they were removed from")
         before = self.before
         labels = Alphabet.of((*before.labels, *forest.labels))
         words = Alphabet.of((*before.words, *forest.words))
@@ -65,7 +65,9 @@ class Removal:
         word[self.kept] = np.append(words.encode(forest.words), np.int32(ABSENT))[forest.word]
         whole = Forest(labels, words, label, before.size, word, before.start)
         if not np.array_equal(whole.keep_nodes(self.kept).size, forest.size):
-            raise DataError("nodes cannot be put back into trees of another shape than those they were taken from")
+            raise DataError(
+                "nodes can be restored only in trees of the same shape as those they were removed from"
+            )
         return whole.compact()
 
 

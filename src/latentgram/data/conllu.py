@@ -68,7 +68,7 @@ def to_conllu(tree: DependencyTree) -> str:
     text = tree.line_end.join((*tree.comments, *lines, "", ""))
     whole = len(tree.comments) + len(lines) + 1
     if text.count("\n") != whole or sum(line.count("\t") for line in lines) != (COLUMNS - 1) * len(lines):
-        raise DataError("a word or another column holds a tab or a line end, which CoNLL-U cannot carry")
+        raise DataError("a column contains a tab or a line break, which CoNLL-U cannot represent")
     return text
 
 
@@ -103,7 +103,7 @@ def _read_block(
                 tree = tree.replace(line_end="\r\n")
             if cut_short and start == sentences[-1][0]:
                 raise DataError(
-                    "the file ends within a sentence: a blank line must follow the last one (is it cut short?)",
+                    "the file ends within a sentence: a blank line must follow it (is the file truncated?)",
                     path=path,
                     line=start + body.count("\n"),
                 )
@@ -182,7 +182,7 @@ def _set_aside(
             extra.append((len(words), "\t".join(row)))
         elif identity.isascii() and identity.isdigit():
             raise DataError(
-                f"the id is {identity} where {len(words) + 1} comes next", path=path, line=line + number
+                f"the id is {identity}, but {len(words) + 1} was expected", path=path, line=line + number
             )
         else:
             raise DataError(f"the id {identity!r} is not a number", path=path, line=line + number)
@@ -194,7 +194,7 @@ def _set_aside(
 def _read_head(head: str, path: PathLike | None, line: int) -> int:
     number = whole_number(head)
     if number is None or (number and head[0] == "0") or len(head) > len(str(number)):
-        raise DataError(f"the head {head[:20]!r} is not the number of a word, nor 0", path=path, line=line)
+        raise DataError(f"the head {head[:20]!r} is neither the number of a word nor 0", path=path, line=line)
     return number
 
 

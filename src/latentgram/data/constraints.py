@@ -81,7 +81,7 @@ class Constraints:
         known = {field.name for field in fields(cls)}
         if not isinstance(value, dict) or not known.issuperset(value):
             unknown = sorted(set(value) - known) if isinstance(value, dict) else [value]
-            raise DataError(f"{_told(unknown[0])} is not a constraint; known are {', '.join(sorted(known))}")
+            raise DataError(f"{_told(unknown[0])} is not a constraint; known: {', '.join(sorted(known))}")
         for name, parts in value.items():
             if not isinstance(parts, list | tuple | dict) or (isinstance(parts, dict) and "spans" in name):
                 raise DataError(f"{name} must be a list, got {_told(parts)}")
@@ -161,7 +161,7 @@ def partial_brackets(text: str) -> tuple[Sentence, Constraints]:
             open_.append((len(words), token[1:] or None))
         elif token == "]":
             if not open_:
-                raise DataError(f"a ] after {len(words)} words closes no [")
+                raise DataError(f"the ] after {len(words)} words has no matching [")
             first, label = open_.pop()
             spans.append((first, len(words), label))
         else:
@@ -200,7 +200,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value: dict[str, object] = {}
     for name, part in pairs:
         if name in value:
-            raise DataError(f"{_told(name)} stands there twice")
+            raise DataError(f"{_told(name)} occurs twice")
         value[name] = part
     return value
 
@@ -253,7 +253,7 @@ def _pairs(
 ) -> Iterator[tuple[int, Value]]:
     for pair in pairs.items() if isinstance(pairs, Mapping) else pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise DataError(f"a {name} goes with a word, not {_told(pair)}")
+            raise DataError(f"a {name} needs a word and a value, got {_told(pair)}")
         word, value = pair
         if isinstance(word, str):  # as the keys of JSON are
             word = whole_number(word) if whole_number(word) is not None else word
@@ -273,7 +273,7 @@ def _check_pairs(
         if word == same:
             raise DataError(f"word {word} cannot have two {name}s, {value} and {other}")
     for word, value in sorted(set(required).intersection(forbidden)):
-        raise DataError(f"the {name} {value} of word {word} is required and forbidden")
+        raise DataError(f"the {name} {value} of word {word} is both required and forbidden")
 
 
 def _check_heads(heads: dict[int, int]) -> None:
@@ -286,7 +286,7 @@ def _check_heads(heads: dict[int, int]) -> None:
         word = start
         while word in heads and word not in done:
             if word in way:
-                raise DataError(f"the required heads go round in a circle at word {word}")
+                raise DataError(f"the required heads form a cycle at word {word}")
             way.add(word)
             word = heads[word]
         done.update(way)

@@ -151,7 +151,7 @@ def corpus_of(name: str, corpora: Mapping[str, Corpus] = CORPORA) -> Corpus:
     try:
         return corpora[name]
     except KeyError:
-        raise DataError(f"there is no corpus {name!r}; known are {', '.join(corpora)}") from None
+        raise DataError(f"there is no corpus {name!r}; known: {', '.join(corpora)}") from None
 
 
 def cache_folder() -> Path:
@@ -213,15 +213,15 @@ def _fetch(remote: Remote, folder: Path) -> Path:
         )
     except requests.exceptions.HTTPError as error:
         status = "" if error.response is None else f" ({error.response.status_code} {error.response.reason})"
-        raise DataError(f"the server does not give this file{status}", path=remote.url) from error
+        raise DataError(f"the server does not provide this file{status}", path=remote.url) from error
     except requests.exceptions.RequestException as error:
         raise DataError(
-            f"the file cannot be fetched: is there a connection? Or put the corpus where {DATA_VARIABLE} points",
+            f"the file cannot be downloaded: check the connection, or put the corpus into {DATA_VARIABLE}",
             path=remote.url,
         ) from error
     except ValueError as error:
         raise DataError(
-            "the file fetched does not have the checksum it should have: it has changed or was damaged on the way",
+            "the downloaded file has the wrong checksum: it has changed or was damaged in transit",
             path=remote.url,
         ) from error
     except OSError as error:

@@ -247,7 +247,7 @@ def demo_grammar() -> FeatureGrammar:
 def draw_demo(size: int, seed: int = 0) -> Iterator[Draw]:
     """Stream sentences with their constituents, dependencies and hidden features."""
     if size < 1:
-        raise SettingError(f"a demo treebank has 1 or more sentences, not {size}")
+        raise SettingError(f"a demo treebank needs at least 1 sentence, got {size}")
     return islice(demo_grammar().draw(seed), size)
 
 

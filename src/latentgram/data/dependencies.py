@@ -126,7 +126,7 @@ class DependencyArrays:
     >>> crossing = DependencyTree(("a", "b", "c", "d"), heads=(3, 4, 0, 3))
     >>> arrays = DependencyArrays.of([crossing, DependencyTree(("x", "y"), heads=(2, 1))])
     >>> arrays.fault(0), arrays.fault(1)
-    (None, 'the heads of the words go round in a circle at word 1')
+    (None, 'the heads of the words form a cycle at word 1')
     """
 
     heads: NDArray[np.int32]
@@ -173,7 +173,7 @@ class DependencyArrays:
             arcs.OUT_OF_RANGE: f"the head of word {word} is {self[number][word - 1]}, out of 0 to {length}",
             arcs.NO_ROOT: "no word has the head 0",
             arcs.TWO_ROOTS: f"word {word} is a second root: only one word may have the head 0",
-            arcs.CYCLE: f"the heads of the words go round in a circle at word {word}",
+            arcs.CYCLE: f"the heads of the words form a cycle at word {word}",
         }[kind]
 
     @cached_property

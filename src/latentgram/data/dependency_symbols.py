@@ -94,7 +94,7 @@ class WordSymbols:
         if isinstance(kind, WordSymbols):
             return kind
         if kind not in KINDS:
-            raise DataError(f"symbols are one of {', '.join(KINDS)}, got {kind!r}")
+            raise DataError(f"symbols must be one of {', '.join(KINDS)}, got {kind!r}")
         none = np.zeros(0, np.int64)
         return cls(kind, Alphabet(()), none, frequent or Alphabet(()), clusters)
 
@@ -162,7 +162,7 @@ class WordSymbols:
         if not matching:
             near = get_close_matches(name, self.alphabet.symbols, NEAREST, 0.0)
             raise DataError(
-                f"there is no symbol {name!r} among the {len(self.alphabet)} there are; near it: {', '.join(near)}"
+                f"there is no symbol {name!r} among the {len(self.alphabet)} symbols; similar: {', '.join(near)}"
             )
         return max(matching, key=lambda i: (self.counts[i], -i))
 

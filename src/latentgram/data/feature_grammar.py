@@ -224,7 +224,7 @@ def _write_out(
         share /= len(variables[name])
     relations = tuple(piece["relation"] or "" for piece in pieces[1:])
     if relations.count(HEAD) != 1 or "" in relations:
-        raise DataError("a rule has one head (*) and a relation for each other part", path="grammar", line=line)
+        raise DataError("a rule needs one head (*) and a relation for each other part", path="grammar", line=line)
     for values in itertools.product(*(variables[name] for name in (*left, *free))):
         chosen = dict(zip((*left, *free), values, strict=True))
         filled = [_fill(piece, chosen) for piece in pieces]

@@ -181,10 +181,10 @@ def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
     except IsADirectoryError as error:
         raise DataError("this is a folder, not a file", path=name) from error
     except EOFError as error:
-        raise DataError("the compressed file is cut short", path=name) from error
+        raise DataError("the compressed file is truncated", path=name) from error
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise DataError(
-            f"the compressed file is damaged or not what its name says ({error})", path=name
+            f"the compressed file is damaged or does not match its extension ({error})", path=name
         ) from error
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror or error})", path=name) from error
@@ -221,7 +221,7 @@ def read_blocks(
 def _refuse_foreign(beginning: bytes, path: PathLike) -> None:
     """Raise if a file begins as no text does, but a model or a compressed file."""
     if beginning[8:10] == b'{"' and b"\0" in beginning[:8] and b'"latentgram"' in beginning:
-        raise DataError("this is a model file of latentgram, and text or trees are wanted here", path=path)
+        raise DataError("this is a model file of latentgram, but text or trees are expected here", path=path)
     for magic, what in _FOREIGN.items():
         if beginning.startswith(magic):
             raise DataError(f"this is {what}", path=path)
@@ -344,7 +344,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
                 yield file
             return
         if mode is not None and not os.access(name, os.W_OK):
-            raise DataError("the file is write-protected", path=name)
+            raise DataError("the file is read-only", path=name)
         target = Path(os.path.realpath(name))
         target.parent.mkdir(parents=True, exist_ok=True)
         with short_lived(target.with_name(f".{secrets.token_hex(8)}.part")) as draft:

@@ -33,7 +33,7 @@ def find_files(paths: PathLike | Iterable[PathLike], format: str | None = None) 
     Of a folder those files count whose suffix belongs to the format, or to any known one.
     """
     if format is not None and format not in SUFFIXES:
-        raise SettingError(f"there is no format {format!r}; known are {', '.join(SUFFIXES)}")
+        raise SettingError(f"there is no format {format!r}; known: {', '.join(SUFFIXES)}")
     files = expand(paths, tuple(_FORMAT_OF) if format is None else SUFFIXES[format])
     if not files:
         raise DataError("no file was named")
@@ -42,7 +42,7 @@ def find_files(paths: PathLike | Iterable[PathLike], format: str | None = None) 
     first = format_of(files[0])
     for file in files[1:]:
         if (other := format_of(file)) != first:
-            raise DataError(f"{files[0]} is {first} but this is {other}: name one format", path=file)
+            raise DataError(f"{files[0]} is {first}, but this is {other}: name the format", path=file)
     return files, first
 
 
@@ -57,7 +57,7 @@ def format_of(path: PathLike) -> str:
     lines = [line for line in _first_bytes(path).decode("utf-8", "replace").splitlines() if line.strip()]
     content = [line for line in lines if not line.startswith("#")]
     if not content:
-        raise DataError("the file is empty: its format cannot be told", path=path)
+        raise DataError("the file is empty, so its format is not known", path=path)
     if content[0].lstrip().startswith("("):
         return BRACKETS
     columns = content[0].count("\t") + 1
@@ -73,7 +73,7 @@ def _first_bytes(path: PathLike) -> bytes:
             return file.read(_PEEK_BYTES)
     if isinstance(sys.stdin.buffer, io.BufferedReader):
         return sys.stdin.buffer.peek(_PEEK_BYTES)
-    raise DataError("the format of standard input cannot be told here: name it", path=path)
+    raise DataError("the format of standard input is not known: name it", path=path)
 
 
 def has_trees(path: PathLike) -> bool:

@@ -211,7 +211,7 @@ def check(value: object) -> None:
             try:
                 fault = invariant.fault(content, value)
             except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-                fault = f"makes no sense ({error})"
+                fault = f"is invalid ({error})"
             if fault is not None:
                 raise Broken(f"{cls.__name__}.{field} {fault}")
 

@@ -58,7 +58,7 @@ class PartialOutput:
         if self.part.stat().st_size:
             self._file.close()
             raise DataError(
-                "this is what an interrupted run has left: go on with --resume, or delete it", path=self.part
+                "this was left by an interrupted run: continue it with --resume, or delete it", path=self.part
             )
         self._mark()
 
@@ -89,13 +89,13 @@ class PartialOutput:
         for name, value in self.identity.items():
             if mark["identity"].get(name) != value:
                 raise DataError(
-                    f"it was begun with another {name}: resume with the same one, or delete it", path=self.part
+                    f"it was started with another {name}: resume with the same one, or delete it", path=self.part
                 )
         while chunk := self._file.read(min(_CHUNK, mark["bytes"] - self._bytes)):
             self._digest.update(chunk)
             self._bytes += len(chunk)
         if (self._bytes, self._digest.hexdigest()) != (mark["bytes"], mark["digest"]):
-            raise DataError("it is not what the interrupted run wrote: it cannot be resumed", path=self.part)
+            raise DataError("it was changed after the interrupted run and cannot be resumed", path=self.part)
         self._file.truncate(self._bytes)
         self._file.seek(self._bytes)
         self.state = mark["state"]
@@ -104,7 +104,7 @@ class PartialOutput:
         """Open the part for this run alone; a link that somebody put there is not followed."""
         for path in (self.part, self.mark_file):
             if path.is_symlink():
-                raise DataError("this is a link, and is not written through: delete it", path=path)
+                raise DataError("this is a symbolic link, which is not followed: delete it", path=path)
         number = os.open(self.part, os.O_RDWR | os.O_CREAT | _NO_LINKS | _BINARY, 0o666)
         self._file = open(number, "r+b")  # noqa: SIM115 (closed by partial_output)
         # Between opening and locking another run may have given the file its final name.
@@ -157,7 +157,7 @@ class PartialOutput:
         raise self._mismatch()
 
     def _mismatch(self) -> DataError:
-        return DataError(f"it does not go with {self.part.name}: nothing can be resumed", path=self.mark_file)
+        return DataError(f"it does not match {self.part.name}: the run cannot be resumed", path=self.mark_file)
 
 
 def _locked(number: int) -> bool:
@@ -208,11 +208,9 @@ def partial_output(
     """
     target = Path(path)
     if target.suffix.lower() in PACKED:
-        raise DataError(
-            "an output that grows cannot be compressed: write it plain and compress it after", path=path
-        )
+        raise DataError("this output cannot be compressed while it is written: compress it afterwards", path=path)
     if target.exists() and not target.is_file():
-        raise DataError("an output that grows must be a file", path=path)
+        raise DataError("this output must be a regular file", path=path)
     output = PartialOutput(target, identity)
     try:
         (output.resume if resume else output.begin)()

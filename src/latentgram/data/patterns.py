@@ -140,7 +140,7 @@ class PhrasePattern:
         tokens = _tokens(text)
         node, rest = _read_node(tokens, 0)
         if rest != len(tokens):
-            raise DataError(f"“{tokens[rest]}” in the pattern is out of place")
+            raise DataError(f"“{tokens[rest]}” is misplaced in the pattern")
         return cls(node)
 
     def find(self, tree: Tree) -> list[tuple[int, int]]:
@@ -165,12 +165,12 @@ def _tokens(text: str) -> list[str]:
 def _read_node(tokens: list[str], at: int) -> tuple[_Node, int]:
     if at >= len(tokens) or tokens[at] == ")" or tokens[at].lstrip("!") in _RELATIONS:
         raise DataError(
-            "the pattern lacks a node" + (f" before “{tokens[at]}”" if at < len(tokens) else " at its end")
+            "a node is missing in the pattern" + (f" before “{tokens[at]}”" if at < len(tokens) else " at its end")
         )
     if tokens[at] == "(":
         node, at = _read_node(tokens, at + 1)
         if at >= len(tokens) or tokens[at] != ")":
-            raise DataError("a bracket of the pattern is never closed")
+            raise DataError("a bracket in the pattern is not closed")
         return node, at + 1
     name, at = tokens[at], at + 1
     relations: list[tuple[str, _Node]] = []
@@ -180,7 +180,7 @@ def _read_node(tokens: list[str], at: int) -> tuple[_Node, int]:
             other, at = _read_node(tokens, at + 1)
         else:
             if at + 1 >= len(tokens) or tokens[at + 1] == ")":
-                raise DataError(f"the pattern lacks a node behind “{relation}”")
+                raise DataError(f"a node is missing in the pattern after “{relation}”")
             other, at = _Node(tokens[at + 1]), at + 2
         relations.append((relation, other))
     return _Node(name, tuple(relations)), at
@@ -240,7 +240,9 @@ def _clauses(text: str) -> Iterator[_Clause]:
     for part in filter(None, (part.strip() for part in text.split(";"))):
         match = _CLAUSE.match(part)
         if match is None:
-            raise DataError(f"“{part}” is not part of a pattern: V [upos=VERB], V -[obj]-> N or V << N is")
+            raise DataError(
+                f"“{part}” is not part of a pattern; examples are V [upos=VERB], V -[obj]-> N and V << N"
+            )
         if match["node"]:
             yield _Clause((match["node"],), _features(match["node"], match["features"]))
         elif match["head"]:
@@ -254,7 +256,7 @@ def _features(name: str, text: str) -> Test:
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _FEATURE.match(part)
         if match is None:
-            raise DataError(f"“{part}” is not a feature: upos=VERB, lemma=dog|cat or !Case is")
+            raise DataError(f"“{part}” is not a feature; examples are upos=VERB, lemma=dog|cat and !Case")
         wanted = (match["value"] or "").strip('"').split("|")
         tests.append(_feature(match["name"], match["is"], wanted, bool(match["no"])))
     return lambda tree, words: all(test(tree, words[name]) for test in tests)
@@ -304,7 +306,7 @@ def _assignments(
 ) -> Iterator[dict[str, int]]:
     """All ways to name words so that the clauses hold; two names are two words."""
     if next(trials) > TRIALS:
-        raise DataError("this pattern takes too many trials: connect its words by arcs")
+        raise DataError("this pattern has too many combinations: connect its words by arcs")
     names = dict.fromkeys(name for clause in clauses for name in clause.names)
     free = [name for name in names if name not in known]
     ready = [clause for clause in clauses if all(name in known for name in clause.names)]

@@ -65,7 +65,7 @@ class RareWords:
         if self.threshold < 0:
             raise SettingError(f"the threshold of rare words must be at least 0, not {self.threshold}")
         if self.mode not in ("signature", "tag"):
-            raise SettingError(f"rare words become a signature or a tag, not {self.mode!r}")
+            raise SettingError(f"the mode of rare words must be signature or tag, not {self.mode!r}")
 
     @classmethod
     def learn(
@@ -144,7 +144,7 @@ class RareWords:
         """The symbols of words, which are those of a sentence or, if none `begins` there, later ones."""
         if self.mode == "tag":
             if tags is None:
-                raise DataError("this model knows rare words by their tags: give it tagged sentences")
+                raise DataError("this model replaces rare words by their tags: it needs tagged sentences")
             known = self.known
             return tuple(word if word in known else tag_symbol(tag) for word, tag in zip(words, tags, strict=True))
         return tuple(self.symbol(word, first=begins and i == 0) for i, word in enumerate(words))

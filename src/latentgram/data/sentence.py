@@ -38,7 +38,9 @@ class Sentence:
             if tags is not None and len(tags) != len(self.words):
                 raise DataError(f"the sentence has {len(self.words)} words but {len(tags)} {name}")
         if self.space_after is not None and len(self.space_after) != len(self.words):
-            raise DataError(f"the sentence has {len(self.words)} words but {len(self.space_after)} blanks")
+            raise DataError(
+                f"the sentence has {len(self.words)} words but {len(self.space_after)} values of space_after"
+            )
 
     @classmethod
     def of(cls, words: SentenceLike) -> Sentence:

@@ -87,7 +87,7 @@ def _ranges(tree: DependencyTree) -> Iterator[tuple[int, int, str, str]]:
         if not hyphen:
             continue
         if int(begin) != before + 1 or int(last) <= before:
-            raise DataError(f"the multiword token {columns[0]} does not stand before its first word")
+            raise DataError(f"the multiword token {columns[0]} is not placed before its first word")
         yield before, int(last), columns[1], columns[-1]
 
 

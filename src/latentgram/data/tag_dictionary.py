@@ -72,7 +72,7 @@ class TagDictionary:
         """From files of tagged sentences (a word and its tags a line)."""
         sentences = list(read_tagged(paths, column=column))
         if not sentences:
-            raise DataError("there are no tagged sentences to make a dictionary of", path=expand(paths)[0])
+            raise DataError("there are no tagged sentences to make a dictionary from", path=expand(paths)[0])
         return cls.of(sentences, at_least)
 
     @classmethod

@@ -48,7 +48,7 @@ def _read_rows(lines: list[str], start: int, path: PathLike, column: int, coarse
     for number, row in enumerate(rows, start):
         if len(row) < needed:
             raise DataError(
-                f"the line has {len(row)} columns separated by tabs, but column {needed} is asked for",
+                f"the line has {len(row)} columns separated by tabs, but column {needed} was requested",
                 path=path,
                 line=number,
             )
@@ -86,11 +86,11 @@ def to_tagged(sentence: Sentence) -> str:
     if len(columns) == 1:
         text = " ".join(sentence.words)
         if len(text.split()) != len(sentence):
-            raise DataError("a word is empty or holds a blank, which plain text cannot carry")
+            raise DataError("a word is empty or contains white space, which plain text cannot represent")
         return text + "\n"
     text = "\n".join("\t".join(row) for row in zip(*columns, strict=True))
     if text.count("\n") != len(sentence) - 1 or text.count("\t") != (len(columns) - 1) * len(sentence):
-        raise DataError("a word or tag holds a tab or a line end, which tagged text cannot carry")
+        raise DataError("a word or tag contains a tab or a line break, which tagged text cannot represent")
     return text + "\n\n"
 
 

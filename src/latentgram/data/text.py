@@ -84,7 +84,7 @@ class Text:
         2
         """
         if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            raise DataError(f"a text is made of several sentences; give a list of them, not {sentences!r}")
+            raise DataError(f"a text is made from a list of sentences, not from {sentences!r}")
         numbers: defaultdict[str, int] = defaultdict(count().__next__)
         numbers[END]
         words: list[str] = []
@@ -226,4 +226,4 @@ def refuse_blanks(words: Iterable[str], form: str) -> None:
     """Forms of text whose words are separated by spaces cannot carry a word that holds one."""
     for word in words:
         if len(word.split()) != 1:
-            raise DataError(f"the word {word!r} holds a blank, which {form} cannot carry")
+            raise DataError(f"the word {word!r} contains white space, which {form} cannot represent")

@@ -112,10 +112,12 @@ class Treebank(Sequence[Item], Generic[Item]):
             return cls(items, CONSTITUENCY)
         held = tuple(items)
         if not held:
-            raise DataError("there are no trees or sentences to make a treebank of")
+            raise DataError("there are no trees or sentences to make a treebank from")
         kinds = {_KIND_OF_ITEM.get(type(item), type(item).__name__) for item in held}
         if len(kinds) != 1 or not kinds <= {*_KIND_OF_ITEM.values()}:
-            raise DataError(f"a treebank holds trees or sentences of one kind, not {' and '.join(sorted(kinds))}")
+            raise DataError(
+                f"a treebank contains trees or sentences of one kind, not {' and '.join(sorted(kinds))}"
+            )
         kind = kinds.pop()
         return cls(Forest.of(cast(tuple[Tree, ...], held)) if kind == CONSTITUENCY else held, kind)
 
@@ -273,7 +275,7 @@ class Treebank(Sequence[Item], Generic[Item]):
     def sample(self, size: int, seed: int) -> Treebank[Item]:
         """So many items drawn without replacement, in the order of the treebank."""
         if not 0 <= size <= len(self):
-            raise SettingError(f"{size} items cannot be drawn from a treebank of {len(self)}")
+            raise SettingError(f"{size} items cannot be sampled from a treebank of {len(self)}")
         return self.select(np.sort(np.random.default_rng(seed).permutation(len(self))[:size]))
 
     def split(
@@ -285,7 +287,7 @@ class Treebank(Sequence[Item], Generic[Item]):
         """
         shares = np.asarray(ratios, float)
         if not len(shares) or not np.isfinite(shares).all() or (shares <= 0).any():
-            raise SettingError(f"the ratios of a split are positive numbers, not {tuple(ratios)}")
+            raise SettingError(f"the ratios of a split must be positive numbers, not {tuple(ratios)}")
         bounds = np.round(np.cumsum(shares) / shares.sum() * len(self)).astype(np.int64)
         order = np.arange(len(self)) if seed is None else np.random.default_rng(seed).permutation(len(self))
         return tuple(self.select(np.sort(part)) for part in np.split(order, bounds[:-1]))

@@ -53,7 +53,9 @@ class WordClusters:
             bits, *rest = text.split("\t")
             if not rest or not rest[0] or not bits or set(bits) - set("01"):
                 raise DataError(
-                    f"a line of word clusters is bits, a tab and a word, got {text[:60]!r}", path=path, line=line
+                    f"a line of word clusters has a bit string, a tab and a word, got {text[:60]!r}",
+                    path=path,
+                    line=line,
                 )
             bits_of[rest[0]] = bits
         if not bits_of:
@@ -61,7 +63,9 @@ class WordClusters:
         words, distinct = Alphabet.of(bits_of), tuple(sorted(set(bits_of.values())))
         for first, second in pairwise(distinct):
             if second.startswith(first):
-                raise DataError(f"the bits {first} of a cluster are the beginning of others, {second}", path=path)
+                raise DataError(
+                    f"the bit string {first} of a cluster is a prefix of another one, {second}", path=path
+                )
         number = {bits: place for place, bits in enumerate(distinct)}
         return cls(words, np.array([number[bits_of[word]] for word in words], np.int64), distinct)
 

@@ -118,7 +118,7 @@ def attachment_rows(
         if right is None or guess is None:
             raise DataError(f"there are {'more' if right is None else 'fewer'} output trees than gold trees")
         if right.words != guess.words:
-            raise DataError(f"sentence {number} has other words in the output than in the gold treebank")
+            raise DataError(f"the words of sentence {number} differ between output and gold treebank")
         counted = counted_words(right, punctuation, number)
         heads = np.array(right.heads) == np.array(guess.heads)
         relations = np.array(right.deprels) == np.array(guess.deprels)

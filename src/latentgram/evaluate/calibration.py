@@ -122,7 +122,7 @@ def calibration(probability: ArrayLike, right: ArrayLike, *, bins: int = 10) -> 
     if len(p) != len(outcome):
         raise DataError(f"there are {len(p)} probabilities but {len(outcome)} outcomes")
     if not np.all((p >= -_SLACK) & (p <= 1 + _SLACK)):
-        raise DataError("a probability lies outside of [0, 1]")
+        raise DataError("a probability is outside [0, 1]")
     p = np.clip(p, 0, 1)
     place = np.minimum((p * bins).astype(np.int64), bins - 1)
     columns = (None, p, outcome, (p - outcome) ** 2)

@@ -96,7 +96,7 @@ def paired_bootstrap(
     rows, others = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if rows.shape != others.shape or rows.ndim != 2 or not len(rows):
         raise DataError(
-            f"two outputs are compared on the same sentences, one row each; got {len(rows)} and {len(others)} rows"
+            f"two outputs must have one row for each of the same sentences; got {len(rows)} and {len(others)} rows"
         )
     both = np.concatenate((rows, others), axis=1)
     observed = _difference(both.sum(axis=0, keepdims=True), figure)[0]

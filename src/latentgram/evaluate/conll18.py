@@ -230,8 +230,8 @@ def _check_text(gold: _Segmented, output: _Segmented) -> None:
     sentence = int(np.searchsorted(output.sentence_at, place, side="right"))
     left, right = (repr(side.characters[place : place + 20]) for side in (gold, output))
     raise DataError(
-        f"the output is not of the same text as the gold standard: in its sentence {sentence} "
-        f"it goes on with {right} where {left} is"
+        f"the text of the output differs from the gold standard: its sentence {sentence} "
+        f"continues with {right} instead of {left}"
     )
 
 

@@ -69,7 +69,7 @@ def read_rules(path: str | os.PathLike[str]) -> BracketingRules:
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror})", path=path) from error
     except UnicodeDecodeError as error:
-        raise DataError("this is not UTF-8 text, so no parameter file", path=path) from error
+        raise DataError("this is not UTF-8 text, so it is not a parameter file", path=path) from error
 
 
 def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> BracketingRules:
@@ -97,7 +97,7 @@ def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> Bracke
             pairs[_PAIRS[key]].append((values[0], values[1]))
         elif key in _NUMBERS:
             if not values[0].isdigit():
-                raise DataError(f"{key} must be a whole number, got {values[0]}", path=path, line=number)
+                raise DataError(f"{key} must be an integer, got {values[0]}", path=path, line=number)
             numbers[_NUMBERS[key]] = int(values[0])
     return BracketingRules(
         delete=tuple(lists["delete"]),

@@ -45,13 +45,13 @@ class Sums:
             left, right = getattr(self, field.name), getattr(other, field.name)
             if field.metadata.get("same"):
                 if left != right:
-                    raise ValueError(f"scores with different {field.name} do not add: {left!r} and {right!r}")
+                    raise ValueError(f"scores with different {field.name} cannot be added: {left!r} and {right!r}")
                 added[field.name] = left
             elif isinstance(left, Mapping):
                 added[field.name] = {key: left.get(key, 0) + right.get(key, 0) for key in sorted({*left, *right})}
             elif isinstance(left, tuple):
                 if len(left) != len(right):
-                    raise ValueError(f"{len(left)} and {len(right)} {field.name} do not add")
+                    raise ValueError(f"{len(left)} and {len(right)} {field.name} cannot be added")
                 added[field.name] = tuple(map(add, left, right))
             else:
                 added[field.name] = left + right

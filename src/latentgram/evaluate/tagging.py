@@ -140,14 +140,14 @@ def score_tags(
     66.67
     """
     if (words is None) != (known is None):
-        raise DataError("to tell known from unknown words, both the words and the known ones are needed")
+        raise DataError("to distinguish known from unknown words, give both words and known")
     pairs: Counter[tuple[str, str]] = Counter()
     unknown_pairs: Counter[tuple[str, str]] = Counter()
     sentences = complete = 0
     for right, guess, forms in zip_longest(gold, output, words if words is not None else ()):
         sentences += 1
         if right is None or guess is None or (words is not None and forms is None):
-            raise DataError("the gold tags, the output tags and the words are not equally many sentences")
+            raise DataError("the gold tags, the output tags and the words differ in their number of sentences")
         if len(right) != len(guess) or (forms is not None and len(forms) != len(right)):
             raise DataError(f"sentence {sentences} has {len(right)} gold tags but {len(guess)} output tags")
         both = list(zip(right, guess, strict=True))

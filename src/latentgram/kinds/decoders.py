@@ -63,7 +63,7 @@ class MBR:
 
     def __post_init__(self) -> None:
         if self.gain not in ("log", "sum") or not 0 < self.floor < 1:
-            raise SettingError(f"MBR takes the gain log or sum and a floor between 0 and 1, got {self}")
+            raise SettingError(f"MBR needs the gain log or sum and a floor between 0 and 1, got {self}")
 
     def gains(self, posteriors: Floats) -> Floats:
         """What each arc adds to the objective."""

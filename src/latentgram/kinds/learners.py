@@ -94,7 +94,7 @@ class _Sequences(Settings):
     def settings(self, wanted: type[Made], use: str, chosen: Mapping[str, object] | None = None) -> Made:
         """As for all learners; and tags come from the dictionary or are numbered, not both."""
         if {"dictionary", "states"} <= self.said.keys():
-            raise SettingError("states has no meaning beside a dictionary, whose tags are the states")
+            raise SettingError("states has no meaning with a dictionary, whose tags are the states")
         return super().settings(wanted, use, chosen)
 
 

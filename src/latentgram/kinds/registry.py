@@ -98,7 +98,7 @@ def kind_of(model: object) -> Kind:
     name = model if isinstance(model, str) else (model if isinstance(model, type) else type(model)).__name__
     known = kinds()
     if name not in known:
-        raise UnsupportedPair(f"there is no kind of model {name}; there are {', '.join(sorted(known))}; {HOW}")
+        raise UnsupportedPair(f"there is no kind of model {name}; known: {', '.join(sorted(known))}; {HOW}")
     return known[name]
 
 
@@ -132,7 +132,9 @@ def current_name(model: str, learner: str) -> str:
     if kind is None or learner not in kind.renamed:
         return learner
     now = kind.renamed[learner]
-    warnings.warn(f"{model} is learned by {now}: its former name {learner} goes", FutureWarning, stacklevel=2)
+    warnings.warn(
+        f"{model} is learned by {now}: its former name {learner} is deprecated", FutureWarning, stacklevel=2
+    )
     return now
 
 
@@ -160,13 +162,13 @@ def learner_of(model: str, made_by: Provenance) -> Settings:
     told = {name: value for name, value in made_by.fields.items() if name in known and value is not None}
     said = {name: value for name, value in told.items() if value != usual.get(name)}
     if described := [name for name in said if known[name].reader]:
-        raise SettingError(f"the model was learned with {described[0]}, which its file does not keep: use fit")
+        raise SettingError(f"the model was learned with {described[0]}, which its file does not contain: use fit")
     return learner(**said)
 
 
 def _learner_class_of(model: str, made_by: Provenance) -> type[Settings]:
     if not made_by.learner:
-        raise SettingError("the model file does not tell how the model was learned")
+        raise SettingError("the model file does not say how the model was learned")
     return learner_class(model, kind_of(model).renamed.get(made_by.learner, made_by.learner))
 
 
@@ -195,7 +197,7 @@ def update_model(model: Updated, items: Sequence[object]) -> Updated:
     """The model after learning from more trees or tagged sentences, each kind in its way."""
     kind = kind_of(model)
     if not kind.update:
-        raise UnsupportedPair(f"{kind.name} is learned again from all trees, not updated")
+        raise UnsupportedPair(f"{kind.name} cannot be updated: learn it again from all trees")
     return (
         cast("Callable[[Updated, Sequence[object]], Updated]", named(kind.update))(model, items)
         if items

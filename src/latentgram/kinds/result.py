@@ -108,7 +108,7 @@ class Parse:
         ((0,), ('hi',), ('# sent_id = 1',))
         """
         if not isinstance(self.tree, DependencyTree):
-            raise DataError("only a dependency tree can be written onto the rows of CoNLL-U")
+            raise DataError("only a dependency tree can be written into CoNLL-U rows")
         found = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats", "lemmas")}
         tags = {name: column for name, column in found.items() if any(tag != "_" for tag in column)}
         tree = source.replace(

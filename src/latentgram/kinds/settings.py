@@ -68,7 +68,7 @@ class Field:
         if not math.isfinite(value):
             return "a finite number"
         if whole and not isinstance(value, int):
-            return "a whole number"
+            return "an integer"
         holds = {
             "at_least": lambda bound: value >= bound,
             "above": lambda bound: value > bound,

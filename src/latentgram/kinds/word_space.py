@@ -55,7 +55,7 @@ def checked_vectors(vectors: ClusterSpace | None) -> WordSpace | None:
     space = checked(vectors)
     if space is None or isinstance(space, WordSpace):
         return space
-    raise SettingError("latent trees need the vectors of words: clusters alone will not do")
+    raise SettingError("latent trees need word vectors: clusters are not enough")
 
 
 def symbols_with_clusters(kind: str, vectors: ClusterSpace | None, count: int) -> str | WordSymbols:

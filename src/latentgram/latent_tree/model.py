@@ -197,7 +197,7 @@ class LatentTree(Summarised):
             trees = [trees]
         shapes = list(trees)
         if strange := [type(tree).__name__ for tree in shapes if not isinstance(tree, DependencyTree)]:
-            raise DataError(f"words are drawn for dependency trees, got {strange[0]}")
+            raise DataError(f"words are sampled for dependency trees, got {strange[0]}")
         if not shapes:
             return []
         arrays = DependencyArrays.of(shapes)

@@ -152,7 +152,7 @@ def vectors_of_symbols(sentences: Sequence[Sentence], nodes: Nodes, space: WordS
     number = np.array([number_of(word, space.words) for sentence in sentences for word in sentence.words])
     known = number >= 0
     if not known.any():
-        raise DataError("none of the words of the treebank has a vector")
+        raise DataError("no word of the treebank has a vector")
     rows, size = vectors[number[known]], len(nodes.symbols)
     tags, tag = WordSymbols.observe(sentences)
     by_tag, _ = _means(tag[known], rows, len(tags.alphabet))

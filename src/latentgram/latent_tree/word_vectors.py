@@ -96,7 +96,7 @@ class WordVectors(Summarised):
         """The vector of a word."""
         number = self.words.index(word)
         if number == ABSENT:
-            raise DataError(f"there is no vector of {word!r}")
+            raise DataError(f"there is no vector for {word!r}")
         return np.asarray(self.vectors[number])
 
     def __contains__(self, word: object) -> bool:
@@ -193,7 +193,7 @@ def _text(data: Contexts) -> Text:
     if isinstance(data, Text):
         return data.compact()
     if isinstance(data, NGramCounts):
-        raise SettingError("vectors by lr-mvl need text: n-gram counts do not say what stands further away")
+        raise SettingError("the view lr-mvl needs text: n-gram counts lack the wider context")
     return Text.of(item.sentence for item in data)
 
 
@@ -201,7 +201,7 @@ def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
     """The words, and a sparse matrix of how often each was seen with each neighbour."""
     if view == "tree":
         if not isinstance(data, Treebank):
-            raise SettingError("vectors by the tree need a dependency treebank")
+            raise SettingError("the view tree needs a dependency treebank")
         sentences = data.sentences()
         words = Alphabet.of(word for sentence in sentences for word in sentence.words)
         number = words.encode(word for sentence in sentences for word in sentence.words).astype(np.int64)
@@ -211,7 +211,7 @@ def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
     if not isinstance(data, NGramCounts):
         data = NGramCounts.of(_text(data), order=2)
     if data.order < 2:
-        raise SettingError("word vectors need counts of bigrams at least")
+        raise SettingError("word vectors need at least bigram counts")
     rows = slice(data.trie.level[1], data.trie.level[2])
     after = _matrix(data.trie.grams(2).astype(np.int64), data.count[rows].astype(np.float64), len(data.words))
     if view == "singular":

@@ -50,9 +50,9 @@ def fit(
     'Counting'
     """
     if not isinstance(model, type) or not isinstance(by, Settings):
-        raise SettingError("learning is asked for as fit(lg.LPCFG, data, by=lg.Spectral()): a class and a learner")
+        raise SettingError("fit needs a class and a learner, as in fit(lg.LPCFG, data, by=lg.Spectral())")
     if dev_score is not None and not callable(dev_score):
-        raise SettingError("dev_score is a function of a model, such as accuracy_on(treebank)")
+        raise SettingError("dev_score must be a function of a model, such as accuracy_on(treebank)")
     data = _as_data(data)
     learner = current_name(model.__name__, type(by).__name__)
     recipe = recipe_of(model.__name__, learner)
@@ -77,7 +77,7 @@ def fit(
 def _as_data(data: Sized) -> Sized:
     """What was given, trees in a list or tuple as a treebank."""
     if data is None:
-        raise DataError("there is nothing to learn from")
+        raise DataError("there are no data to learn from")
     if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
         data = Treebank.of(data)
     if isinstance(data, Treebank) and isinstance(data.items, Forest) and EMPTY in data.items.labels:

@@ -47,9 +47,9 @@ def choose_threshold(treebank: Any, candidates: Sequence[int] | None = None) -> 
     """
     bank = treebank if isinstance(treebank, Treebank) else Treebank.of(treebank)
     if not len(bank):
-        raise DataError("there are no trees to choose the threshold of rare words by")
+        raise DataError("there are no trees from which to choose the threshold of rare words")
     if bank.kind not in (CONSTITUENCY, DEPENDENCY):
-        raise DataError(f"the threshold of rare words is chosen by trees, not by {bank.kind} sentences")
+        raise DataError(f"the threshold of rare words is chosen from trees, not from {bank.kind} sentences")
     foretold, usual = (
         (_tags_foretold, (1, 2, 3, 5, 8, 12))
         if bank.kind == CONSTITUENCY

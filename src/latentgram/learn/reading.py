@@ -129,10 +129,10 @@ def read_automaton(
     if arpa and learner.reading not in (None, "failure"):
         raise SettingError(f"an ARPA file has the failure reading and cannot be read as {learner.reading}")
     if len(files) > 1 and (arpa or first.endswith(".lg")):
-        raise SettingError("one stored automaton, ARPA file or file of stored counts at a time")
+        raise SettingError("give only one stored automaton, ARPA file or file of stored counts")
     counted = arpa or first.endswith(".lg")
     if counted and (order is not None or memory is not None):
-        raise SettingError(f"{first} is counted already: an order and a size of memory are for text")
+        raise SettingError(f"{first} contains counts already: order and memory apply only to text")
     if arpa:
         _refuse_smoothing(learner, first)
         return read_arpa(first, strict=strict)
@@ -151,19 +151,19 @@ def read_automaton(
         stored = stored.expanded()
     if isinstance(stored, BackoffNGram):
         if learner.reading not in (None, stored.reading):
-            raise SettingError(f"{first} is read as {stored.reading} already: build the other from counts")
+            raise SettingError(f"{first} already has the reading {stored.reading}: build the other from counts")
         _refuse_smoothing(learner, first)
         return stored
     kind = find_kind(stored)
     hint = f": {kind.use}" if kind is not None and kind.use else ""
     name = type(stored).__name__
-    raise ModelFileError(f"{first} holds neither n-gram counts nor a back-off automaton but {a_or_an(name)}{hint}")
+    raise ModelFileError(f"{first} is neither n-gram counts nor a back-off automaton but {a_or_an(name)}{hint}")
 
 
 def _refuse_smoothing(learner: Counting, file: str) -> None:
     if learner.smoothing is not None:
         raise SettingError(
-            f"{file} holds probabilities already: a smoothed model is estimated from counts or text"
+            f"{file} contains probabilities already: a smoothed model is estimated from counts or text"
         )
 
 

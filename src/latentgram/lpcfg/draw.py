@@ -30,7 +30,7 @@ def draw_trees(grammar: LPCFG, number: int, seed: int = 0, longest: int = 1000) 
     A tree with more than `longest` nodes raises: the grammar's trees are endless or nearly so.
     """
     if not grammar.nonnegative:
-        raise SettingError("trees can be drawn from a grammar of probabilities only, not from a spectral one")
+        raise SettingError("trees can be sampled only from a grammar of probabilities, not from a spectral one")
     choices = _choices(grammar)
     roots: list[Node] = []
     weights: list[float] = []
@@ -47,7 +47,7 @@ def draw_trees(grammar: LPCFG, number: int, seed: int = 0, longest: int = 1000) 
         pending = [roots[bisect_right(cumulated_roots, source.random() * cumulated_roots[-1])]]
         while pending:
             if len(label) - start[-1] >= longest:
-                raise SettingError(f"a tree of more than {longest} nodes was drawn: the trees do not end")
+                raise SettingError(f"a tree of more than {longest} nodes was sampled: the trees do not end")
             node = pending.pop()
             cumulated, outcomes = choices[node]
             outcome = outcomes[bisect_right(cumulated, source.random() * cumulated[-1])]

@@ -99,9 +99,9 @@ class Surprisal:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.break_off < 1.0:
-            raise SettingError(f"the probability of breaking off is at least 0 and below 1, not {self.break_off}")
+            raise SettingError(f"break_off must be at least 0 and below 1, got {self.break_off}")
         if not 0.0 <= self.beam < 1.0:
-            raise SettingError(f"the beam is at least 0 and below 1, not {self.beam}")
+            raise SettingError(f"beam must be at least 0 and below 1, got {self.beam}")
 
     @classmethod
     def of(
@@ -111,7 +111,7 @@ class Surprisal:
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         kept = tuple(grammar for grammar in grammars if isinstance(grammar, LPCFG))
         if len(kept) < len(grammars):
-            raise SettingError(f"surprisal comes from an LPCFG, not from a {type(model).__name__}")
+            raise SettingError(f"surprisal needs an LPCFG, not a {type(model).__name__}")
         return cls(kept, break_off, beam, entropies)
 
     @property

@@ -146,7 +146,7 @@ class TwoViews:
 def feature_views(data: GrammarData, settings: ViewSettings, engine: Engine) -> tuple[View, View]:
     """φ and ψ of all nodes."""
     if settings.features not in FEATURE_SETS:
-        raise SettingError(f"there is no feature set {settings.features!r}; there are {', '.join(FEATURE_SETS)}")
+        raise SettingError(f"there is no feature set {settings.features!r}; known: {', '.join(FEATURE_SETS)}")
     nodes, threads = Nodes(data.derivations, data.head), within(engine)
     space = checked(settings.vectors)
     added: tuple[dict[str, Feature], dict[str, Feature]] = ({}, {})
@@ -220,7 +220,7 @@ def _maps_of_symbol(job: _Job) -> TwoViews:
     """The maps from the features of one symbol to its views, and its spectrum."""
     views = decompose(cross_moment(job.features), job.rank)
     if not views.spectrum.size:
-        raise SettingError("the features chosen say nothing about some symbol: choose another set")
+        raise SettingError("the chosen features are not informative for some symbol: choose another set")
     rank = int(np.sum(views.spectrum >= job.cutoff * views.spectrum[0]))
     return TwoViews(
         np.ascontiguousarray(views.inside_map[:, :rank]),

@@ -188,12 +188,12 @@ class Cluster:
             return self._fetched(future)
         if isinstance(raised, KilledWorker):
             raise ClusterError(
-                "the same piece of work has ended several workers, perhaps for want of memory; give them more"
+                "the same task has ended several workers, perhaps because they ran out of memory: give them more"
             )
         if isinstance(raised, ImportError):
             self._asked = -GLANCE_SECONDS
             self._welcome()
-            raise ClusterError(f"a worker of the cluster lacks what the work needs: {raised}")
+            raise ClusterError(f"a worker of the cluster lacks a module: {raised}")
         raise raised
 
     def _fetched(self, future: _Future) -> bytes:
@@ -224,12 +224,10 @@ class Cluster:
             yield
         except TimeoutError:
             raise ClusterError(
-                f"the cluster at {self._address} has fallen silent; what was finished before is kept"
+                f"the cluster at {self._address} has stopped responding; finished work is kept"
             ) from None
         except (CancelledError, ClosedClientError, CommClosedError, OSError, RuntimeError):
-            raise ClusterError(
-                f"the cluster at {self._address} has gone; what was finished before is kept"
-            ) from None
+            raise ClusterError(f"the cluster at {self._address} has disappeared; finished work is kept") from None
 
     def _workers(self) -> dict[str, int]:
         """The workers and their threads, as of a moment ago: to ask costs a way to the scheduler and back."""
@@ -306,7 +304,7 @@ def _connected(address: str) -> _Client:
             connect = cast(Callable[..., _Client], distributed.Client)
             return connect(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError):
-        raise ClusterError(f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s") from None
+        raise ClusterError(f"no Dask scheduler answered at {address} within {CONNECT_SECONDS:.0f} s") from None
 
 
 async def _shake_hands(address: str) -> None:

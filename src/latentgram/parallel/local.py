@@ -119,7 +119,7 @@ class LocalProcesses:
                     yield result
         except WorkerEnded:
             raise LatentgramError(
-                "a worker process was ended from outside, perhaps for want of memory; try a smaller n_jobs"
+                "a worker process was killed, perhaps because memory ran out; try a smaller n_jobs"
             ) from None
         finally:
             for worker in workers:

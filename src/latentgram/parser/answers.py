@@ -85,7 +85,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if sum(wanted is not None for wanted in (self.nbest, self.samples, self.diverse)) > 1:
-            raise SettingError("take one of --nbest, --samples and --diverse")
+            raise SettingError("use only one of --nbest, --samples and --diverse")
 
     @property
     def several(self) -> bool:
@@ -245,7 +245,7 @@ def _restored(state: Mapping[str, int | str], path: PathLike) -> Tally:
     numbers = [value for value in state.values() if isinstance(value, int)]
     told = {name: type(value) for name, value in state.items()}
     if state and (told != expected or not 0 <= min(numbers) <= max(numbers) < MOST_SENTENCES):
-        raise DataError("it was begun by something else than this command: delete it", path=part_of(path))
+        raise DataError("it was not written by this command: delete it", path=part_of(path))
     made: Callable[..., Tally] = Tally
     return made(**state)
 
@@ -283,7 +283,7 @@ def write_answers(
             digest.update(question.content)
         if digest.hexdigest() != seen:
             raise DataError(
-                f"the first {tally.sentences} sentences of the input are not those it was made of",
+                f"the first {tally.sentences} sentences of the input have changed since then",
                 path=part_of(path),
             )
         yield tally

@@ -35,7 +35,7 @@ def over_folds(
 ) -> Iterator[Result]:
     """What comes of the work on each part of the trees, with a parser learned from all other trees."""
     if not 2 <= len(parts) <= len(trees):
-        raise SettingError(f"folds must be a number from 2 to that of the trees ({len(trees)}), got {len(parts)}")
+        raise SettingError(f"folds must be from 2 to the number of trees ({len(trees)}), got {len(parts)}")
     learner_of(type(parser.model).__name__, parser.model.provenance)  # refused before any work is done
     for done, result in enumerate(engine.map(_Fold(parser, trees, work), parts), 1):
         progress.step("learning from the other parts", done, len(parts))

@@ -52,7 +52,7 @@ def held_out_trees(file: Path, data: object) -> Treebank[Tree] | Treebank[Depend
         raise DataError("there are no held-out trees: the file is empty", path=file)
     wanted = data.kind if isinstance(data, Treebank) else held.kind
     if held.kind != wanted:
-        raise DataError(f"held-out trees must be {wanted} trees, as those to learn from are", path=file)
+        raise DataError(f"held-out trees must be {wanted} trees, like the training trees", path=file)
     return held
 
 
@@ -91,7 +91,7 @@ def named_tags(model: HMM, file: str) -> HMM:
     pairs: Counter[tuple[str, str]] = Counter()
     sentences = read_tagged_file(file)
     if not sentences:
-        raise DataError("there are no sentences to name the tags by", path=file)
+        raise DataError("there are no sentences from which to name the tags", path=file)
     for sentence, result in zip(sentences, model.tag_all([s.words for s in sentences]), strict=True):
         pairs.update(zip(result.tags, sentence.tags or (), strict=True))
     best: dict[str, tuple[int, str]] = {}

@@ -37,7 +37,7 @@ def render(parse: Parse, form: str | None = None, probabilities: bool = False) -
     if form == "conllu" and isinstance(parse.tree, DependencyTree):
         return to_conllu(_with_marks(parse.tree, parse) if probabilities else parse.tree)
     raise SettingError(
-        f"this parser gives {'constituents' if constituency else 'dependencies'}, which have no {form} form"
+        f"this parser gives {'constituents' if constituency else 'dependencies'}, which have no {form} format"
     )
 
 

@@ -83,7 +83,7 @@ class Parser(Summarised):
         if kind is None or not kind.parser:
             parsed = ", ".join(each.name for each in kinds().values() if each.parser)
             raise UnsupportedPair(
-                f"there is no parser for a {type(self.model).__name__}; there is one for {parsed}"
+                f"there is no parser for a {type(self.model).__name__}; there are parsers for {parsed}"
             )
         if isinstance(self.decoder, str):
             raise SettingError(f"the decoder must be an object such as lg.Goodman(), got {self.decoder!r}")
@@ -93,7 +93,7 @@ class Parser(Summarised):
             raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
         if not kind.prunes:
             name = "a time limit" if self.pruning is None else "pruning"
-            raise SettingError(f"{name} has a meaning for phrase grammars only")
+            raise SettingError(f"{name} has a meaning only for constituency grammars")
         kind.backend()(self.model, self.decoder, self.pruning, self.limit_seconds)
 
     @cached_property
@@ -256,7 +256,7 @@ class Parser(Summarised):
         """
         backend = self.backend
         if not isinstance(backend, Naming):
-            raise SettingError("only a parser of dependency trees names the arcs of trees")
+            raise SettingError("only a dependency parser predicts the relations of arcs")
         sentences, _ = self._tagged([self.question(tree, gold_tags) for tree in trees], [None] * len(trees))
         names = backend.name_arcs(sentences, [tree.heads for tree in trees])
         return [tree.replace(deprels=each) for tree, each in zip(trees, names, strict=True)]
@@ -343,10 +343,10 @@ def as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
 def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, object]) -> Constraints | None:
     """The constraints of a sentence, given whole or in parts; None if there are none."""
     if parts and known is not None:
-        raise SettingError("constraints are given as a Constraints or in parts, not both")
+        raise SettingError("give constraints either as a Constraints or as single arguments, not both")
     unknown = sorted(set(parts) - {field.name for field in dataclasses.fields(Constraints)}) if parts else []
     if unknown:
-        raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints for those there are")
+        raise SettingError(f"there is no constraint {unknown[0]!r}; see Constraints")
     known = Constraints.read(parts) if parts else known
     if not known:
         return None

@@ -52,7 +52,9 @@ def fit_parser(
     if jackknife == 1 or jackknife < 0:
         raise SettingError(f"jackknifing needs at least 2 parts (0 for none), got {jackknife}")
     if jackknife > len(treebank):
-        raise SettingError(f"there are {len(treebank)} sentences: they cannot be jackknifed in {jackknife} parts")
+        raise SettingError(
+            f"there are {len(treebank)} sentences, which cannot be divided into {jackknife} parts for jackknifing"
+        )
     if tagger is None or isinstance(treebank, TreebankStream):
         return Parser(fit(model, treebank, by=by, dev_score=dev_score, engine=engine, progress=progress))
     trees = treebank

@@ -215,13 +215,13 @@ def reliability(
     """
     _refuse_training_data(parser, treebank)
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
-        raise DataError("the parser was calibrated on these very trees: judge it on others")
+        raise DataError("the parser was calibrated on these trees: evaluate it on others")
     return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
 
 
 def _refuse_training_data(parser: Parser, treebank: Trees) -> None:
     if parser.model.provenance.data_digest == treebank.digest:
-        raise DataError("the model was learned from these very trees: take others")
+        raise DataError("the model was learned from these trees: use others")
 
 
 def _dependencies(trees: Iterable[AnyTree]) -> list[DependencyTree]:

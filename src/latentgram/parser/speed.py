@@ -72,7 +72,9 @@ def measure_speed(
     (5, True)
     """
     if repeats < 1 or (batch is not None and batch < 1):
-        raise SettingError(f"a measurement has 1 or more repeats and sentences a batch, not {repeats} and {batch}")
+        raise SettingError(
+            f"a measurement needs at least 1 repeat and 1 sentence per batch, got {repeats} and {batch}"
+        )
     listed = list(sentences)
     batch = batch or max(min(BATCH, len(listed) // 10), 1)
     if not listed:

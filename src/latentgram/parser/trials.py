@@ -101,7 +101,7 @@ def warm_up(names: Iterable[str] = (), n_jobs: int = 1) -> Iterator[str]:
     families: dict[str, list[str]] = {}
     for name in chosen:
         if name not in trained:
-            raise SettingError(f"there is no kind of model {name!r}; there are {', '.join(trained)}")
+            raise SettingError(f"there is no kind of model {name!r}; known: {', '.join(trained)}")
         families.setdefault(trained[name].family, []).append(name)
     yield from itertools.chain.from_iterable(engine_for(n_jobs).map(_try_family, families.values()))
 

@@ -122,7 +122,7 @@ def read_part(folder: Path, file: str, read: Callable[[Path], Treebank[Item]]) -
     """A part of a treebank, which has to have trees."""
     path = folder / file
     if not path.exists():
-        raise DataError(f"there is no {file}: the folder of a treebank has train, dev and test", path=folder)
+        raise DataError(f"{file} does not exist: the folder of a treebank needs train, dev and test", path=folder)
     part = read(path)
     if not len(part):
         raise DataError("there are no trees in this part of the treebank", path=path)

@@ -101,7 +101,7 @@ class OperatorAutomaton(Summarised):
     def values(self, strings: Iterable[Iterable[str]]) -> tuple[Floats, Floats]:
         """The signs and the logarithms of the sizes of f of many strings."""
         if isinstance(strings, str):
-            raise SettingError("values takes several strings; of a single one, take probability")
+            raise SettingError("values needs several strings; for a single one use probability")
         encoded = [self.symbols.encode(symbols_of(string)) for string in strings]
         offset = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         tokens = np.concatenate([np.zeros(0, np.int32), *encoded]).astype(np.int32)
@@ -187,7 +187,7 @@ class OperatorAutomaton(Summarised):
         if strings < 1 or longest < 1:
             raise SettingError(f"a sample needs at least 1 string and 1 symbol, got {strings} and {longest}")
         if not self.converges:
-            raise DataError("the weights of all strings do not sum to a finite number: nothing can be drawn")
+            raise DataError("the weights of all strings do not have a finite sum, so strings cannot be sampled")
         drawn: list[tuple[str, ...]] = []
         rng = np.random.default_rng(seed)
         for begin in range(0, strings, DRAWN_TOGETHER):

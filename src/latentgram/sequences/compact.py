@@ -115,13 +115,13 @@ class CompactNGram(Summarised):
         zeros = np.flatnonzero(np.unpackbits(self.extensions)[: rows - size + inner] == 0)
         children = np.diff(zeros, prepend=-1) - 1
         if len(children) != inner or children.sum() != rows - size or word.max() >= size:
-            raise DataError("the packed n-grams make no sense: the file is damaged")
+            raise DataError("the compact n-grams are inconsistent: the file is damaged")
         prefix = np.concatenate([np.full(size, NONE), np.repeat(np.arange(inner), children)])
         trie = _with_suffixes(self.level, word.astype(np.int32), prefix.astype(np.int32), size)
         try:
             check(trie)  # bits are checked when they are numbers
         except Broken as error:
-            raise DataError(f"the packed n-grams make no sense: {error}") from None
+            raise DataError(f"the compact n-grams are inconsistent: {error}") from None
         code = _unpacked(self.codes, self.bits, rows)
         order = np.repeat(np.arange(len(self.values)), np.diff(self.level))
         prob = 10.0 ** self.values[order, code].astype(np.float64)
@@ -196,7 +196,7 @@ def _with_suffixes(
     suffix = np.full(len(word), NONE, np.int32)
     keys = prefix.astype(np.int64) * words + word
     if (np.diff(keys[words:]) <= 0).any():
-        raise DataError("the packed n-grams are not sorted: the file is damaged")
+        raise DataError("the compact n-grams are not sorted: the file is damaged")
     for order in range(2, len(level)):
         rows = slice(level[order - 1], level[order])
         if order == 2:
@@ -208,6 +208,6 @@ def _with_suffixes(
             np.searchsorted(keys[below], wanted), max(int(level[order - 1] - level[order - 2]) - 1, 0)
         )
         if len(wanted) and (keys[below][place] != wanted).any():
-            raise DataError("a packed n-gram lacks its parts: the file is damaged")
+            raise DataError("a compact n-gram lacks its parts: the file is damaged")
         suffix[rows] = level[order - 2] + place
     return NGramTrie(level, word, prefix, suffix)

@@ -61,7 +61,7 @@ def count_hmm(data: Iterable[Sentence], settings: CountingHMM, context: Context)
     del context
     sentences = [Sentence.of(item) if isinstance(item, list | tuple) else item for item in data]
     if any(not isinstance(item, Sentence) or item.tags is None for item in sentences) or not sentences:
-        raise DataError("an HMM is counted from tagged sentences; to learn from plain text use EM")
+        raise DataError("Counting learns an HMM from tagged sentences; for plain text use EM")
     text = Text.of(sentences)
     dictionary = TagDictionary.of(sentences, at_least=1)
     shape = Emissions.of(text.words, dictionary)
@@ -117,7 +117,9 @@ def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram
     0.3333
     """
     if reading not in READINGS:
-        raise SettingError(f"a back-off automaton is read as one of {', '.join(READINGS)}, not {reading!r}")
+        raise SettingError(
+            f"the reading of a back-off automaton must be one of {', '.join(READINGS)}, not {reading!r}"
+        )
     _refuse_others(counts)
     if counts.sentences < 1:
         raise DataError("the counts have no sentence boundary, so no sentence ever ends: count with boundaries")
@@ -315,7 +317,7 @@ def count_ngrams(
     digest = hashlib.sha256()
     counts = _sum(engine, _Count(order, frequent), _blocks(files, digest), cutoffs)
     if not counts.sentences:
-        raise DataError("there is no sentence to count", path=files[0])
+        raise DataError("there are no sentences to count", path=files[0])
     known = Provenance(data_digest=digest.hexdigest(), data_size=counts.tokens)
     return NGramCounts(counts.words, counts.trie, counts.count, cutoffs, counts.repairs, None, known)
 
@@ -353,5 +355,5 @@ def _sum(engine: Engine, count: _Count, blocks: Iterator[Block], cutoffs: Sequen
         if sum(map(len, waiting)) >= sum(map(len, total)):
             total, waiting = [NGramCounts.merged([*total, *waiting], ones, Provenance())], []
     if not total:
-        raise DataError("there is no sentence to count")
+        raise DataError("there are no sentences to count")
     return NGramCounts.merged([*total, *waiting], cutoffs, Provenance())

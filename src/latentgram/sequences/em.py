@@ -67,7 +67,7 @@ class Corpus:
         certain = Expected(np.zeros((tags ** (order - 1), tags)), np.zeros(len(shape.tag)))
         if segments:
             if order != 2:
-                raise SettingError("segments between words of one tag are independent only in an HMM of order 2")
+                raise SettingError("segments between unambiguous words are independent only in an HMM of order 2")
             return cls(_segments(text.tokens, shape, certain), certain, shape)
         ends = np.zeros(len(text), np.int64)
         weight = np.ones(len(text))
@@ -189,7 +189,7 @@ def dictionary_of(settings: HiddenTags, states: int) -> TagDictionary:
         return open_dictionary(states)
     if not isinstance(settings.dictionary, TagDictionary):
         kind = type(settings.dictionary).__name__
-        raise SettingError(f"dictionary must be a TagDictionary, as TagDictionary.read gives it, not a {kind}")
+        raise SettingError(f"dictionary must be a TagDictionary (see TagDictionary.read), not a {kind}")
     return settings.dictionary
 
 
@@ -211,10 +211,10 @@ def em_hmm(data: Text | Iterable[SentenceLike], settings: EMHMM, context: Contex
     given = sentences_of(data)
     text = given if isinstance(given, Text) else Text.of(given)
     if len(text) == 0:
-        raise DataError("there is no sentence to learn from")
+        raise DataError("there are no sentences to learn from")
     sentences = [] if isinstance(given, Text) or not settings.known_tags else given
     if settings.known_tags and not sentences:
-        raise DataError("known_tags asks for sentences with tags, and a Text has none")
+        raise DataError("known_tags needs sentences with tags, but a Text has none")
     if settings.states == AUTO and settings.dictionary is None and not sentences:
         settings = replace(settings, states=choose_states(text, settings, context))
     states = settings.states if isinstance(settings.states, int) else 1
@@ -241,9 +241,7 @@ def em_hmm(data: Text | Iterable[SentenceLike], settings: EMHMM, context: Contex
     named = settings.dictionary is not None or tied is not None
     if settings.start == "spectral":
         if named or settings.order != 2:
-            raise SettingError(
-                "a spectral start is for HMMs of order 2 without dictionary, whose states have no names"
-            )
+            raise SettingError("a spectral start is only for HMMs of order 2 without a dictionary")
         first = spectral_start(text, shape, settings.seed)
     else:
         first = counted(uniform(shape, settings.order, None if named else settings.seed))
@@ -280,7 +278,7 @@ def choose_states(text: Text, settings: EMHMM, context: Context) -> int:
     Powers of two are tried until the likelihood falls, then numbers between those on both sides of the best one.
     """
     if len(text) < TENTHS:
-        raise DataError(f"states='auto' sets every tenth sentence apart: {len(text)} sentences are too few")
+        raise DataError(f"states='auto' holds out every tenth sentence: {len(text)} sentences are too few")
     sentences = list(text)
     heldout = Text.of(sentences[::TENTHS])
     rest = Text.of(sentence for i, sentence in enumerate(sentences) if i % TENTHS)

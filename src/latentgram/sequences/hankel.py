@@ -154,7 +154,7 @@ def from_hankel(
 ) -> OperatorAutomaton:  # fmt: skip
     """The automaton of a text by the Hankel matrix of its strings, prefixes or factors."""
     if not len(text):
-        raise DataError("there is no sentence to learn from")
+        raise DataError("there are no sentences to learn from")
     matrix = hankel(prefixes, of, history, future, most)
     cells = csr_array(
         completed(prefixes, matrix, completion) if completion else matrix.cells * (1 / matrix.sequences)
@@ -164,7 +164,7 @@ def from_hankel(
     by_row, by_column = (np.maximum(sums, 1e-12) ** -power for sums in (of_row, of_column))
     svd = truncated_svd(csr_array(diags_array(by_row) @ whole @ diags_array(by_column)), states)
     if not len(svd.values):
-        raise RankError("the Hankel matrix is zero: there is nothing to learn from")
+        raise RankError("the Hankel matrix is zero: there are no data to learn from")
     right = svd.right * by_column[:, None]
     left = svd.left * (svd.values / (svd.values**2 + ridge**2)) * by_row[:, None]
     # Row 0 and column 0 are those of the empty string.

@@ -134,7 +134,7 @@ class HMM(Summarised):
     def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
         """The k best tag sequences, best first; fewer where there are fewer."""
         if k < 1:
-            raise SettingError(f"a list of the best needs at least 1, got {k}")
+            raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
         given = Sentence.of(sentence)
         lattice = self.lattice([given]).within(known, self.tags)
         paths = k_best_paths(self._log_transition, lattice.start, lattice.tag, lattice.log_prob, lattice.tokens, k)
@@ -286,7 +286,7 @@ class HMM(Summarised):
     def automaton(self) -> OperatorAutomaton:
         """The same distribution over words as an operator automaton: A_a = Tᵀ diag(o_a)."""
         if self.order != 2:
-            raise SettingError("only an HMM of order 2 is written as an automaton")
+            raise SettingError("only an HMM of order 2 can be written as an automaton")
         emission = np.zeros((len(self.words), len(self.tags)))
         emission[np.repeat(np.arange(len(self.words)), np.diff(self.emit_start)), self.emit_tag] = self.emit_prob
         # The state is a distribution over the next tag; a string ends when that is the boundary.
@@ -345,7 +345,7 @@ class HMM(Summarised):
 def _impossible(sentence: Sentence) -> DataError:
     """Without pseudo-counts there are sentences that no sequence of tags can explain."""
     more = " …" if len(sentence) > 8 else ""
-    return DataError(f"the HMM gives no probability to {' '.join(sentence.words[:8]) + more!r}")
+    return DataError(f"the HMM gives probability zero to {' '.join(sentence.words[:8]) + more!r}")
 
 
 def _check_decoder(decoder: str) -> None:
@@ -389,7 +389,7 @@ class Lattice:
             prob[(token == word) & (names == tag)] = 0.0
         for word, possible in enumerate(np.bincount(token, prob > 0.0, minlength=len(self.numbers)).tolist()):
             if not possible:
-                raise NoParse(f"no tag that word {word} may have obeys: {known}")
+                raise NoParse(f"no possible tag of word {word} satisfies: {known}")
         return replace(self, prob=prob)
 
     def table(self, weight: Floats, tags: int) -> Floats:

@@ -28,7 +28,7 @@ def dictionary_of_tags(sentences: Sequence[Sentence]) -> TagDictionary:
     """All tags that occur, for words that may have any of them."""
     tags = {tag for sentence in sentences for tag in sentence.tags or () if tag not in UNKNOWN_TAGS}
     if not tags:
-        raise DataError("no sentence has a tag, so there are none to learn: tag some, or leave known_tags out")
+        raise DataError("no sentence has a tag, so no tags can be learned: tag some, or leave known_tags out")
     return TagDictionary.from_entries(tags, {})
 
 
@@ -64,7 +64,7 @@ class TiedText:
         if wrong.any():
             word, forbidden = divmod(int(pairs[wrong][0]), tags)
             raise DataError(
-                f"{shape.words[word]!r} is tagged {shape.tags[forbidden]}, but the dictionary forbids it"
+                f"{shape.words[word]!r} is tagged {shape.tags[forbidden]}, which the dictionary does not allow"
             )
         tokens = text.tokens.copy()
         tokens[known] = len(shape.words) + which

@@ -102,11 +102,11 @@ def _checked(models: Sequence[BackoffNGram], weights: Sequence[float]) -> Floats
             f"a mixture needs two or more models and a weight for each, got {len(models)} and {shares.size}"
         )
     if not np.isfinite(shares).all() or (shares < 0).any() or shares.sum() <= 0:
-        raise SettingError(f"weights of a mixture are numbers from 0 on that are not all 0, got {list(weights)}")
+        raise SettingError(f"the weights of a mixture must be non-negative and not all 0, got {list(weights)}")
     for number, model in enumerate(models, 1):
         if model.reading != "failure":
             raise SettingError(
-                f"model {number} is read as {model.reading}, but a mixture needs p(word | history): "
+                f"model {number} has the reading {model.reading}, but a mixture needs p(word | history): "
                 "estimate it with smoothing, or build it with the failure reading"
             )
     return np.asarray(shares / shares.sum())

@@ -301,7 +301,7 @@ class BackoffNGram(Summarised):
     def _gram_logprobs(self, numbers: NDArray[np.int32], size: int) -> Floats:
         if self.reading != "failure":
             raise SettingError(
-                f"p(word | words before it) needs exact failure arcs; this automaton is read as {self.reading}"
+                f"p(word | previous words) needs exact failure arcs; this automaton has the reading {self.reading}"
             )
         logs = np.empty(size)
         if (last := score_grams(self._scoring, numbers, logs)) < 0:
@@ -370,7 +370,7 @@ class BackoffNGram(Summarised):
         """The n-grams as an ARPA file lists them."""
         if self.reading != "failure":
             raise SettingError(
-                f"ARPA files mean exact failure arcs; this automaton is read as {self.reading}: "
+                f"an ARPA file needs exact failure arcs; this automaton has the reading {self.reading}: "
                 "build it with the failure reading, or export to OpenFst"
             )
         length = (self.history >= 0).sum(1)

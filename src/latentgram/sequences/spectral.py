@@ -75,7 +75,7 @@ def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Con
     data = _as_text(source)
     single = settings.history == 1 and settings.future == 1 and not settings.basis
     if settings.completion and settings.hankel == "places":
-        raise SettingError("completion is of a Hankel matrix: hankel must be string, prefix or factor")
+        raise SettingError("completion applies to a Hankel matrix: hankel must be string, prefix or factor")
     if settings.hankel != "places":
         if not isinstance(data, Text):
             raise DataError(f"a Hankel matrix is counted from text, not from {type(data).__name__}")
@@ -90,9 +90,7 @@ def spectral_automaton(source: Source, settings: SpectralAutomaton, context: Con
         return _from_prefixes(data, settings)
     if isinstance(data, NGramCounts) and data.order >= 3:
         if not single:
-            raise DataError(
-                "n-gram counts give histories and futures of one symbol only, all of them: use text for others"
-            )
+            raise DataError("n-gram counts give only histories and futures of one symbol: use text for others")
         return from_trigrams(data, settings.states, settings.power, settings.ridge)
     raise DataError(f"an automaton is learned from text or from counts of order 3, not {type(data).__name__}")
 
@@ -109,7 +107,7 @@ def from_trigrams(counts: NGramCounts, states: int, power: float = 0.0, ridge: f
     cross = csr_array((cells, (after, before)), shape=(trie.words, trie.words))
     svd = truncated_svd(cross, states)
     if len(svd.values) == 0:
-        raise RankError("the bigram counts are all zero: there is nothing to learn from")
+        raise RankError("the bigram counts are all zero: there are no data to learn from")
     ahead = svd.left * scale_after[:, None]
     back = svd.right * (svd.values / (svd.values**2 + ridge**2)) * scale_before[:, None]
     first, last = before == BOUNDARY, after == BOUNDARY
@@ -205,7 +203,7 @@ def clustered_automaton(source: Source, settings: ClusteringAutomaton, context: 
     if not isinstance(data, Text):
         raise DataError(f"states are clustered by the prefixes of a text, not of {type(data).__name__}")
     if len(data) == 0:
-        raise DataError("there is no sentence to learn from")
+        raise DataError("there are no sentences to learn from")
     prefixes, state = clustered_prefixes(data, settings)
     parent, symbol = prefixes.parent[1:], prefixes.symbol[1:]
     states = int(state.max()) + 1

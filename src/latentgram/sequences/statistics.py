@@ -168,7 +168,7 @@ class SequenceCounts:
     def __add__(self, other: SequenceCounts) -> SequenceCounts:
         """The counts of both; the sources and symbols must be numbered alike."""
         if (self.n_sources, self.n_symbols) != (other.n_sources, other.n_symbols):
-            raise ValueError("counts add only over the same sources and symbols")
+            raise ValueError("counts can be added only over the same sources and symbols")
         parts = [self.sequences(), other.sequences()]
         shift = parts[0][1][-1]
         return SequenceCounts.of_flat(

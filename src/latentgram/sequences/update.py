@@ -65,7 +65,7 @@ def update_hmm(
     if weight is None:
         if not updates_hmm(model):
             raise SettingError(
-                "say by weight for how many sentences the model stands: it was not learned from text"
+                "give the number of sentences that the model represents as weight: it was not learned from text"
             )
         weight = float(model.provenance.data_size)
     if not weight > 0 or rounds < 1:
@@ -75,7 +75,7 @@ def update_hmm(
     items = [getattr(item, "sentence", item) for item in sentences]
     given = sentences_of(items)
     if isinstance(given, Text) or not given:
-        raise DataError("there is no sentence to learn from")
+        raise DataError("there are no sentences to learn from")
     parameters, shape, old, apart = _grown(model, given, weight)
     tied = TiedText.of(given, Text(shape.words, _tokens(given, shape.words)), shape)
     corpus = Corpus.of(tied.text, tied.shape, model.order, segments=False)

@@ -193,7 +193,7 @@ def round_of(window: int, hard: bool = False, sweeps: int = 1, order: int = 2) -
     with n_q = 2, where a state determines the rest of the sentence, the bound is then the likelihood itself.
     """
     if window != 1 and (hard or order == 3):
-        raise SettingError("hard tags and HMMs of order 3 need tags that are chosen one by one: window 1")
+        raise SettingError("hard tags and HMMs of order 3 need independently chosen tags: window 1")
     step = partial(triple_round, hard=hard) if order == 3 else hard_round if hard else ROUNDS[window]
 
     def swept(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
@@ -244,9 +244,7 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     start = maximise(counts.times(model.sentences), corpus.shape, prior)
     if settings.optimiser == "gradient":
         if settings.hard or settings.sweeps != 1 or settings.order != 2:
-            raise SettingError(
-                "hard tags, sweeps and order 3 are for rounds of best responses, not for the gradient"
-            )
+            raise SettingError("hard tags, sweeps and order 3 need the optimiser rounds, not gradient")
         parameters, trace = climb_gradient(corpus, start, prior, window, settings, context)
     else:
         step = round_of(window, settings.hard, settings.sweeps, settings.order)

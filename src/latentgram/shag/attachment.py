@@ -90,7 +90,9 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
     """The cases into which constraints split the trees of a sentence."""
     labelled = [span for span in (*known.spans, *known.forbidden_spans) if span[2] is not None]
     if labelled:
-        raise DataError(f"nothing in a dependency tree has the label {labelled[0][2]}; leave it out for a unit")
+        raise DataError(
+            f"constituents of a dependency tree have no labels such as {labelled[0][2]}: leave the label out"
+        )
     arcs, roots = ~np.eye(length, dtype=bool), np.ones(length, bool)
     for word, head in known.heads:
         arcs[np.arange(length) != head - 1, word - 1] = False
@@ -105,9 +107,7 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
     choices = [_as_constituent(range(first, end)) for first, end, _ in known.spans if end - first > 1]
     choices += [_as_none(range(first, end)) for first, end, _ in known.forbidden_spans]
     if math.prod(map(len, choices)) > MOST_CASES:
-        raise DataError(
-            f"these units can be put together in more than {MOST_CASES} ways; ask for fewer or shorter ones"
-        )
+        raise DataError(f"these spans can be combined in more than {MOST_CASES} ways; give fewer or shorter ones")
     masks = []
     for chosen in product(*choices):
         case = ArcMask(arcs.copy(), roots.copy())
@@ -189,7 +189,7 @@ class Analysis(ABC):
     @property
     def no_parse(self) -> NoParse:
         """What is raised where no tree obeys the constraints."""
-        return NoParse(f"no projective tree obeys: {self.known}")
+        return NoParse(f"no projective tree satisfies: {self.known}")
 
     @cached_property
     def _together(self) -> tuple[Sum, Floats]:
@@ -314,7 +314,7 @@ class AttachmentBackend(ABC, Generic[Analysed]):
     def score(self, tree: AnyTree) -> Parse:
         """A given tree with its probabilities; one that is not projective, or uses a pruned arc, has 0."""
         if not isinstance(tree, DependencyTree):
-            raise DataError("a parser of dependency trees scores dependency trees, not trees of phrases")
+            raise DataError("a dependency parser scores only dependency trees")
         analysis, heads = self._analysis(tree.sentence), np.array(tree.heads, np.int64) - 1
         possible = tree.is_projective or not self.projective
         return analysis.parsed(tree, heads, analysis.tree_logprob(heads) if possible else -math.inf)

@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 def count_shag(trees: Trees, learner: CountingSHAG, context: Context) -> SHAG:
     """The recipe of DET (memory none) and DET+F (memory first): relative frequencies."""
     if learner.memory not in ("none", "first"):
-        raise SettingError(f"a SHAG by Counting has the memory none or first, got {learner.memory!r}")
+        raise SettingError(f"a SHAG by Counting needs the memory none or first, got {learner.memory!r}")
     statistics = HeadCounts.of(trees, learner.rule)
     automata = counted_automata(statistics.counts, learner)
     return grammar_of(statistics, automata, nonnegative=True, deterministic=True)

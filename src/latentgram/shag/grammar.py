@@ -92,7 +92,9 @@ class HeadGrammar(Summarised):
     def tree_logprob(self, tree: DependencyTree) -> float:
         """log p(tree, sentence) of a projective tree."""
         if not tree.is_projective:
-            raise DataError("the tree is not projective: it has no probability here (projectivise it first)")
+            raise DataError(
+                "the tree is not projective, so it has no probability under this model (projectivise it first)"
+            )
         weights, log_scale = self.weights(tree.sentence)
         log_weight, sign = head_automata.tree_weight(weights, np.array(tree.heads) - 1)
         return as_logprob(log_weight, sign, log_scale)

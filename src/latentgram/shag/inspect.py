@@ -83,7 +83,7 @@ class HeadInspection:
             return Shown(draw_dfa(dfa, title), note if faint else "")
         values = grammar.spectrum[side, grammar.symbols.find(head)]
         if not len(values):
-            raise SettingError("only a grammar learned spectrally has singular values")
+            raise SettingError("only a spectral grammar has singular values")
         if not request.svg:
             return shown_values(values.tolist(), "singular value")
         points = [(float(place), float(value)) for place, value in enumerate(values, 1)]

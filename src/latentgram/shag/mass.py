@@ -70,7 +70,7 @@ def tree_mass(grammar: HeadGrammar, longest: int) -> Floats:
         )
     rest = [(factor, power) for factor, power in factors if not isinstance(factor, ArcDistance)]
     if not rest:
-        raise SettingError("distances alone are no grammar: there are no trees to sum over")
+        raise SettingError("distances alone are not a grammar: there are no trees to sum over")
     grammar = ProductSHAG(tuple(factor for factor, _ in rest), tuple(power for _, power in rest))
     weights = _weights(grammar, words)
     return np.asarray(mass_by_words(weights, _between(distances, words, longest, classes), longest))

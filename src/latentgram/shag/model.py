@@ -158,7 +158,7 @@ class SHAG(HeadGrammar):
             drawn = self._draw(int(rng.choice(len(root), p=root)), rng, longest)
             if drawn is not None:
                 return drawn
-        raise DataError(f"the grammar hardly ever makes a sentence of at most {longest} words")
+        raise DataError(f"the grammar hardly ever generates a sentence of at most {longest} words")
 
     def _draw(self, root: int, rng: np.random.Generator, longest: int) -> DependencyTree | None:
         symbols, heads, order = [root], [ABSENT], [0]

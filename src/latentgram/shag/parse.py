@@ -77,7 +77,7 @@ class DependencyBackend(AttachmentBackend[HeadAnalysis]):
         super().__init__(decoder, MBR())
         self.grammar = model
         if isinstance(self.decoder, Viterbi) and not model.deterministic:
-            raise SettingError("Viterbi finds the best tree of deterministic grammars only; take MBR for this one")
+            raise SettingError("Viterbi works only for deterministic grammars; use MBR for this one")
 
     @property
     def tags(self) -> frozenset[str]:

@@ -59,7 +59,9 @@ class ProductSHAG(HeadGrammar):
         if len(hidden) > 1:
             raise SettingError("at most one factor of a product may have hidden states")
         if hidden and hidden[0] != 1:
-            raise SettingError("only deterministic factors can be raised to a power: a sum over states cannot")
+            raise SettingError(
+                "only deterministic factors can be raised to a power: a sum over hidden states cannot"
+            )
 
     @property
     def nonnegative(self) -> bool:
@@ -91,7 +93,7 @@ class ProductSHAG(HeadGrammar):
         for factor in self.factors:
             if isinstance(factor, SHAG | LexicalSHAG):
                 return factor
-        raise SettingError("a product needs a grammar: arc factors alone do not make one")
+        raise SettingError("a product needs a grammar: arc factors alone are not enough")
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees."""
@@ -169,7 +171,7 @@ def _multiplied(first: HeadWeights, second: HeadWeights) -> HeadWeights:
     n_states = first.start.shape[2] * second.start.shape[2]
     if len(used) * n_states**2 > MOST_NUMBERS:
         raise SettingError(
-            f"the automata of the factors have {n_states} states together: take fewer of one of them"
+            f"the automata of the factors have {n_states} states together: use fewer states in one of them"
         )
     start, stop = (
         (one[..., :, None] * other[..., None, :]).reshape(*one.shape[:2], n_states)

@@ -89,7 +89,7 @@ def storable(cls: type[Value]) -> type[Value]:
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is not a dataclass")
     if cls.__name__ in storable_classes():
-        raise TypeError(f"there is a storable class {cls.__name__} already")
+        raise TypeError(f"there is already a storable class {cls.__name__}")
     _REGISTERED[cls.__name__] = cls
     return cls
 
@@ -195,10 +195,10 @@ def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
             raise ModelFileError(f"{name} is {a_or_an(header['kind'])}, not {a_or_an(expected)}")
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
         if header["digest"] != _digest(header, arrays):
-            raise ModelFileError(f"{name} is damaged: its contents do not agree with its digest")
+            raise ModelFileError(f"{name} is damaged: its contents do not match its digest")
         value = _decoded(header["value"], arrays, header["library"])
         if type(value).__name__ != header["kind"]:
-            raise FormatError("does not hold the kind of value that its header says")
+            raise FormatError("does not contain the kind of value named in its header")
         return value
 
 
@@ -264,7 +264,7 @@ def _opened(name: str) -> Iterator[tuple[Any, _Written]]:
         raise ModelFileError(f"{name} cannot be read: {error.strerror or error}") from None
     except (SafetensorError, UnicodeError) as error:
         raise ModelFileError(
-            f"{name} is not a latentgram model file, or is cut short or damaged ({error})"
+            f"{name} is not a latentgram model file, or is truncated or damaged ({error})"
         ) from None
     except (LatentgramError, *_OF_DAMAGE) as error:
         raise ModelFileError(f"{name} is damaged ({type(error).__name__}: {error})") from error
@@ -276,7 +276,7 @@ def _checked(metadata: Mapping[str, str] | None) -> _Written:
         raise FormatError("is a safetensors file, but not one of latentgram's")
     header = json.loads(metadata[_KEY])
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
-        raise FormatError("is damaged: its header makes no sense")
+        raise FormatError("is damaged: its header is invalid")
     if header["format"] > FORMAT:
         raise FormatError(
             f"was written by a newer latentgram ({header.get('library')}, format {header['format']}); "
@@ -284,5 +284,5 @@ def _checked(metadata: Mapping[str, str] | None) -> _Written:
         )
     expected = {"format": int, "library": str, "kind": str, "digest": str, "value": dict}
     if set(header) != set(expected) or not all(isinstance(header[key], kind) for key, kind in expected.items()):
-        raise FormatError("is damaged: its header makes no sense")
+        raise FormatError("is damaged: its header is invalid")
     return cast(_Written, header)

@@ -195,7 +195,7 @@ class _Decoder:
                 return tuple(self.value(item) for item in items)
             case "$items", list(items):
                 return dict(self.pair(item) for item in items)
-        raise FormatError(f"is damaged, or made by another version: it speaks of {form}")
+        raise FormatError(f"is damaged or from another version: it mentions {form}")
 
     def pair(self, node: Document) -> tuple[object, object]:
         match node:
@@ -215,7 +215,7 @@ class _Decoder:
             data = self.array(name)
             lengths = tuple(length for length in shape if isinstance(length, int))
             if data.dtype != np.uint8 or kind not in _PACKED_TYPES or len(lengths) != len(shape):
-                raise FormatError(f"is damaged: the array {name} makes no sense")
+                raise FormatError(f"is damaged: the array {name} is invalid")
             self.unpacked[name] = Packed(data.astype(np.uint8, copy=False), kind, lengths, differences).array()
         return self.unpacked[name]
 
@@ -233,13 +233,13 @@ class _Decoder:
         """What must be an array."""
         array = self.value(node)
         if not isinstance(array, np.ndarray):
-            raise FormatError("is damaged: an array in it is none")
+            raise FormatError("is damaged: a value in it is not an array")
         return array
 
     def instance(self, node: dict[str, Document]) -> object:
         name, content = node["$class"], node.get("fields")
         if not isinstance(name, str) or not isinstance(content, dict) or len(node) != 2:
-            raise FormatError("is damaged: a class in it makes no sense")
+            raise FormatError("is damaged: a class in it is invalid")
         cls = self.named(name)
         hints = _fields(cls)
         # A field that has come since, with a default, means that default; nothing else can be made up or left out.
@@ -315,7 +315,7 @@ def _pack(strings: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _unpack(packed: Array, offsets: Array) -> tuple[str, ...]:
     ends = offsets.tolist()
     if not ends or ends[0] != 0 or ends[-1] != len(packed) or bool(np.any(np.diff(offsets) < 0)):
-        raise FormatError("is damaged: its symbols make no sense")
+        raise FormatError("is damaged: its symbols are invalid")
     run = packed.tobytes()
     pairs = itertools.pairwise(ends)
     return tuple(run[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairs)

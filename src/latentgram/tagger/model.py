@@ -166,7 +166,7 @@ class Tagger(Summarised):
         (True, True)
         """
         if k < 1:
-            raise SettingError(f"a list of the best needs at least 1, got {k}")
+            raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
         lattice = self._lattice(Sentence.of(sentence), known)
         paths, _ = k_best_tags(*lattice[1:], self._steps, k)
         return self._listed(*lattice, paths)
@@ -325,7 +325,7 @@ class Tagger(Summarised):
                     if obeys.any():
                         break
                 else:
-                    raise NoParse(f"no tag that {sentence.words[word]!r} may have obeys: {each}")
+                    raise NoParse(f"no possible tag of {sentence.words[word]!r} satisfies: {each}")
                 parts[place] = choice[obeys]
         return np.concatenate([[0], np.cumsum([len(part) for part in parts])]), np.concatenate(parts)
 

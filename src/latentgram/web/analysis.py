@@ -134,7 +134,7 @@ def _entropy(parser: Parser, sentence: Sentence) -> float | None:
 
 def _tree_of(tree: AnyTree) -> DependencyTree:
     if not isinstance(tree, DependencyTree):
-        raise DataError("the rows of CoNLL-U go with a dependency tree")
+        raise DataError("CoNLL-U rows need a dependency tree")
     return tree
 
 
@@ -200,7 +200,7 @@ def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split |
     for cut in cuts:
         tree = apply(tree, cut)
     if words_in(tree) != sentence.words:
-        raise DataError("the tree that is to stay as it is has other words than the sentence")
+        raise DataError("the tree to be kept has different words from the sentence")
     try:
         found = parser.parse(sentence)
     except LatentgramError:

@@ -53,14 +53,16 @@ class Annotations:
         if self.path is None:
             return
         if self.path.name.lower().endswith(PACKED):
-            raise DataError("a compressed file cannot be added to; unpack it first", path=self.path)
+            raise DataError("trees cannot be added to a compressed file; decompress it first", path=self.path)
         if plain_suffix(self.path) in SUFFIXES[CONLLU if self.kind == CONSTITUENCY else BRACKETS]:
-            raise DataError(f"the model is for {self.kind} trees, this name is for others", path=self.path)
+            raise DataError(
+                f"the model is for {self.kind} trees, but this file name is for others", path=self.path
+            )
         self.history, self.measured = self.book.read()
         if self.path.exists():
             trees = self.read()
             if len(trees) and trees.kind != self.kind:
-                raise DataError(f"the model is for {self.kind} trees, these are {trees.kind}", path=self.path)
+                raise DataError(f"the model is for {self.kind} trees, but these are {trees.kind}", path=self.path)
 
     @cached_property
     def _folder(self) -> tempfile.TemporaryDirectory[str]:

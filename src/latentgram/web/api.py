@@ -45,7 +45,7 @@ _PROBLEMS = {
     401: "A token is needed.",
     403: "Not from here.",
     413: "The request is too long.",
-    422: "The request makes no sense; `detail` says why.",
+    422: "The request is invalid; `detail` says why.",
     499: "The client went away.",
     503: "It took too long, or all workers are busy.",
 }
@@ -318,7 +318,7 @@ def _add_model(app: FastAPI, session: Session) -> None:
         """What the hidden states of a symbol (or of a head and direction) mean."""
         if session.inside is None:
             kind = a_or_an(type(session.parser.model).__name__)
-            raise SettingError(f"{kind} has no hidden states to look at")
+            raise SettingError(f"{kind} has no hidden states to show")
         return session.inside.look(name, direction, clusters)
 
 

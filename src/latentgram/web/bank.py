@@ -162,7 +162,7 @@ class Bank:
             other = None if new is None else self._in_its_place(number, sentence_key(words_in(new)))
             if other is None:
                 raise
-            raise Taken(f"{other.annotator or 'somebody'} has changed this tree meanwhile", other) from error
+            raise Taken(f"{other.annotator or 'somebody'} has changed this tree in the meantime", other) from error
 
     def _in_its_place(self, number: int, key: str) -> Accepted | None:
         """The tree of a sentence that stands nearest to a number, and who made it so."""
@@ -191,7 +191,7 @@ class Bank:
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
         mine = [each for each in accepted if each.annotator == annotator] or accepted
         if not mine:
-            raise DataError("nothing was accepted that could be taken back")
+            raise DataError("there is no acceptance to undo")
         last = mine[-1]
         number = next((e.number for e in self.entries() if e.text.strip() == last.tree.strip()), 0)
         self.annotations.book.change(

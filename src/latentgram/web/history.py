@@ -267,7 +267,7 @@ class History:
                         base.execute(statement, (id,))
             except DataError:
                 raise DataError(
-                    f"{error.message}; it is noted, and will be done when that is mended", path=error.path
+                    f"{error.message}; the change is recorded and will be made when this is fixed", path=error.path
                 ) from error
             raise
 
@@ -293,7 +293,7 @@ class History:
             busy = "another program has been writing to it for long" if "locked" in str(error) else str(error)
             raise DataError(f"the history cannot be written ({busy})", path=self.path) from error
         except sqlite3.DatabaseError:
-            raise DataError("this is not a history of latentgram; move it away", path=self.path) from None
+            raise DataError("this is not a history file of latentgram; move it away", path=self.path) from None
         except OSError as error:
             raise DataError(
                 f"the history cannot be written ({error.strerror or error})", path=self.path

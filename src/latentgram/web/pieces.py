@@ -79,7 +79,7 @@ def changed(content: bytes, phrases: bool, number: int, old: str, new: str) -> b
         return content[:place] + new.strip("\n").encode() + gap + content[place:]
     same = [place for place, piece in enumerate(there) if piece.text.strip() == old.strip()]
     if not same:
-        raise NotThere("this tree is not in the treebank any more: somebody has changed or deleted it")
+        raise NotThere("this tree is no longer in the treebank: somebody has changed or deleted it")
     piece = there[min(same, key=lambda place: abs(place - number))]
     end = piece.end
     if not new:

@@ -34,7 +34,7 @@ def serve(
     if host not in LOOPBACK and token is None:
         token = secrets.token_urlsafe(24)
     if token is not None and len(token) < 8:
-        raise SettingError("a token has at least 8 characters")
+        raise SettingError("a token needs at least 8 characters")
     listening = _listen(host, port)
     everywhere = host in ("0.0.0.0", "::")
     shown = socket.gethostname() if everywhere else "localhost" if host in LOOPBACK else host
@@ -100,7 +100,7 @@ def _listen(host: str, port: int) -> socket.socket:
             made.listen(128)  # who comes before the server runs waits for it, and is not sent away
         except PermissionError:
             made.close()
-            raise SettingError(f"port {port} may not be used; take one above 1023") from None
+            raise SettingError(f"port {port} may not be used; choose one above 1023") from None
         except OSError as error:
             made.close()
             if isinstance(error, socket.gaierror):

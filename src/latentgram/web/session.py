@@ -121,7 +121,7 @@ class Session:
             what = f"these are {trees.kind}" if len(trees) else "there are none"
             raise DataError(f"the held-out trees must be {self.kind} trees, and {what}", path=path)
         if trees.digest == model.provenance.data_digest:
-            raise DataError("the model was learned from these very trees: they are not held out", path=path)
+            raise DataError("the model was learned from these trees, so they are not held out", path=path)
         return HeldOut(trees, [each for each in self.annotations.measured if each.digest == trees.digest])
 
     @property
@@ -235,7 +235,7 @@ class Session:
             return sentence, True
         if self.guesser is None:
             raise DataError(
-                "this model works on tags and has no tagger: serve it with --train or --treebank, from which tags "
+                "this model needs tags and has no tagger: serve it with --train or --treebank, from which tags "
                 "can be guessed"
             )
         return self.guesser.tag(sentence), True
@@ -359,7 +359,7 @@ class Session:
         if self.model_path is None:
             raise SettingError("the model did not come from a file")
         if self.pending or self.version != self.learned_version or self.why_not_refit is not None:
-            raise SettingError("retrain the model first: accepted trees are in the treebank, and safe, already")
+            raise SettingError("retrain the model first; the accepted trees are already safe in the treebank")
         before = self.model_path
         save(self.parser, before, read_header(before).precision if before.exists() else "full")
         self.saved = True

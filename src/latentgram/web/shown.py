@@ -31,12 +31,14 @@ def read_tree(text: str, phrases: bool) -> AnyTree:
     if not phrases:
         trees = parse_conllu(text)
         if len(trees) != 1:
-            raise DataError(f"one sentence in CoNLL-U is wanted, not {len(trees)}")
+            raise DataError(f"expected one sentence in CoNLL-U, got {len(trees)}")
         return trees[0]
     tree = parse_tree(text)
     depth = max(accumulate((char == "(") - (char == ")") for char in text))
     if depth > LEVELS + 2 * len(tree):
-        raise DataError(f"the tree has {depth} levels over {len(tree)} words: chains of this length are refused")
+        raise DataError(
+            f"the tree has {depth} levels over {len(tree)} words: unary chains of this length are refused"
+        )
     return tree
 
 

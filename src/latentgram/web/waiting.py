@@ -75,7 +75,7 @@ class Queue:
                     continue
                 if len(self.items) == MAX_QUEUE:
                     del self.items[before:]
-                    raise DataError(f"the queue holds at most {MAX_QUEUE} sentences")
+                    raise DataError(f"the queue can have at most {MAX_QUEUE} sentences")
                 there.add(identity)
                 made = Waiting(len(self.items), sentence, done=len(sentence) > MAX_WORDS)
                 made.source = each if isinstance(each, DependencyTree) else None
@@ -112,7 +112,9 @@ class Queue:
     def check(self, number: int | None) -> None:
         """See that there is a sentence of this number."""
         if number is not None and number >= len(self.items):
-            raise DataError(f"there is no sentence {number} in the queue, which has {len(self.items)} from 0 on")
+            raise DataError(
+                f"there is no sentence {number} in the queue of {len(self.items)} sentences, numbered from 0"
+            )
 
     @property
     def waiting(self) -> list[Waiting]:

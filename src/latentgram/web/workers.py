@@ -190,7 +190,7 @@ class Workers:
                 if gone is not None and await gone():
                     raise GivenUp
                 if time.monotonic() > deadline:
-                    raise Busy(f"this took more than {limit:.0f} s and was given up; try a shorter sentence")
+                    raise Busy(f"this took more than {limit:.0f} s and was cancelled; try a shorter sentence")
         except GivenUp:
             threading.Thread(target=self._let_go, args=(worker, call), daemon=True).start()
             raise
@@ -200,7 +200,7 @@ class Workers:
         try:
             return self._outcome(worker, call)
         except WorkerEnded:
-            raise Busy("the process that parsed this ended; try again") from None
+            raise Busy("the process that parsed this sentence ended; try again") from None
 
     def _outcome(self, worker: Worker, call: Future[Callable[[], Answer]]) -> Answer:
         """What came of finished work; the worker may have other work then, unless it has ended."""

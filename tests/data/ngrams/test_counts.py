@@ -90,7 +90,7 @@ def test_bad_settings_are_refused() -> None:
     text = Text.of(["a b"])
     with pytest.raises(SettingError, match="from 1 to 6, got 7"):
         NGramCounts.of(text, order=7)
-    with pytest.raises(SettingError, match="3 numbers from 1 on"):
+    with pytest.raises(SettingError, match="or 3 of them"):
         NGramCounts.of(text, order=3, cutoff=[1, 2])
 
 
@@ -105,9 +105,9 @@ def test_a_string_is_split_at_blanks() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": 2.5}, "a whole number from 1 to 6, got 2.5"),
-        ({"order": "3"}, "a whole number from 1 to 6, got '3'"),
-        ({"cutoff": 1.5}, "one whole number from 1 on, .*, got 1.5"),
+        ({"order": 2.5}, "an integer from 1 to 6, got 2.5"),
+        ({"order": "3"}, "an integer from 1 to 6, got '3'"),
+        ({"cutoff": 1.5}, "one integer of at least 1, .*; got 1.5"),
         ({"cutoff": (1, 1, 2.5)}, r"got \(1, 1, 2.5\)"),
         ({"cutoff": "123"}, "got 123"),
     ],
@@ -118,9 +118,9 @@ def test_orders_and_cutoffs_are_whole_numbers(options: dict[str, Any], message: 
 
 
 def test_what_is_no_text_or_has_no_sentence_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"of a Text, not of a list: make one by Text\.of"):
+    with pytest.raises(DataError, match=r"from a Text, not from a list: make one with Text\.of"):
         NGramCounts.of(["a b"])  # type: ignore[arg-type]
     (tmp_path / "e.txt").write_text("\n\n")
     for memory in (None, "16M"):
-        with pytest.raises(DataError, match=r"e\.txt: there is no sentence to count"):
+        with pytest.raises(DataError, match=r"e\.txt: there are no sentences to count"):
             NGramCounts.read(tmp_path / "e.txt", memory=memory)

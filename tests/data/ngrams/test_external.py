@@ -86,7 +86,7 @@ def test_nothing_is_left_behind(
 
     monkeypatch.setattr(external, "_merge_runs", fail)
     expected = DataError if isinstance(fault, OSError) else KeyboardInterrupt
-    with pytest.raises(expected, match="No space left on device; .*G are free" if expected is DataError else None):
+    with pytest.raises(expected, match="No space left on device; .*G free" if expected is DataError else None):
         write_counts([file], tmp_path / "table", memory=SMALL, temporary=tmp_path / "work")
     assert not list((tmp_path / "work").iterdir())
     assert not (tmp_path / "table").exists()

@@ -195,7 +195,7 @@ def test_a_parser_takes_its_pruning(tmp_path):
     assert items[0] > items[1]
     save(exact, tmp_path / "p.lg")
     assert load(tmp_path / "p.lg").pruning == EXACT
-    with pytest.raises(SettingError, match="pruning has a meaning for phrase grammars only"):
+    with pytest.raises(SettingError, match="pruning has a meaning only for constituency grammars"):
         Parser(fit(SHAG, demo_dependencies(20), by=Counting()), pruning=Pruning())
     with pytest.raises(SettingError, match="pruning must be a Pruning"):
         Parser(grammar, pruning=0.1)

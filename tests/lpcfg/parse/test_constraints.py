@@ -249,9 +249,9 @@ def test_tags_are_kept_where_there_is_no_parse() -> None:
 
 def test_what_cannot_be_obeyed_is_said(dependencies: lg.Treebank) -> None:
     parser = plain()
-    with pytest.raises(NoParse, match=r"no tree of this grammar obeys: spans \(0, 2, VP\)"):
+    with pytest.raises(NoParse, match=r"no tree of this grammar satisfies: spans \(0, 2, VP\)"):
         parser.parse(SENTENCE, spans=[(0, 2, "VP")])
-    with pytest.raises(NoParse, match="nothing that may stand over 'a'"):
+    with pytest.raises(NoParse, match="no symbol over 'a'"):
         parser.parse(SENTENCE, tags={0: "c"}, forbidden_tags=[(1, "n"), (1, "m"), (1, "c")])
     with pytest.raises(NoParse, match="TOP over the whole"):
         parser.parse(SENTENCE, forbidden_spans=[(0, 5, "TOP")])
@@ -267,11 +267,11 @@ def test_what_cannot_be_obeyed_is_said(dependencies: lg.Treebank) -> None:
         arcs.parse(sentence, spans=[(0, 2, "NP")])
     for parser in (arcs, lg.Parser(_fitted("ArcFactored", dependencies))):
         for impossible in ((0, 1), (0, len(sentence))):  # a word, or a sentence, is always a unit
-            with pytest.raises(NoParse, match="no projective tree obeys: forbidden spans"):
+            with pytest.raises(NoParse, match="no projective tree satisfies: forbidden spans"):
                 parser.parse(sentence, forbidden_spans=[impossible])
-            with pytest.raises(NoParse, match="no projective tree obeys: forbidden spans"):
+            with pytest.raises(NoParse, match="no projective tree satisfies: forbidden spans"):
                 parser.nbest(sentence, 3, forbidden_spans=[impossible])
     with pytest.raises(DataError, match="more than 500 ways"):
         arcs.parse([("a", "NN")] * 40, forbidden_spans=[(0, 35)])
-    with pytest.raises(NoParse, match="no projective tree obeys"):
+    with pytest.raises(NoParse, match="no projective tree satisfies"):
         arcs.parse(sentence, forbidden_heads=[(1, head) for head in range(len(sentence) + 1) if head != 1])

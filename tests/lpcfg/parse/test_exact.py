@@ -262,7 +262,7 @@ def test_spectral_grammars_of_rank_one_give_the_shares_of_the_trees(states: int)
 
 def test_only_trees_of_plain_grammars_can_be_searched_by_probability() -> None:
     grammar = lg.fit(lg.LPCFG, lg.demo_treebank(40, seed=0), by=lg.Spectral(states=2))
-    with pytest.raises(SettingError, match="with hidden states the most probable tree cannot be searched"):
+    with pytest.raises(SettingError, match="with hidden states the most probable tree cannot be computed"):
         lg.Parser(grammar, lg.Viterbi()).parse("the dog sleeps .")
 
 

@@ -103,7 +103,7 @@ def _expect_line(lines: Iterator[tuple[int, str]], path: PathLike, wanted: str) 
             return
         if line.strip():
             raise DataError(f"expected {wanted}, got {line!r}", path=path, line=number)
-    raise DataError(f"the file ends before {wanted}: it is cut short", path=path)
+    raise DataError(f"the file ends before {wanted}: it is truncated", path=path)
 
 
 def _read_section(
@@ -116,7 +116,7 @@ def _read_section(
     for i in range(size):
         number, line = next(lines, (None, ""))
         if not line.strip() or line.startswith("\\"):
-            what = f"the section of order {order} is cut short: {i:,} n-grams where the header promises {size:,}"
+            what = f"the section of order {order} is truncated: {i:,} n-grams, but the header promises {size:,}"
             raise DataError(what, path=path, line=number)
         value, gram, weight = _read_entry(line, order, path, number)
         if BEGIN in gram[1:] or END in gram[:-1]:
@@ -150,7 +150,7 @@ def _read_entry(line: str, order: int, path: PathLike, number: int | None) -> tu
         value = float(parts[0])
         weight = float(parts[order + 1]) if len(parts) == order + 2 else 0.0
     except ValueError:
-        raise DataError(f"{line!r} has no number where one belongs", path=path, line=number) from None
+        raise DataError(f"{line!r} has no number where one is expected", path=path, line=number) from None
     if not (math.isfinite(value) and math.isfinite(weight)):
         what = f"log probability {value} or back-off {weight} is no finite number; files write -99 for log 0"
         raise DataError(what, path=path, line=number)
@@ -165,9 +165,7 @@ def _refuse_repeated(row: NDArray[np.integer], section: _Section, path: PathLike
     again = order[1:][row[order[1:]] == row[order[:-1]]]
     if len(again):
         name = f"{section.grams.shape[1]}-gram"
-        raise DataError(
-            f"the {name} of this line stands there twice", path=path, line=int(section.line[again.min()])
-        )
+        raise DataError(f"the {name} of this line occurs twice", path=path, line=int(section.line[again.min()]))
 
 
 def _assemble(words: Alphabet, place: NDArray[np.int32], sections: list[_Section], path: PathLike) -> Arpa:

@@ -85,7 +85,7 @@ class NGramCounts(Summarised):
         paths = expand(paths)
         if is_table(paths):
             if dictionary is not None:
-                raise SettingError("a table is already counted: with a dictionary, count the text itself")
+                raise SettingError("a table contains counts already: to use a dictionary, count the text itself")
             return read_table(paths)
         if memory is not None:
             from latentgram.data.ngrams.external import count_files
@@ -94,7 +94,7 @@ class NGramCounts(Summarised):
             return count_files(paths, cutoffs, memory, temporary, dictionary, progress)
         text = Text.read(paths)
         if not len(text):
-            raise DataError("there is no sentence to count", path=next(iter(paths), None))
+            raise DataError("there are no sentences to count", path=next(iter(paths), None))
         return cls.of(text, order=order, cutoff=cutoff, all_bigrams=all_bigrams, dictionary=dictionary)
 
     @classmethod
@@ -114,7 +114,9 @@ class NGramCounts(Summarised):
         (see `WordClasses`).
         """
         if not isinstance(text, Text):
-            raise DataError(f"n-grams are counted of a Text, not of a {type(text).__name__}: make one by Text.of")
+            raise DataError(
+                f"n-grams are counted from a Text, not from a {type(text).__name__}: make one with Text.of"
+            )
         if dictionary is not None and not isinstance(dictionary, TagDictionary):
             raise SettingError(f"dictionary must be a TagDictionary, not a {type(dictionary).__name__}")
         cutoffs = cutoffs_of(order, cutoff, all_bigrams)
@@ -256,9 +258,7 @@ def _minus(size: int) -> NDArray[np.int32]:
 def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tuple[int, ...]:
     """One cut-off per order, checked."""
     if not isinstance(order, int | np.integer) or not 1 <= order <= MOST_ORDERS:
-        raise SettingError(
-            f"the order of n-gram counts must be a whole number from 1 to {MOST_ORDERS}, got {order!r}"
-        )
+        raise SettingError(f"the order of n-gram counts must be an integer from 1 to {MOST_ORDERS}, got {order!r}")
     if isinstance(cutoff, int | np.integer):
         cutoffs = (1, 1 if all_bigrams else cutoff, *(cutoff,) * MOST_ORDERS)[:order]
     else:
@@ -267,7 +267,7 @@ def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tu
         isinstance(least, int | np.integer) and 1 <= least < MOST_COUNT for least in cutoffs
     ):
         raise SettingError(
-            f"cut-offs must be one whole number from 1 on, or {order} numbers from 1 on, one for each order, "
+            f"cut-offs must be one integer of at least 1, or {order} of them, one for each order; "
             f"got {str(cutoff)[:80]}"
         )
     return cutoffs

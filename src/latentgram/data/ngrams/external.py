@@ -111,7 +111,7 @@ def write_counts(
     """
     cutoffs = cutoffs_of(order, cutoff, all_bigrams)
     if list(cutoffs[1:]) != sorted(cutoffs[1:]):
-        raise SettingError(f"cut-offs that fall with the order ({cutoffs}) cannot be written straight to a table")
+        raise SettingError(f"cut-offs that fall with the order ({cutoffs}) cannot be written directly to a table")
     shown = progress or Silent()
     with (
         merged_counts(paths, memory_size(memory), temporary, cutoffs, None, shown) as merged,
@@ -161,7 +161,7 @@ def merged_counts(
         paths = expand(paths)
         seen, count, size = _number_words(paths, folder / "text", progress)
         if size == 1:
-            raise DataError("there is no sentence to count", path=next(iter(paths), None))
+            raise DataError("there are no sentences to count", path=next(iter(paths), None))
         words, place = sorted_words(seen)
         sums = np.zeros(len(words), np.int64)
         sums[place] = count
@@ -385,8 +385,8 @@ def _workplace(temporary: PathLike | None) -> Iterator[Path]:
     except OSError as error:
         free = shutil.disk_usage(folder).free / 2**30
         raise DataError(
-            f"temporary files cannot be written ({error.strerror or error}; {free:.1f}G are free); "
-            "name a folder with more room",
+            f"temporary files cannot be written ({error.strerror or error}; {free:.1f}G free); "
+            "name a folder with more space",
             path=folder.parent,
         ) from error
     finally:

@@ -55,9 +55,7 @@ def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
     told = [_is_table(file) for file in files]
     if any(told) and not all(told):
         table, text = files[told.index(True)], files[told.index(False)]
-        raise DataError(
-            f"this is a table of n-grams, but {text} is none: count them one after the other", path=table
-        )
+        raise DataError(f"this is a table of n-grams, but {text} is not: count them separately", path=table)
     return any(told)
 
 
@@ -111,7 +109,7 @@ def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], re
         )
     count = whole_number(written)
     if count is None:
-        raise DataError(f"the count {written[:20]!r} is not a whole number from 0 on", path=path, line=number)
+        raise DataError(f"the count {written[:20]!r} is not a non-negative integer", path=path, line=number)
     words = [UNKNOWN if word == "<UNK>" else word for word in fields[0].split()]
     if not 1 <= len(words) <= MOST_ORDERS:
         raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
@@ -141,7 +139,9 @@ def _with_boundaries(counts: Counter[Gram], repairs: Counter[str], path: PathLik
             marked[(*gram, END)] += count
     marked[END,] = sum(counts[mark,] for mark in _FINAL)
     if not marked[END,]:
-        raise DataError("the table has neither boundary symbols nor the words . ! ? to find them by", path=path)
+        raise DataError(
+            "the table has neither boundary symbols nor the words . ! ? from which to derive them", path=path
+        )
     repairs["boundaries found by final punctuation"] = marked[END,]
     return marked
 

@@ -84,10 +84,12 @@ def jackknifed(
     """The lessons of a treebank, each part taught by a grammar of the other parts."""
     if folds < 2:
         raise SettingError(
-            "folds must be at least 2: a layer learns nothing from charts of trees the grammar knows"
+            "folds must be at least 2: a layer learns nothing from charts of trees that the grammar has seen"
         )
     if len(treebank) < 2:
-        raise DataError("a layer is learned from two trees at least: no grammar may know the trees of its charts")
+        raise DataError(
+            "a layer needs at least two trees, because no grammar may have seen the trees of its charts"
+        )
     folds = min(folds, len(treebank))
     ends = [len(treebank) * fold // folds for fold in range(folds + 1)]
     every = np.arange(len(treebank))

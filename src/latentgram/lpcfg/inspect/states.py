@@ -109,7 +109,7 @@ def require_probabilities(grammar: LPCFG) -> None:
     """See that the states of a grammar mean something each."""
     if not grammar.nonnegative:
         raise SettingError(
-            "the states of a spectral grammar are coordinates without a meaning each: "
+            "the states of a spectral grammar are coordinates without a meaning of their own: "
             "learn the grammar by Clustering or EM to look at its states"
         )
 

@@ -158,8 +158,7 @@ class Phrases:
         """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
         if not self.searchable:
             raise SettingError(
-                "with hidden states the most probable tree cannot be searched; "
-                "phrases are decoded by Goodman, MaxRule or Brackets"
+                "with hidden states the most probable tree cannot be computed; use Goodman, MaxRule or Brackets"
             )
         return self.cascade.most_probable(self.leaves, count, self.anywhere, self.masks)
 
@@ -200,7 +199,7 @@ class PhraseBackend:
         self.decoder = decoder or (Goodman() if plain else Brackets())
         if not isinstance(self.decoder, PhraseDecoder):
             raise SettingError(
-                f"{type(self.decoder).__name__} is for dependency trees; phrases are decoded by Goodman, MaxRule, "
+                f"{type(self.decoder).__name__} is for dependency trees; for constituents use Goodman, MaxRule, "
                 "Viterbi or Brackets"
             )
         self.cascade = Cascade(grammars, pruning or usual_pruning(grammars))
@@ -274,7 +273,7 @@ class PhraseBackend:
             if sentence.tags is not None:
                 break
         if known and (known.spans or known.forbidden_spans):
-            raise NoParse(f"no tree of this grammar obeys: {known}")
+            raise NoParse(f"no tree of this grammar satisfies: {known}")
         return without[0], None
 
     def _parse(self, sentence: Sentence, known: Constraints | None) -> Decoded:
@@ -292,7 +291,7 @@ class PhraseBackend:
         """A tree of short parts, each by the first grammar alone."""
         if known:
             raise NoParse(
-                f"within {self.limit_seconds:g} seconds no tree was found that obeys: {known}; allow more seconds"
+                f"within {self.limit_seconds:g} seconds no tree was found that satisfies: {known}; allow more time"
             )
         leaves = self.cascade.leaves.of(sentence)
         spans = self.cascade.fragments(leaves, hurried=True)
@@ -346,7 +345,7 @@ class PhraseBackend:
     def score(self, tree: Tree | DependencyTree) -> Parse:
         """A given tree with its probabilities; its tags are taken as given."""
         if not isinstance(tree, Tree):
-            raise DataError("an LPCFG scores constituency trees")
+            raise DataError("an LPCFG scores only constituency trees")
         sentence = Sentence(tree.words, tree.tags)
         leaves, phrases = self._analyse(sentence, closing=False, limited=False)
         confidence = np.zeros(len(list(tree.spans())))

@@ -217,7 +217,7 @@ def span_masks(known: Constraints, length: int, table: LabelTable, root: str | N
     Binarisation took the label `root` off the whole sentence: to require it asks nothing, to forbid it all.
     """
     if known.heads or known.forbidden_heads:
-        raise DataError("heads can be asked of dependency trees; this grammar makes phrases")
+        raise DataError("heads can be required only in dependency trees; this is a constituency grammar")
     of_cell = np.full(length * (length + 1) // 2, OPEN, np.int32)
     width = np.repeat(np.arange(1, length + 1), np.arange(length, 0, -1))
     first = np.concatenate([np.arange(length - wide + 1) for wide in range(1, length + 1)])
@@ -268,6 +268,6 @@ def choose_leaves(
         parts[word] = Leaves(np.array([0, keep.sum()], np.int32), symbol[keep], entry[keep], weight[keep], code)
     empty = [word for word in words if not len(parts[word].symbol)]
     if empty:
-        raise NoParse(f"nothing that may stand over {sentence.words[empty[0]]!r} obeys the constraints")
+        raise NoParse(f"no symbol over {sentence.words[empty[0]]!r} satisfies the constraints")
     begin = np.concatenate(([0], np.cumsum([len(part.symbol) for part in parts]))).astype(np.int32)
     return Leaves(begin, *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))

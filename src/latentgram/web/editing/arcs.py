@@ -73,7 +73,7 @@ def merge(tree: DependencyTree, word: int) -> DependencyTree:
     ('cannot', 'go')
     """
     if word + 1 >= len(tree):
-        raise DataError("the last word has none behind it")
+        raise DataError("there is no word after the last one")
     upper, lower = (word + 1, word) if tree.heads[word] == word + 2 else (word, word + 1)
 
     def place(number: int) -> int:

@@ -261,7 +261,7 @@ def _apply_to_arcs(tree: DependencyTree, correction: Correction) -> DependencyTr
     match correction:
         case Head(head=head):
             if head > len(tree):
-                raise DataError(f"there is no word {head} to be the head")
+                raise DataError(f"there is no word {head} that could be the head")
             return arcs.set_head(tree, word, head)
         case Relation(relation=relation):
             return arcs.set_column(tree, word, "deprels", relation)
@@ -318,12 +318,12 @@ def retokenised(
         word = each.word
         if isinstance(each, Split):
             if word >= len(now) or "".join(each.parts) != now[word]:
-                raise DataError(f"the parts {' '.join(each.parts)} are not those of word {word + 1}")
+                raise DataError(f"the parts {' '.join(each.parts)} do not make up word {word + 1}")
             now[word : word + 1] = each.parts
             more = len(each.parts) - 1
         else:
             if word + 1 >= len(now):
-                raise DataError("the last word has none behind it")
+                raise DataError("there is no word after the last one")
             now[word : word + 2] = [now[word] + now[word + 1]]
             more = -1
         changes.append(each)

@@ -126,7 +126,7 @@ class Draft:
             mother = self.mother(node)
             if mother is None:
                 if len(gone) == 1:
-                    raise DataError("the outermost node of a tree cannot be taken away")
+                    raise DataError("the outermost node of a tree cannot be removed")
                 continue
             place = _index(mother, node)
             mother.children[place : place + 1] = node.children
@@ -136,16 +136,16 @@ class Draft:
         words = self.tree().words
         node, mother = self.find(part), self.find(to)
         if any(below is mother for below in node.nodes()):
-            raise DataError(f"{part[2]} cannot be put under itself")
+            raise DataError(f"{part[2]} cannot be attached to itself")
         if mother.word is not None:
-            raise DataError(f"{to[2]} stands over a word: nothing else can be put under it")
+            raise DataError(f"{to[2]} is the tag of a word: nothing else can be attached to it")
         self._cut(node)
         where = {id(each): (start, stop) for each, start, stop in self.spans()}
         place = sum(where[id(child)][1] <= part[0] for child in mother.children if id(child) in where)
         mother.children.insert(place, node)
         if self.tree().words != words:
             raise DataError(
-                f"{part[2]} over {self.quote(part[0], part[1])} cannot be put under {to[2]}: other words would "
+                f"{part[2]} over {self.quote(part[0], part[1])} cannot be attached to {to[2]}: other words would "
                 "stand between"
             )
 

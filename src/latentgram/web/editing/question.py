@@ -26,7 +26,7 @@ class ParseRequest(Strict):
     corrections: list[Correction] = Field(
         [],
         max_length=MAX_CORRECTIONS,
-        description="What a person said of the tree, in this order; what cannot be met is told as `unmet`.",
+        description="Corrections, in order; those that cannot be satisfied are returned as `unmet`.",
     )
     base: str | None = Field(
         None,

@@ -19,19 +19,19 @@ def cut(parser: Parser, text: str, tokenised: bool) -> list[Sentence]:
     lines = (line.split() for line in text.splitlines())
     found = (Sentence(tuple(words)) for words in lines if words) if tokenised else parser.sentences_of(text)
     if not (sentences := list(found)):
-        raise DataError("there is no sentence in this")
+        raise DataError("the text has no sentence")
     return sentences
 
 
 def read_question(parser: Parser, kind: Kind, request: ParseRequest) -> Asked:
     """What a request asks."""
     if request.corrections and any(dict(request.fixes).values()):
-        raise DataError("say what is known of a tree either by `fixes` or by `corrections`")
+        raise DataError("give constraints either as `fixes` or as `corrections`")
     source = None if request.source is None else _source(request.source, kind)
     sentence = _sentence(parser, request) if source is None else source.sentence
     if len(sentence) > MAX_WORDS:
         raise DataError(
-            f"this has {len(sentence):,} words, and a sentence of at most {MAX_WORDS} is parsed here: "
+            f"this has {len(sentence):,} words; sentences of at most {MAX_WORDS} words are parsed here: "
             "split it into sentences"
         )
     if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
@@ -50,14 +50,14 @@ def _sentence(parser: Parser, request: ParseRequest) -> Sentence:
     first, *others = cut(parser, request.text or "", request.tokenised)
     if others:
         number = f"{1 + len(others):,} sentences"
-        raise DataError(f"this has {number}, and one at a time is parsed: /api/sentences parts them")
+        raise DataError(f"this has {number}, but only one at a time can be parsed: /api/sentences splits them")
     return Sentence(first.words, xpos, upos, first.space_after)
 
 
 def _source(text: str, kind: Kind) -> DependencyTree:
     if kind == CONSTITUENCY:
-        raise DataError("rows of CoNLL-U go with a dependency parser")
+        raise DataError("CoNLL-U rows need a dependency parser")
     rows = parse_conllu(text, heads=False)
     if len(rows) != 1:
-        raise DataError(f"one sentence in CoNLL-U is wanted, not {len(rows)}")
+        raise DataError(f"expected one sentence in CoNLL-U, got {len(rows)}")
     return rows[0]

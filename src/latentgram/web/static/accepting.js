@@ -13,7 +13,7 @@ import { html } from "./svg.js";
 import { choose } from "./tabs.js";
 import { annotator, at, keep, newId, say, setAnnotating, state, view } from "./work.js";
 
-const NONE_LEFT = "Nothing else waits in the queue.";
+const NONE_LEFT = "There are no more sentences in the queue.";
 
 /** Letters that are under way. */
 const sending = new Set();
@@ -24,9 +24,9 @@ export function canAccept() {
 
 /** What closes Accept, in words. */
 export function whyClosed() {
-  if (state.unmet.length) return `A correction is not met: ${state.unmet[0].reason}`;
-  if (state.edited !== null) return "The tree was edited as text: accept the text, or drop the edit.";
-  if (state.accepted) return isSent(state.accepted) ? "This tree is in the treebank already." : "This tree is on its way to the treebank.";
+  if (state.unmet.length) return `A correction cannot be satisfied: ${state.unmet[0].reason}`;
+  if (state.edited !== null) return "The tree was edited as text: accept the text, or discard the edit.";
+  if (state.accepted) return isSent(state.accepted) ? "This tree is already in the treebank." : "This tree is being written to the treebank.";
   return view.waiting ? "This tree was parsed without your last correction." : null;
 }
 
@@ -124,8 +124,8 @@ async function leave(done) {
 }
 
 function message(answer, { reopened }) {
-  if (reopened) return "Accepted: it has taken the place of the old tree.";
-  return `Accepted.${answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`}${answer.absorbed ? " It learns it now." : ""}`;
+  if (reopened) return "Accepted: it replaces the old tree.";
+  return `Accepted.${answer.agreement === null ? "" : ` The parser had ${Math.round(answer.agreement)} % of it right.`}${answer.absorbed ? " It is learning from it now." : ""}`;
 }
 
 /** After an acceptance: the next sentence of the queue or of the pasted text, or this one as it is parsed now. */
@@ -167,7 +167,7 @@ function showConflict(tree, { message: text, value }) {
   } }, name);
   bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
     html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, rival("That one", value.tree, tree), rival("Yours", tree, value.tree))),
-    html("div", { class: "buttons" }, act("Keep that one", null), act("Put mine in its place", "replace"), act("Keep both", "add"), reopened ? null : act("Keep mine beside it, to be compared", "beside")));
+    html("div", { class: "buttons" }, act("Keep that one", null), act("Replace it by mine", "replace"), act("Keep both", "add"), reopened ? null : act("Store mine for comparison", "beside")));
   bar.hidden = false;
   say(null);
   bar.querySelector("button").focus();

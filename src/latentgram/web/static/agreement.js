@@ -14,14 +14,14 @@ export async function showPeople() {
   if (mine !== turn) return;
   const parts = [html("h2", {}, "Annotators")];
   if (progress.total) parts.push(html("p", { class: "progress-line" }, progressText(progress), html("span", { class: "soft" }, ` · ${unassigned.toLocaleString("en")} given to nobody yet`)));
-  if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet, and nothing was given out: in Queue, “Give to …” says who is to do a sentence."));
-  else parts.push(table(["", "trees", "words", "corrections", "right before", "per hour", "last", "given, not done", "at hand now"], people.map((each) => [nameOf(each.name), each.trees, each.words, each.fixes, each.agreement === null ? "–" : `${figure(each.agreement)} %`, each.per_hour === null ? "–" : Math.round(each.per_hour), each.last ? when(each.last) : "–", each.waiting, each.holds.map(brief).join(" · ") || "–"])));
+  if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet, and nothing has been assigned: use “Give to …” in the queue to assign a sentence."));
+  else parts.push(table(["", "trees", "words", "corrections", "right before", "per hour", "last", "assigned, not done", "open now"], people.map((each) => [nameOf(each.name), each.trees, each.words, each.fixes, each.agreement === null ? "–" : `${figure(each.agreement)} %`, each.per_hour === null ? "–" : Math.round(each.per_hour), each.last ? when(each.last) : "–", each.waiting, each.holds.map(brief).join(" · ") || "–"])));
   parts.push(html("h2", {}, "Agreement"));
-  if (!pairs.length) parts.push(html("p", { class: "soft" }, "No sentence has trees by two people: start with --double 0.1 to give a tenth to two."));
+  if (!pairs.length) parts.push(html("p", { class: "soft" }, "No sentence has trees by two people: start with --double 0.1 to give a tenth of the sentences to two people."));
   else parts.push(table(["", "sentences", "same tree", ...(pairs[0].agreement.uas === null ? ["F1"] : ["UAS", "LAS"]), "κ"], pairs.map(({ names, agreement: { sentences, same, f1, uas, las, kappa } }) => [names.map(nameOf).join(" and "), sentences, same, ...(uas === null ? [figure(f1)] : [figure(uas), figure(las)]), kappa === null ? "–" : kappa.toFixed(2)])));
   parts.push(html("h2", {}, disputes.length ? `To be decided: ${disputes.length}` : "To be decided"));
   if (disputes.length) parts.push(...disputes.map(dispute));
-  else parts.push(html("p", { class: "soft" }, "Nothing: no two trees of a sentence differ."));
+  else parts.push(html("p", { class: "soft" }, "Nothing: no sentence has two different trees."));
   at("people").replaceChildren(...parts);
 }
 

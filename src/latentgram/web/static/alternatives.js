@@ -24,7 +24,7 @@ function labelGroup(parse, first, end, label) {
 
 function crossingGroup(parse, { first, end }) {
   const rows = strongest(parse.marginals.filter((part) => part.probability > 0.01 && crossing(part.first, part.end, first, end)), 3);
-  return { title: "Constituents that cross it", rows: rows.map((part) => ({ name: `${part.label} ${quote(parse.words, part.first, part.end)}`, probability: part.probability, fix: { kind: "span", first: part.first, end: part.end, label: part.label } })) };
+  return { title: "Crossing constituents", rows: rows.map((part) => ({ name: `${part.label} ${quote(parse.words, part.first, part.end)}`, probability: part.probability, fix: { kind: "span", first: part.first, end: part.end, label: part.label } })) };
 }
 
 /** A doubtful constituent may be none. */

@@ -44,7 +44,7 @@ export async function ask(method, path, body, signal) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     setConnected(false);
-    throw new Problem("The server does not answer. Your work is kept here until it does.", 0);
+    throw new Problem("The server does not answer. Your work is kept here in the meantime.", 0);
   }
   setConnected(true);
   const value = read(text);

@@ -75,7 +75,7 @@ async function open(question, more = {}, answer = null) {
   select(null);
   const there = await refresh(null, draft ? null : answer);
   if (state.question !== question) return;
-  if (there && draft) say("Your corrections are here again, as you left them.", true);
+  if (there && draft) say("Your earlier corrections have been restored.", true);
   prepare();
   const holder = await hold();
   if (holder && state.question === question) say(`${sentence(holder)} Who accepts it second is asked which tree stays.`);
@@ -96,7 +96,7 @@ export async function refresh(fix = null, ready = null) {
   wait(true);
   const slow = setTimeout(() => {
     at("cancel").hidden = false;
-    if (view.status?.warming) say("The parser is being loaded, which takes some seconds after the start …", true);
+    if (view.status?.warming) say("The parser is being loaded, which takes a few seconds …", true);
     else if (state.question.words.length > LONG) say(`${state.question.words.length} words take some seconds …`, true);
   }, 400);
   try {
@@ -111,7 +111,7 @@ export async function refresh(fix = null, ready = null) {
     if (!fix || !isUnmet) state.changes = fix ? changesBy(fix, before, answer) : null;
     wait(false);
     show();
-    if (answer.unmet.length && at("editor").hidden) say(`A correction is not met: ${answer.unmet[0].reason}`);
+    if (answer.unmet.length && at("editor").hidden) say(`A correction cannot be satisfied: ${answer.unmet[0].reason}`);
     rescueFocus();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
     return true;
@@ -198,6 +198,6 @@ async function corrected(fix, text) {
   state.accepted = false;
   keep();
   const isDone = await refresh(fix);
-  if (isDone) tell(state.unmet.length ? `Not met: ${state.unmet[0].reason}` : text);
+  if (isDone) tell(state.unmet.length ? `Cannot be satisfied: ${state.unmet[0].reason}` : text);
   return isDone;
 }

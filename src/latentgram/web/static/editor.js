@@ -83,7 +83,7 @@ function buttons(parse, tree, thing) {
   if (thing.span) return [html("div", { class: "buttons" }, button("With any label", "unit", { kind: "span", first: thing.span[0], end: thing.span[1], label: null }))];
   if (thing.node && !thing.node.isTag) {
     const { first, end, label } = thing.node;
-    if (first === end) return [html("div", { class: "buttons" }, button("Take the trace away", "forbid", { kind: "no-trace", at: first, text: traceText(thing.node) }))];
+    if (first === end) return [html("div", { class: "buttons" }, button("Remove the trace", "forbid", { kind: "no-trace", at: first, text: traceText(thing.node) }))];
     return [html("div", { class: "buttons" }, button("Keep it", "keep", { kind: "span", first, end, label }), button(`Not ${label}`, "forbid", { kind: "no-span", first, end, label }),
       button("No constituent", "forbid-all", { kind: "no-span", first, end, label: null }))];
   }
@@ -125,10 +125,10 @@ function nodeFields({ first, end, label }) {
   const functions = label.slice(1).includes("-") ? label.slice(label.indexOf("-", 1) + 1) : "";
   return [
     field("another label", "labels", undefined, (other) => ({ kind: "span", first, end, label: other, instead: label })),
-    more("More", field("a node above it", "labels", undefined, (other) => ({ kind: "span", first, end, label: other })),
+    more("More", field("insert a node above", "labels", undefined, (other) => ({ kind: "span", first, end, label: other })),
       field("function tags and index, such as SBJ-1", undefined, functions, (text) => ({ kind: "function", first, end, label, function: text }), (text) => /^[A-Za-z0-9=-]*$/.test(text)),
       field("a trace before it, such as *T*-1", undefined, undefined, (text) => ({ kind: "trace", at: first, mother: [first, end, label], label: "NP", text })),
-      field("a trace behind it", undefined, undefined, (text) => ({ kind: "trace", at: end, mother: [first, end, label], label: "NP", text }))),
+      field("a trace after it", undefined, undefined, (text) => ({ kind: "trace", at: end, mother: [first, end, label], label: "NP", text }))),
   ];
 }
 
@@ -141,8 +141,8 @@ function wordFields(parse, word) {
 }
 
 function tokens(parse, word) {
-  return more("Cut or join words", field("its parts, with a blank between", undefined, undefined, (text) => ({ kind: "split", word, parts: text.split(/\s+/) }), (text) => text.split(/\s+/).length > 1 && text.replace(/\s+/g, "") === parse.words[word]),
-    word + 1 < parse.words.length ? button(`Join with “${parse.words[word + 1]}”`, "merge", { kind: "merge", word }) : null);
+  return more("Split or merge words", field("its parts, separated by a space", undefined, undefined, (text) => ({ kind: "split", word, parts: text.split(/\s+/) }), (text) => text.split(/\s+/).length > 1 && text.replace(/\s+/g, "") === parse.words[word]),
+    word + 1 < parse.words.length ? button(`Merge with “${parse.words[word + 1]}”`, "merge", { kind: "merge", word }) : null);
 }
 
 function rowFields(parse, tree, word, isTag) {

@@ -5,10 +5,10 @@ import { html } from "./svg.js";
 import { at, view } from "./work.js";
 
 const KEYS = [
-  ["t", "to the tree"], ["← → ↑ ↓", "sisters, mother, first child; along words"], ["n, b", "the most doubtful part, then the next; back to the one before"],
-  ["1 – 9", "do what stands at this number in the panel"], ["Enter, e", "into the panel; into its first field"], ["Delete", "not this constituent, or not this head"],
-  ["Shift ← →", "choose words, then a letter or Enter"], ["Space", "fold, unfold"], ["u, r", "undo, do again"], ["p", "leave the rest as it is"],
-  ["[ ]", "the tree before, the next best"], ["o", "as a list, as a drawing"], ["s", "skip"], ["f", "flag"], ["c", "comment"], ["a, Ctrl Enter", "accept"], ["U", "take the last acceptance back"], ["Escape", "back to the tree"], ["?", "this list"],
+  ["t", "to the tree"], ["← → ↑ ↓", "siblings, parent, first child; words"], ["n, b", "next most doubtful part; previous one"],
+  ["1 – 9", "choose the alternative with this number"], ["Enter, e", "to the panel; to its first field"], ["Delete", "not this constituent, or not this head"],
+  ["Shift ← →", "select words, then a letter or Enter"], ["Space", "collapse, expand"], ["u, r", "undo, redo"], ["p", "leave the rest as it is"],
+  ["[ ]", "previous tree, next best tree"], ["o", "list or drawing"], ["s", "skip"], ["f", "flag"], ["c", "comment"], ["a, Ctrl Enter", "accept"], ["U", "undo the last acceptance"], ["Escape", "back to the tree"], ["?", "this list"],
 ];
 
 export function showHelp() {

@@ -112,7 +112,7 @@ function doubtful(step) {
   if (!things.length) return;
   const place = things.findIndex(({ key }) => key === view.focused), wasThere = view.selected && place >= 0;
   const { key, doubt } = things[wasThere ? (place + step + things.length) % things.length : 0];
-  if (doubt < 0.001) say("The parser doubts nothing in this tree.", true);
+  if (doubt < 0.001) say("The parser is confident about every part of this tree.", true);
   focusOn(key);
 }
 

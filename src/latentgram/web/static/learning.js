@@ -50,7 +50,7 @@ function showStatus() {
   setGuidelines(view.status.guidelines);
   showName();
   const bank = view.status.treebank ? `${view.status.accepted} accepted into ${view.status.treebank}` : `${view.status.accepted} accepted, kept nowhere: start with --treebank FILE`;
-  const learned = refit.state === "running" ? `Learning again: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Learning again failed: ${refit.reason}.`
+  const learned = refit.state === "running" ? `Retraining: ${refit.stage ?? ""} …` : refit.state === "failed" ? `Retraining failed: ${refit.reason}.`
     : refit.state === "impossible" ? `It cannot be retrained: ${refit.reason}.` : refit.pending ? `${refit.pending} since it was last retrained.` : "";
   at("learning").textContent = `${bank}. ${learned}`;
   const bar = at("progress");
@@ -68,6 +68,6 @@ function showStatus() {
 
 /** How the parser does: before correction, and on held-out trees if there are any. */
 function curves({ history, heldout }) {
-  const found = [[agreementChart(history), "Percent right before correction, tree by tree"], [heldoutChart(heldout ?? []), "Percent right on held-out trees, as it learns"]];
+  const found = [[agreementChart(history), "Percent right before correction, tree by tree"], [heldoutChart(heldout ?? []), "Percent right on held-out trees"]];
   return found.filter(([chart]) => chart).flatMap(([chart, text]) => [chart, html("p", { class: "soft caption" }, text)]);
 }

@@ -126,7 +126,7 @@ function start() {
   startModel();
   onConnection((there) => {
     at("connection").hidden = there;
-    at("connection").textContent = there ? "" : "server away – trying again …";
+    at("connection").textContent = there ? "" : "server not reachable – trying again …";
   });
   // Whatever takes room from the tree, it is fitted anew, and the words stay in sight.
   new ResizeObserver(() => view.picture && resize()).observe(drawing);

@@ -29,7 +29,7 @@ export async function showModel(now) {
   fill("");
   const first = symbols.find((symbol) => symbol.states > 1 && symbol.kind !== "tag") ?? symbols[0];
   if (first) await choose(current && symbols.some((symbol) => symbol.name === current) ? current : first.name);
-  else stage.replaceChildren(html("p", { class: "soft" }, "This model has no hidden states to look at."));
+  else stage.replaceChildren(html("p", { class: "soft" }, "This model has no hidden states to show."));
 }
 
 function fill(filter) {
@@ -57,7 +57,7 @@ function draw(found) {
   if (found.direction) parts.push(controls());
   if (found.note) parts.push(html("p", { class: "soft" }, found.note));
   if (found.svg) {
-    parts.push(picture(found.svg, `The automaton of ${found.symbol}`), html("p", { class: "soft" }, "The automaton that makes the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
+    parts.push(picture(found.svg, `The automaton of ${found.symbol}`), html("p", { class: "soft" }, "The automaton that generates the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
   }
   const charts = [[found.singular_values, "singular values"], [found.strengths, found.strengths_name]].filter(([values]) => values.length > 1);
   if (charts.length) parts.push(html("div", { class: "spectra" }, ...charts.map(([values, name]) => bars(values.slice(0, 40), name))));
@@ -82,7 +82,7 @@ function controls() {
     direction = side;
     choose(current);
   } }), ` ${side} `));
-  const number = html("select", { "aria-label": "states of the picture, at most", style: "width:auto", onchange: (event) => {
+  const number = html("select", { "aria-label": "maximum number of states", style: "width:auto", onchange: (event) => {
     clusters = Number(event.target.value);
     choose(current);
   } }, ...[3, 6, 10, 15].map((size) => html("option", { value: size, selected: size === clusters }, `up to ${size} states`)));
@@ -108,6 +108,6 @@ function card(state, isAutomaton) {
     html("h3", {}, html("span", {}, state.name), html("span", { class: "soft" }, isAutomaton ? `${state.share.toFixed(2)} visits` : percent(state.share))),
     isAutomaton && state.above.length ? html("div", {}, html("h4", {}, "reached after"), html("ul", {}, ...state.above.map((item) => html("li", {}, item.event)))) : null,
     state.subtrees.length ? html("h4", {}, "typical trees") : null, ...state.subtrees.map(typical),
-    html("h4", {}, isAutomaton ? "goes on with" : "is rewritten to"), rows(state.below),
+    html("h4", {}, isAutomaton ? "continues with" : "is rewritten as"), rows(state.below),
     !isAutomaton && state.above.length ? html("h4", {}, "stands in") : null, !isAutomaton ? rows(state.above) : null);
 }

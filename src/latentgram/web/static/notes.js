@@ -38,7 +38,7 @@ export async function skip() {
 }
 
 export async function flag() {
-  if (state.question && (await note({ flag: !state.note.flag }))) tell(state.note.flag ? "Flagged." : "Not flagged any more.");
+  if (state.question && (await note({ flag: !state.note.flag }))) tell(state.note.flag ? "Flagged." : "No longer flagged.");
 }
 
 export function editComment() {

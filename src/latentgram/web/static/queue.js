@@ -81,7 +81,7 @@ export async function showQueue() {
   if (mine !== turn) return;
   line.textContent = answer.waiting
     ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
-    : "Nothing waits. Add sentences below, or start with --sentences FILE.";
+    : "The queue is empty. Add sentences below, or start with --sentences FILE.";
   showProgress(answer.progress);
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
     html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
@@ -92,12 +92,12 @@ export async function showQueue() {
 
 /** Let somebody do a sentence, or with no name anybody. */
 function assign({ words, note }) {
-  askName("Who shall do this sentence?", note.assigned, (assigned) => ask("POST", "/api/note", { words, assigned }).then(showQueue, report));
+  askName("Who should annotate this sentence?", note.assigned, (assigned) => ask("POST", "/api/note", { words, assigned }).then(showQueue, report));
 }
 
 /** Give out as many sentences as are shown, to several people in turn. */
 function giveOut() {
-  askName("Who shall do the next sentences? Names, separated by commas", "", (names) => {
+  askName("Who should annotate the next sentences? Names, separated by commas", "", (names) => {
     const people = names.split(",").map((name) => name.trim()).filter(Boolean);
     if (people.length) ask("POST", "/api/queue/assign", { people, count: shown, order }).then(showQueue, report);
   });

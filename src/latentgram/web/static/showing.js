@@ -25,13 +25,13 @@ export function show() {
   at("logprob").textContent = parse.logprob === null ? "–" : parse.logprob.toFixed(1);
   at("entropy").textContent = parse.entropy === null ? "–" : `${parse.entropy.toFixed(2)} nats`;
   at("time").textContent = `${parse.milliseconds.toFixed(0)} ms`;
-  if (parse.fallback) say("The grammar has no parse of this sentence; this tree is put together from parts.");
-  if (parse.coarse) say("This sentence had no more time: its tree is a coarse one.");
-  if (parse.tightened) say("This sentence is very long: fewer of its trees were looked at.");
+  if (parse.fallback) say("The grammar has no parse for this sentence; this tree is assembled from parts.");
+  if (parse.coarse) say("This sentence exceeded the time limit: its tree is only approximate.");
+  if (parse.tightened) say("This sentence is very long: fewer of its trees were considered.");
   at("by-hand").value = state.edited ?? tree.plain;
   at("text-format").textContent = parse.kind === "dependency" ? "CoNLL-U" : "Penn brackets";
   at("annotated").hidden = parse.kind === "dependency";
-  at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "The tree stays as it is but for your corrections."}`;
+  at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "Only your corrections change the tree."}`;
   at("free").hidden = state.fixes.base === null || Boolean(state.reopened);
   draw();
   showFixes();
@@ -123,7 +123,7 @@ export function showFixes() {
   const { fixes, unmet, changes } = state;
   at("accept").disabled = !canAccept();
   at("drop-text").hidden = state.edited === null;
-  at("accept").title = whyClosed() ?? "Put this tree into the treebank and learn from it (a, or Ctrl+Enter)";
+  at("accept").title = whyClosed() ?? "Add this tree to the treebank and learn from it (a, or Ctrl+Enter)";
   at("undo").disabled = !fixes.canUndo;
   at("redo").disabled = !fixes.canRedo;
   at("no-fixes").hidden = fixes.count > 0;
@@ -140,7 +140,7 @@ export function unmetCorrections() {
 }
 
 function correction(fix, number, unmet, role = "alert") {
-  const back = html("button", { class: "icon", "aria-label": `take back: ${fix.said}`, title: "Take back", onclick: () => takeBack(number) }, "×");
+  const back = html("button", { class: "icon", "aria-label": `remove: ${fix.said}`, title: "Remove this correction", onclick: () => takeBack(number) }, "×");
   const text = html("span", {}, fix.said, fix.by_hand ? html("small", { class: "soft" }, " by hand") : null);
   if (!unmet) return html("li", {}, text, back);
   const add = unmet.by_hand ? html("button", { "data-act": "by-hand", onclick: () => byHand(number) }, /add it\?$/.test(unmet.reason) ? "Add it" : "Make it by hand") : null;

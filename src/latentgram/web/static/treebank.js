@@ -78,9 +78,9 @@ async function act(method, path, body) {
 async function showHistory() {
   const changes = await ask("GET", "/api/changes?limit=50");
   const rows = changes.map((change) => html("li", {},
-    html("span", {}, html("b", {}, change.action), ` · ${change.annotator || "nobody in particular"} · ${new Date(1000 * change.time).toLocaleString()} · `, html("span", { class: "soft" }, brief(change.new || change.old))),
+    html("span", {}, html("b", {}, change.action), ` · ${change.annotator || "no name"} · ${new Date(1000 * change.time).toLocaleString()} · `, html("span", { class: "soft" }, brief(change.new || change.old))),
     html("button", { class: "small", onclick: singly(() => act("POST", "/api/undo", { id: newId(), change: change.id, annotator: annotator() })) }, "Undo")));
-  const last = html("button", { class: "small", onclick: singly(() => act("POST", "/api/undo", { id: newId(), annotator: annotator() })) }, "Take the last acceptance back");
+  const last = html("button", { class: "small", onclick: singly(() => act("POST", "/api/undo", { id: newId(), annotator: annotator() })) }, "Undo the last acceptance");
   at("history").replaceChildren(html("li", {}, last), ...rows);
 }
 
