@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 
 def _leave(number: int, _: object) -> None:
@@ -15,17 +16,32 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(_number) is _usual:
         signal.signal(_number, _leave)
 
-from latentgram.cli.streams import open_closed_streams  # noqa: E402
 from latentgram.interrupt import obeying  # noqa: E402
 
 
 def main() -> None:
     """Run the command line."""
-    open_closed_streams()
+    _open_closed_streams()
     with obeying(to_the_end=True):
         from latentgram.cli.main import main as run
 
         run()
+
+
+def _open_closed_streams() -> None:
+    """Put something in the place of standard streams that are closed, so that no file is opened in their stead.
+
+    Reading the one and writing the other then fails as it should, where a command tries; messages go nowhere.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        # Opened the wrong way round, input and output refuse to be used.
+        taken = os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY)
+        if taken != number:
+            os.dup2(taken, number)
+            os.close(taken)
+        setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115
 
 
 if __name__ == "__main__":

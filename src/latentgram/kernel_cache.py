@@ -121,9 +121,9 @@ def private_folder() -> Path:
     owner = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"latentgram-kernels-{owner}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or (
-        hasattr(os, "getuid") and (found.st_uid != owner or found.st_mode & 0o077)
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or (
+        hasattr(os, "getuid") and (status.st_uid != owner or status.st_mode & 0o077)
     ):
         raise PermissionError(f"{folder} is not a private folder of this user: compiled code is not stored there")
     return folder

@@ -9,7 +9,7 @@ import pytest
 import latentgram as lg
 from latentgram.lpcfg import closing
 from latentgram.lpcfg.kernels import closing as kernel
-from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks, everything
+from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, everything
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.pruning import WITH_CLOSING
 

@@ -13,7 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -33,7 +33,6 @@ from latentgram.cli.score import score
 from latentgram.cli.search import search
 from latentgram.cli.serve import serve
 from latentgram.cli.show import show
-from latentgram.cli.streams import flush_output, give_up_output, open_closed_streams
 from latentgram.cli.suspects import suspects
 from latentgram.cli.tag import tag
 from latentgram.cli.update import update
@@ -153,7 +152,6 @@ class _LogLines(logging.Handler):
 
 def main() -> None:
     """Run the command line."""
-    open_closed_streams()
     with obeying():
         try:
             try:
@@ -165,7 +163,7 @@ def main() -> None:
                 if isinstance(left.__context__, OSError):  # and of an output that nobody reads
                     raise left.__context__ from None
                 pause()  # the page ends by a signal, and not by an error
-                flush_output()
+                _flush_output()
                 raise
         except (Exception, KeyboardInterrupt) as error:
             if _interrupted(error):
@@ -201,14 +199,14 @@ def _report(error: BaseException) -> NoReturn:
     if isinstance(error, _BadUsage):
         _fail(str(error), error, 2)
     if isinstance(error, BrokenPipeError):
-        give_up_output()
+        _give_up_output()
         sys.exit(0)  # who closed the pipe has what it wanted
     if isinstance(error, MemoryError):
         _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}", error)
     if isinstance(error, OverflowError):
         _fail(f"a number is too large here: {error}", error)
     if isinstance(error, OSError):
-        give_up_output()
+        _give_up_output()
         if error.errno in _NO_OUTPUT and not error.filename:
             _fail(f"-: the output cannot be written ({error.strerror})", error)
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), error)
@@ -224,3 +222,17 @@ def _fail(message: str, error: BaseException, code: int = 1) -> NoReturn:
     told = "; ".join([f"latentgram: {message}", *notes])
     print(told.translate(_ESCAPED), file=sys.stderr)
     sys.exit(code)
+
+
+def _flush_output() -> None:
+    """Write out what is left, so that a full disk is noticed while something can be said of it."""
+    if not sys.stdout.closed:
+        sys.stdout.flush()
+
+
+def _give_up_output() -> None:
+    """Send what is left nowhere: nobody reads it, or it cannot be written."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

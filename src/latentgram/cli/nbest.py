@@ -54,10 +54,9 @@ def rerank(
 ) -> None:
     """Parse with a reranker: rescore the n-best trees of its base parser and write the best."""
     from latentgram.errors import ModelFileError
-    from latentgram.kinds.registry import kind_of
 
     parser = load_parser(model)
-    if kind_of(parser.model).command != "reranker":
+    if parser.kind.command != "reranker":
         raise ModelFileError(f"{model} is not a reranker; train one with 'latentgram train reranker'")
     _write(_Lists(parser, count, to), files, format, n_jobs, cluster)
 

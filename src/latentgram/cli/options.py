@@ -131,13 +131,15 @@ def command(function: Callable[[Options], None]) -> Callable[..., None]:
 @contextmanager
 def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
     """The engine of the two options; the connection to a cluster ends with the context."""
-    from latentgram.parallel import Cluster, engine_for
+    from latentgram.parallel import engine_for
 
     if cluster is None:
         yield engine_for(n_jobs)
         return
     if n_jobs != 1:
         raise SettingError("use either --n-jobs or --cluster: a cluster has its own number of workers")
+    from latentgram.parallel import Cluster
+
     with Cluster(cluster) as engine:
         yield engine
 

@@ -212,9 +212,7 @@ class _GivenTags:
     """Counts the sentences that came with tags, and the words whose tags a grammar does not know."""
 
     def __init__(self, parser: Parser) -> None:
-        from latentgram.kinds.registry import kind_of
-
-        self.known = frozenset() if kind_of(parser.model).needs_tags else parser.backend.tags
+        self.known = frozenset() if parser.kind.needs_tags else parser.backend.tags
         self.used = self.unused = self.unknown_words = 0
 
     def watch(self, questions: Iterator[Question]) -> Iterator[Question]:

@@ -100,9 +100,8 @@ def _of_sentences(
 ) -> Iterator[tuple[float, str]]:
     """log p of sentences, each with its words."""
     from latentgram.cli.console import counted
-    from latentgram.kinds.registry import kind_of
 
-    if exact and kind_of(parser.model).prunes:
+    if exact and parser.kind.prunes:
         for reading in counted(_reader(parser.model, True, False).read_many(sentences, engine=engine), "scoring"):
             yield reading.logprob, " ".join(reading.sentence.words)
         return
@@ -121,10 +120,9 @@ def _of_trees(
     """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
     import latentgram
     from latentgram.cli.console import counted
-    from latentgram.kinds.registry import kind_of
     from latentgram.parallel import shards
 
-    reader = _reader(parser.model, True, False) if exact and kind_of(parser.model).prunes else None
+    reader = _reader(parser.model, True, False) if exact and parser.kind.prunes else None
     batches = shards(latentgram.Treebank.read(file, kind), TOGETHER)
     with faults_of(file):
         rows = chain.from_iterable(engine.map(_TreeScorer(parser, reader), batches))

@@ -29,11 +29,11 @@ def search(
     if bank.kind not in ("constituency", "dependency"):
         raise DataError("patterns match trees, but these are sentences", path=files[0])
     find = pattern_finder(pattern, bank.kind == CONSTITUENCY)
-    found = 0
+    matching = 0
     for tree in counted(bank, "searching", len(bank)):
         if isinstance(tree, Tree | DependencyTree) and find(tree):
-            found += 1
+            matching += 1
             if not count:
                 typer.echo(to_conllu(tree) if isinstance(tree, DependencyTree) else f"{tree}\n", nl=False)
     if count:
-        typer.echo(f"{found} of {len(bank)}")
+        typer.echo(f"{matching} of {len(bank)}")

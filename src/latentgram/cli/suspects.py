@@ -58,14 +58,14 @@ def suspects(asked: Suspicion) -> None:
     check_output(asked.report, asked.model, asked.treebank)
     parser, trees = load_parser(asked.model), list(latentgram.Treebank.read(asked.treebank))
     with faults_of(asked.treebank), asked.engine() as engine, progress() as shown:
-        found = find_suspects(parser, trees, asked.count, folds=asked.folds, engine=engine, progress=shown)
+        doubtful = find_suspects(parser, trees, asked.count, folds=asked.folds, engine=engine, progress=shown)
     if asked.to is not None:
-        write_table([field.name for field in fields(Suspect)], map(astuple, found), asked.to)
+        write_table([field.name for field in fields(Suspect)], map(astuple, doubtful), asked.to)
     else:
-        for each in found:
+        for each in doubtful:
             part = f"{each.part} ({each.probability:.4g})"
             typer.echo(f"{each.number}\t{each.per_word:.4f}\t{part}\t{each.text}")
     if asked.report is not None:
         with write_text(asked.report) as out:
-            out.write(suspects_report(found, trees, f"Doubtful trees of {asked.treebank.name}"))
+            out.write(suspects_report(doubtful, trees, f"Doubtful trees of {asked.treebank.name}"))
         say(f"wrote {asked.report}")

@@ -267,16 +267,16 @@ def _feature(
 ) -> Callable[[DependencyTree, int], bool]:
     def value(tree: DependencyTree, word: int) -> str | None:
         if name in _COLUMNS:
-            found: str = getattr(tree, _COLUMNS[name])[word]
-            return None if found == "_" else found
+            actual: str = getattr(tree, _COLUMNS[name])[word]
+            return None if actual == "_" else actual
         features = dict(part.partition("=")[::2] for part in tree.feats[word].split("|"))
         return features.get(name)
 
     def test(tree: DependencyTree, word: int) -> bool:
-        found = value(tree, word)
+        actual = value(tree, word)
         if relation is None:
-            return (found is None) == absent
-        return (found in wanted) == (relation == "=")
+            return (actual is None) == absent
+        return (actual in wanted) == (relation == "=")
 
     return test
 

@@ -41,12 +41,12 @@ class WordTable:
         self._slots = _empty(1 << 10)
         self._pool = np.empty(1 << 14, np.uint8)
         self._used = np.zeros(2, np.int64)
-        given = list(words)
-        text = " ".join(given)
-        if text.split() == given:
+        listed = list(words)
+        text = " ".join(listed)
+        if text.split() == listed:
             self.encode(text)
             return
-        for word in given:  # one holds a blank
+        for word in listed:  # one holds a blank
             self._add(np.frombuffer(_bytes(word), np.uint8))
 
     def _add(self, word: NDArray[np.uint8]) -> None:

@@ -323,8 +323,8 @@ class _Comparison:
 
     def _same_heads(self) -> Flags:
         """For each pair of aligned words, whether their heads are aligned, or both are outside."""
-        found = np.append(np.where(self.matched >= 0, self.matched, _NOT_ALIGNED), _OUTSIDE)  # [−1] is outside
-        same: Flags = self.gold.head[self.of_gold] == found[self.output.head[self.of_output]]
+        in_gold = np.append(np.where(self.matched >= 0, self.matched, _NOT_ALIGNED), _OUTSIDE)  # [−1] is outside
+        same: Flags = self.gold.head[self.of_gold] == in_gold[self.output.head[self.of_output]]
         return same
 
     def _same_functions(self, alike: Flags) -> Flags:

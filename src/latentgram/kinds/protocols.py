@@ -17,13 +17,13 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
-from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.reading import Reading
-from latentgram.kinds.result import Parse
+from latentgram.kinds.result import Parse, TagPosteriors
 from latentgram.parallel import Engine
 
 if TYPE_CHECKING:
+    from latentgram.evaluate.score import Score
     from latentgram.kinds.looks import Look, Request, Shown, SymbolFacts
 
 AnyTree = Tree | DependencyTree
@@ -42,6 +42,28 @@ class Model(Protocol):
 
     def summary(self) -> str:
         """One line about its size."""
+
+
+@runtime_checkable
+class WordTagger(Model, Protocol):
+    """What gives words their tags, for parsers that need some."""
+
+    @property
+    def xpos(self) -> Iterable[str]:
+        """The fine tags."""
+
+    @property
+    def upos(self) -> Iterable[str]:
+        """The universal tags."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The names of the tags, the fine ones where there are any."""
+
+    def fill(
+        self, sentences: Sequence[Sentence], known: Known
+    ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
+        """Sentences with tags where they had none, and how sure these are."""
 
 
 @runtime_checkable

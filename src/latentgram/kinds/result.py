@@ -88,10 +88,8 @@ class Parse:
     """p(tree | sentence) where p of the tree or of the sentence is negative, as it may be of a spectral grammar,
     and has no logarithm: the quotient of both, brought into [0, 1]."""
 
-    def tagged(self, sure: TagPosteriors | None) -> Parse:
-        """This parse with how sure its tagger was; itself where there was none."""
-        if sure is None:
-            return self
+    def tagged(self, sure: TagPosteriors) -> Parse:
+        """This parse with how sure its tagger was."""
         return dataclasses.replace(self, tag_confidence=sure.together, column_confidence=sure.columns)
 
     def onto(self, source: DependencyTree) -> Parse:
@@ -109,8 +107,8 @@ class Parse:
         """
         if not isinstance(self.tree, DependencyTree):
             raise DataError("only a dependency tree can be written into CoNLL-U rows")
-        found = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats", "lemmas")}
-        tags = {name: column for name, column in found.items() if any(tag != "_" for tag in column)}
+        columns = {name: getattr(self.tree, name) for name in ("upos", "xpos", "feats", "lemmas")}
+        tags = {name: column for name, column in columns.items() if any(tag != "_" for tag in column)}
         tree = source.replace(
             heads=self.tree.heads,
             deprels=self.tree.deprels,
@@ -219,8 +217,8 @@ class Parse:
             return self.share
         if self.tree_logprob == -math.inf:
             return 0.0
-        given = 0.0 if self.conditional else self.logprob
-        return math.exp(min(self.tree_logprob - given, 0.0))
+        evidence = 0.0 if self.conditional else self.logprob
+        return math.exp(min(self.tree_logprob - evidence, 0.0))
 
 
 class NBest(list[Parse]):

@@ -51,8 +51,8 @@ def multi_view_vectors(text: Text, rank: int, smoothing: float) -> tuple[Floats,
             shared = np.diag(svd.values)
             both = np.block([[np.eye(len(shared)), shared], [shared, np.eye(len(shared))]])
             seen = np.hstack([words_left @ map_left, words_right @ map_right]) @ _inverse_root(both)
-            found = truncated_svd(scale[:, None] * seen, rank)
-            vectors, values = scale[:, None] * found.left * np.sqrt(count.sum()), found.values
+            common = truncated_svd(scale[:, None] * seen, rank)
+            vectors, values = scale[:, None] * common.left * np.sqrt(count.sum()), common.values
     return vectors, values
 
 

@@ -84,7 +84,7 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
     rule = WordSymbols.rule("forms", space.words) if forms and space is not None else settings.symbols
     bank = trees if isinstance(trees, Treebank) else Treebank.of(trees)
     nodes = Nodes.of(bank, rule, settings.valency)
-    given = None if space is None else vectors_of_symbols(bank.sentences(), nodes, space, settings.states)
+    vectors = None if space is None else vectors_of_symbols(bank.sentences(), nodes, space, settings.states)
     counts = map_reduce(_count, nodes.shards(), context.engine)
     if not any(pairs.total for pairs in counts.pairs):
         raise DataError("no word has a modifier: spectral learning needs words with neighbours in their trees")
@@ -92,10 +92,10 @@ def learn_spectral(trees: Iterable[DependencyTree], settings: SpectralLatentTree
     if printed and settings.ridge != AUTO:
         raise SettingError("the equations as printed have no ridge: leave ridge out, or take the corrected form")
     if isinstance(settings.ridge, str):
-        ridge = 0.0 if printed else _chosen_ridge(nodes, settings, given)
+        ridge = 0.0 if printed else _chosen_ridge(nodes, settings, vectors)
     else:
         ridge = settings.ridge
-    operators = spectral_operators(counts, settings.states, ridge, printed=printed, vectors=given)
+    operators = spectral_operators(counts, settings.states, ridge, printed=printed, vectors=vectors)
     model = _smoothed(nodes.symbols, operators, nodes.unigram, settings.smoothing)
     model = replace(model, absolute=settings.absolute)
     _, low = model.scores_of_nodes(nodes.trees, nodes.symbol)
@@ -157,11 +157,11 @@ def vectors_of_symbols(sentences: Sequence[Sentence], nodes: Nodes, space: WordS
     tags, tag = WordSymbols.observe(sentences)
     by_tag, _ = _means(tag[known], rows, len(tags.alphabet))
     every = rows.mean(0)
-    found, seen = _means(nodes.symbol[known], rows, size)
+    means, seen = _means(nodes.symbol[known], rows, size)
     tag_of_symbol = np.full(size, ABSENT)
     tag_of_symbol[nodes.symbol] = tag
     coarse = np.where((tag_of_symbol >= 0)[:, None], by_tag[tag_of_symbol], every)
-    result = np.where(seen[:, None], found, coarse)
+    result = np.where(seen[:, None], means, coarse)
     if nodes.symbols.words.kind == "forms":
         # Words that are symbols have their own vectors, whatever was seen.
         cells = nodes.symbols.cells
@@ -245,20 +245,20 @@ def corrected_operators(counts: TreeCounts, vectors: Floats, ridge: float, *, le
         word = _words(arcs, ridge)
         if lean:
             word = _leaning(word, counts.symbol, vectors)
-        one = word.sum(0)
+        unit = word.sum(0)
         mean = vectors.T @ counts.symbol / max(counts.symbol.sum(), 1.0)
-        mean /= mean @ one
+        mean /= mean @ unit
         views = [
             (left, Triples.of(vectors, across.tuples, across.count)),
             (right, Triples.of(vectors, across.tuples[:, ::-1], across.count)),
             *((side, Triples.of(vectors, line.tuples, line.count)) for side, line in enumerate(counts.lines)),
         ]
         child = np.stack(
-            [_child([view for side, view in views if side == d], one, mean, ridge) for d in (left, right)]
+            [_child([view for side, view in views if side == d], unit, mean, ridge) for d in (left, right)]
         )
-        product = _with_unit(_product(child, views, ridge), one, mean)
+        product = _with_unit(_product(child, views, ridge), unit, mean)
     root = vectors.T @ counts.root / max(counts.root.sum(), 1.0)
-    return Operators(root / (root @ one), child, word, product)
+    return Operators(root / (root @ unit), child, word, product)
 
 
 def _child(views: list[Triples], one: Floats, mean: Floats, ridge: float) -> Floats:

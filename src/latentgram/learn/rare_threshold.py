@@ -55,9 +55,9 @@ def choose_threshold(treebank: Any, candidates: Sequence[int] | None = None) -> 
         if bank.kind == CONSTITUENCY
         else (_heads_foretold, (0, 1, 2, 3, 5, 8, 12))
     )
-    one, other = (bank.select(np.arange(len(bank))[parity::2]) for parity in (0, 1))
+    even, odd = (bank.select(np.arange(len(bank))[parity::2]) for parity in (0, 1))
     ascending = sorted(candidates or usual)
-    sums = [foretold(one, other, threshold) + foretold(other, one, threshold) for threshold in ascending]
+    sums = [foretold(even, odd, threshold) + foretold(odd, even, threshold) for threshold in ascending]
     return ascending[int(np.argmax(sums))]
 
 

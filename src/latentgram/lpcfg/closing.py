@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.lpcfg.kernels.closing import BITS, UNIT, learn_sentence, span_scores, sure_tags
-from latentgram.lpcfg.kernels.contexts import filter_tags
+from latentgram.lpcfg.kernels.chart import cells_of
+from latentgram.lpcfg.kernels.closing import BITS, UNIT, filter_tags, learn_sentence, span_scores, sure_tags
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.labels import cells_of
 from latentgram.lpcfg.parse.projection import Projection
 
 Longs = NDArray[np.int64]
@@ -105,7 +104,7 @@ def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generat
     table = LeafTable(grammar)
     bigram = Projection(table).boundaries.bigram
     binary = grammar.binarisation.binarise(treebank.forest)
-    codes = np.unique(table.tag)
+    codes = np.unique(grammar.preterminal_tag)
     lessons = []
     for number, sentence in enumerate(treebank.sentences()):
         nodes, length = slice(int(binary.start[number]), int(binary.start[number + 1])), len(sentence)
@@ -128,5 +127,5 @@ def tags_of(leaves: Leaves, table: LeafTable, bigram: NDArray[np.float64]) -> Lo
     """The most probable tags of words."""
     own = leaves.symbol - np.int32(len(table.grammar.interminals))
     forward, backward, _ = filter_tags(leaves.begin, own, leaves.weight, bigram)
-    tags: Longs = sure_tags(leaves.begin, own, forward, backward, table.tag)
+    tags: Longs = sure_tags(leaves.begin, own, forward, backward, table.grammar.preterminal_tag)
     return tags

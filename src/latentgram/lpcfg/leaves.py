@@ -17,12 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.binarisation import tag_of
+from latentgram.data.alphabet import ABSENT
 from latentgram.data.rarewords import REMEMBERED, tag_symbol
 from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.unseen import HALF, tag_counts
+from latentgram.lpcfg.unseen import HALF
 
 UNSEEN = -1
 """The entry of a leaf whose vector is not in the lexicon: it is the mean vector of its symbol times the weight."""
@@ -77,20 +76,6 @@ class LeafTable:
     grammar: LPCFG
 
     @cached_property
-    def _tags(self) -> Alphabet:
-        return Alphabet.of(tag_of(name) for name in self.grammar.preterminals)
-
-    @cached_property
-    def tag(self) -> NDArray[np.int32]:
-        """[P] the tag in which each preterminal ends."""
-        return self._tags.encode(tag_of(name) for name in self.grammar.preterminals)
-
-    @cached_property
-    def _tag_count(self) -> NDArray[np.float64]:
-        """[P] how often the tag of each preterminal was counted, whatever is above it."""
-        return tag_counts(self.grammar)
-
-    @cached_property
     def _pull(self) -> float:
         return self.grammar.pull if self.grammar.plain else 0.0
 
@@ -106,10 +91,9 @@ class LeafTable:
         grammar, first = self.grammar, len(self.grammar.interminals)
         entry = np.full(len(grammar.preterminals), UNSEEN, np.int32)
         if not grammar.unseen.size:
-            return entry, HALF / (self._tag_count + 1.0)
+            return entry, HALF / (grammar.tag_count + 1.0)
         weight = self._kept.copy()
-        names = grammar.words.encode(tag_symbol(tag_of(name)) for name in grammar.preterminals)
-        rows = np.flatnonzero(grammar.lexicon[:, 1] == np.append(names, ABSENT)[grammar.lexicon[:, 0] - first])
+        rows = np.flatnonzero(grammar.lexicon[:, 1] == grammar.tag_word[grammar.lexicon[:, 0] - first])
         entry[grammar.lexicon[rows, 0] - first] = rows
         weight[grammar.lexicon[rows, 0] - first] = (
             grammar.lexicon_count[rows] / grammar.symbol_count[grammar.lexicon[rows, 0]]
@@ -131,7 +115,7 @@ class LeafTable:
         if not self._pull > 0:
             weight = weight * self._share[place]
         row = np.flatnonzero(weight).astype(np.int32)
-        return symbol[row], row, weight[row], self.tag[place[row]]
+        return symbol[row], row, weight[row], self.grammar.preterminal_tag[place[row]]
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -149,14 +133,14 @@ class LeafTable:
         (symbol,) = self.grammar.rare_words.symbols((word,), None if tag is None else (tag,), begins=first)
         if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
             self._cache.clear()
-        of_word = self._cache[word, tag, first] = (*self._look(symbol, tag), self.grammar.words.index(symbol))
+        number = self.grammar.words.index(symbol)
+        of_word = self._cache[word, tag, first] = (*self._look(number, tag), number)
         return of_word
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
-        tags: tuple[str | None, ...] = sentence.tags or (None,) * len(sentence)
         first = chain((True,), repeat(False))
-        keys = zip(sentence.words, tags, first, strict=False)
+        keys = zip(sentence.words, sentence.tags or repeat(None), first, strict=False)
         parts = [self._cache.get(key) or self._of_word(*key) for key in keys]
         begin = np.zeros(len(parts) + 1, np.int32)
         symbols, entries, weights, numbers = zip(*parts, strict=True)
@@ -168,7 +152,7 @@ class LeafTable:
         """All preterminals over every word: when those of `of` have no parse."""
         seen, preterminals = self.of(sentence), len(self.grammar.preterminals)
         first, words = len(self.grammar.interminals), len(sentence)
-        unseen = _SELDOM * HALF / (self._tag_count + 1.0)
+        unseen = _SELDOM * HALF / (self.grammar.tag_count + 1.0)
         entry, weight = np.full((words, preterminals), UNSEEN, np.int32), np.tile(unseen, (words, 1))
         place = np.repeat(np.arange(words), np.diff(seen.begin)), seen.symbol - first
         entry[place], weight[place] = seen.entry, seen.weight
@@ -178,34 +162,34 @@ class LeafTable:
 
     def distributions(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """Symbols and weights q(symbol → word) of every word of the lexicon, and of the one never seen."""
-        for word in self.grammar.words:
+        for word in range(len(self.grammar.words)):
             symbol, _, weight = self._look(word, None)
             yield symbol, weight
         first = len(self.grammar.interminals)
         yield np.arange(first, first + len(self._kept), dtype=np.int32), self._kept
 
-    def _look(self, word: str, tag: str | None) -> _Entries:
+    def _look(self, word: int, tag: str | None) -> _Entries:
         seen = self._seen(word, tag)
         if seen is None and tag is not None:
-            seen = self._seen(tag_symbol(tag), tag)
+            seen = self._seen(self.grammar.words.index(tag_symbol(tag)), tag)
         return self._unseen(tag) if seen is None else seen
 
-    def _seen(self, word: str, tag: str | None) -> _Entries | None:
-        """The leaves that the lexicon has for a word, or None."""
-        number, asked = self.grammar.words.index(word), ABSENT if tag is None else self._tags.index(tag)
-        if number == ABSENT:
+    def _seen(self, word: int, tag: str | None) -> _Entries | None:
+        """The leaves that the lexicon has for a word, by its number, or None."""
+        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
+        if word == ABSENT:
             return None
-        own = slice(self._begins[number], self._begins[number + 1])
-        symbols, rows, weights, all_tags = self._rows
-        symbol, row, weight, tags = symbols[own], rows[own], weights[own], all_tags[own]
+        here, (symbol, row, weight, tags) = slice(*self._begins[word : word + 2]), self._rows
+        symbol, row, weight, tags = symbol[here], row[here], weight[here], tags[here]
         if asked != ABSENT:
             same = (tags == asked).nonzero()[0]
             symbol, row, weight, tags = symbol[same], row[same], weight[same], tags[same]
         if not len(row):
             return None
         if self._pull > 0:
-            first = len(self.grammar.interminals)
-            count = self._pull * np.bincount(tags, weight, len(self._tags))[self.tag] / self._tag_count
+            grammar, first = self.grammar, len(self.grammar.interminals)
+            of_tag = np.bincount(tags, weight, len(grammar.tags))[grammar.preterminal_tag]
+            count = self._pull * of_tag / grammar.tag_count
             count[symbol - first] += weight
             weight = count * self._share
             symbol = np.flatnonzero(weight).astype(np.int32)
@@ -214,8 +198,8 @@ class LeafTable:
 
     def _unseen(self, tag: str | None) -> _Entries:
         """All preterminals of the tag, or all there are, over a word never seen with it."""
-        asked = ABSENT if tag is None else self._tags.index(tag)
-        possible = np.ones(len(self.tag), bool) if asked == ABSENT else self.tag == asked
+        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
         entry, weight = self._unknown
+        possible = np.ones(len(entry), bool) if asked == ABSENT else self.grammar.preterminal_tag == asked
         kept = np.flatnonzero(possible & (weight > 0.0)).astype(np.int32)
         return kept + np.int32(len(self.grammar.interminals)), entry[kept], weight[kept]

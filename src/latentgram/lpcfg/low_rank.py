@@ -99,9 +99,9 @@ def parallel_factors(tensors: Floats, rank: int, rounds: int = ROUNDS) -> Matric
     unfolded = [np.moveaxis(core, axis, 1).reshape(len(core), core.shape[axis], -1) for axis in (1, 2, 3)]
     for _ in range(rounds):
         for axis in range(3):
-            one, two = (parts[other] for other in range(3) if other != axis)
-            pairs = (one[:, :, None, :] * two[:, None, :, :]).reshape(len(core), -1, rank)
-            gram = (one.transpose(0, 2, 1) @ one) * (two.transpose(0, 2, 1) @ two)
+            before, after = (parts[other] for other in range(3) if other != axis)
+            pairs = (before[:, :, None, :] * after[:, None, :, :]).reshape(len(core), -1, rank)
+            gram = (before.transpose(0, 2, 1) @ before) * (after.transpose(0, 2, 1) @ after)
             size = np.trace(gram, axis1=1, axis2=2)[:, None, None] / rank
             ridge = (_RIDGE * size + np.finfo(float).tiny) * np.eye(rank)
             right = (unfolded[axis] @ pairs).transpose(0, 2, 1)

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.binarisation import Binarisation
+from latentgram.data.binarisation import Binarisation, tag_of
 from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
-from latentgram.data.rarewords import RareWords
+from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.rounding import RoundedLogs, Rows
 from latentgram.errors import SettingError
 
@@ -196,6 +196,27 @@ class LPCFG(Summarised):
         over_words = np.bincount(self.lexicon[:, 0], self.lexicon_count, len(self.states))
         over_phrases = np.bincount(self.rules[:, 0], self.rule_count, len(self.states))
         return np.asarray(over_words + over_phrases, np.float64)
+
+    @cached_property
+    def tags(self) -> Alphabet:
+        """The tags in which preterminals end."""
+        return Alphabet.of(map(tag_of, self.preterminals))
+
+    @cached_property
+    def preterminal_tag(self) -> NDArray[np.int32]:
+        """[P] the tag in which each preterminal ends."""
+        return self.tags.encode(map(tag_of, self.preterminals))
+
+    @cached_property
+    def tag_count(self) -> Floats:
+        """[P] how often the tag of each preterminal was counted, whatever is above it."""
+        counts = np.bincount(self.preterminal_tag, self.symbol_count[len(self.interminals) :])
+        return np.asarray(counts[self.preterminal_tag], np.float64)
+
+    @cached_property
+    def tag_word(self) -> NDArray[np.int32]:
+        """[P] the word that stands for all never seen with the tag of a preterminal, or ABSENT."""
+        return self.words.encode(map(tag_symbol, self.tags))[self.preterminal_tag]
 
     @cached_property
     def lexicon_places(self) -> Ints:

@@ -33,8 +33,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.binarisation import Symbol, tag_of
-from latentgram.data.rarewords import tag_symbol
+from latentgram.data.alphabet import ABSENT
+from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels.chart import Unseen
 from latentgram.lpcfg.model import LPCFG
 
@@ -51,13 +51,6 @@ _NOTHING = 1e-9
 """Less room than this for rules never seen is none: it is what rounding leaves."""
 
 
-def tag_counts(grammar: LPCFG) -> Array:
-    """[P] how often the tag of each preterminal was counted, whatever is above it."""
-    names = [tag_of(name) for name in grammar.preterminals]
-    _, tag = np.unique(np.array(names, object), return_inverse=True)
-    return np.asarray(np.bincount(tag, grammar.symbol_count[len(grammar.interminals) :])[tag], np.float64)
-
-
 def discounted(grammar: LPCFG) -> LPCFG:
     """The distribution that keeps something for what was never seen, from a grammar that keeps nothing."""
     rules = np.zeros(len(grammar.interminals))
@@ -65,9 +58,9 @@ def discounted(grammar: LPCFG) -> LPCFG:
         left, right, weight = _factors(grammar)
         kept = weight * _room(grammar, left, right)
         rules = kept / (1.0 + kept)
-    half = HALF / (tag_counts(grammar) + 1.0)
-    smoothed = np.array([tag_symbol(tag_of(name)) in grammar.words for name in grammar.preterminals], bool)
-    return _rescaled(grammar, np.concatenate((rules, np.where(smoothed, 0.0, half / (1.0 + half)))))
+    half = HALF / (grammar.tag_count + 1.0)
+    words = np.where(grammar.tag_word == ABSENT, half / (1.0 + half), 0.0)
+    return _rescaled(grammar, np.concatenate((rules, words)))
 
 
 def undiscounted(grammar: LPCFG) -> LPCFG:

@@ -43,10 +43,7 @@ of its tags than counts do. With one observation the tags of the form never outw
 def forms_of_new_words(grammar: LPCFG, binary: Forest) -> dict[str, str]:
     """The words of binarised trees that are to be known by name from now on, and their forms."""
     rule = grammar.rare_words
-    by_name = rule.mode == "signature" and any(
-        tag_symbol(tag_of(a)) in grammar.words for a in grammar.preterminals
-    )
-    if not by_name:
+    if rule.mode != "signature" or (grammar.tag_word == ABSENT).all():
         return {}
     leaf = binary.is_tag
     seen = zip(binary.word[leaf].tolist(), (binary.begin[leaf] == 0).tolist(), strict=True)

@@ -171,11 +171,11 @@ def k_best_spanning(arc, root, k):
             for head in range(-1, n_words):
                 if head != heads[word]:
                     _bar(arcs, roots, head, word)
-    found = np.empty((len(order), n_words), np.int64)
+    ranked = np.empty((len(order), n_words), np.int64)
     for i in range(len(order)):
         for word in range(n_words):
-            found[i, word] = trees[order[i]][word]
-    return found, np.array(values)
+            ranked[i, word] = trees[order[i]][word]
+    return ranked, np.array(values)
 
 
 @register_jitable
@@ -203,12 +203,12 @@ def spanning_marginals(arc, root):
     marginal, root_marginal = np.zeros((n_words, n_words)), np.zeros(n_words)
     if log_total == -np.inf:
         return marginal, root_marginal, -np.inf
-    given = np.full((n_words, n_words), -np.inf)  # (modifier, head), as in the module's text
+    entering = np.full((n_words, n_words), -np.inf)  # (modifier, head), as in the module's text
     for m in range(n_words):
         for h in range(n_words):
             if h != m:
-                given[m, h] = max(arc[h, m] - greatest[m], -_FORBIDDEN)
-    weight, pivot = given.copy(), np.zeros(n_words)
+                entering[m, h] = max(arc[h, m] - greatest[m], -_FORBIDDEN)
+    weight, pivot = entering.copy(), np.zeros(n_words)
     for k in range(n_words - 1, 0, -1):
         pivot[k] = _log_sum(weight[k, :k])
         for i in range(k):
@@ -257,7 +257,7 @@ def spanning_marginals(arc, root):
     for m in range(n_words):
         for h in range(n_words):
             if h != m and arc[h, m] > -np.inf:
-                marginal[h, m] = np.exp(gradient[m, h] + given[m, h])
+                marginal[h, m] = np.exp(gradient[m, h] + entering[m, h])
     return marginal, root_marginal, log_total
 
 

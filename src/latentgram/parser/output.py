@@ -64,8 +64,8 @@ def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
         for token in parse.sentence.surface.tokens:
             if token.multiword:
                 before, row = token.row
-                cells, given = row.rsplit("\t", 1)
-                marked = _marked(given, {TOKEN_MARK: token.probability, SPLIT_MARK: token.split})
+                cells, column = row.rsplit("\t", 1)
+                marked = _marked(column, {TOKEN_MARK: token.probability, SPLIT_MARK: token.split})
                 rows[rows.index(token.row)] = before, f"{cells}\t{marked}"
             else:
                 misc[token.first] = _marked(misc[token.first], {TOKEN_MARK: token.probability})

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints
@@ -25,19 +25,19 @@ from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError, UnsupportedPair, a_or_an
-from latentgram.evaluate.attachment import AttachmentScore
-from latentgram.evaluate.bracketing import BracketingScore
-from latentgram.evaluate.score import Score
-from latentgram.kinds.kind import named
+from latentgram.kinds.kind import Kind, named
 from latentgram.kinds.marginals import Marginals
-from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming
-from latentgram.kinds.registry import find_kind, kind_of, kinds
+from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming, WordTagger
+from latentgram.kinds.registry import find_kind, kinds
 from latentgram.kinds.result import NBest, Parse, TagPosteriors
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
 from latentgram.parser.curves import Calibrator
-from latentgram.tagger.filling import fill_tags
-from latentgram.tagger.model import Tagger
+
+if TYPE_CHECKING:
+    from latentgram.evaluate.attachment import AttachmentScore
+    from latentgram.evaluate.bracketing import BracketingScore
+    from latentgram.evaluate.score import Score
 
 BATCH = 64
 """Sentences that are parsed together."""
@@ -73,18 +73,13 @@ class Parser(Summarised):
     model: Model
     decoder: Decoder | None = None
     calibrator: Calibrator | None = None
-    tagger: Tagger | None = None
+    tagger: WordTagger | None = None
     tokeniser: Tokeniser | None = None
     pruning: Pruning | None = None
     limit_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        kind = find_kind(self.model)
-        if kind is None or not kind.parser:
-            parsed = ", ".join(each.name for each in kinds().values() if each.parser)
-            raise UnsupportedPair(
-                f"there is no parser for a {type(self.model).__name__}; there are parsers for {parsed}"
-            )
+        kind = self.kind
         if isinstance(self.decoder, str):
             raise SettingError(f"the decoder must be an object such as lg.Goodman(), got {self.decoder!r}")
         if self.pruning is None and self.limit_seconds is None:
@@ -97,11 +92,21 @@ class Parser(Summarised):
         kind.backend()(self.model, self.decoder, self.pruning, self.limit_seconds)
 
     @cached_property
+    def kind(self) -> Kind:
+        """The row of the model in the registry."""
+        kind = find_kind(self.model)
+        if kind is None or not kind.parser:
+            parsed = ", ".join(each.name for each in kinds().values() if each.parser)
+            raise UnsupportedPair(
+                f"there is no parser for a {type(self.model).__name__}; there are parsers for {parsed}"
+            )
+        return kind
+
+    @cached_property
     def backend(self) -> Backend:
         """What does the work."""
-        kind = kind_of(self.model)
-        options = (self.pruning, self.limit_seconds) if kind.prunes else ()
-        return kind.backend()(self.model, self.decoder, *options)
+        options = (self.pruning, self.limit_seconds) if self.kind.prunes else ()
+        return self.kind.backend()(self.model, self.decoder, *options)
 
     def __getstate__(self) -> dict[str, object]:
         """Travel to a worker without the backend's indices."""
@@ -117,8 +122,8 @@ class Parser(Summarised):
         Text is cut into words as in the treebank the parser was trained on, but not into sentences: see
         `sentences_of` for that.
         """
-        given = self._sentence(sentence)
-        return self._parse_batch([(given, _known(given, known, parts))])[0]
+        words = self._sentence(sentence)
+        return self._parse_batch([(words, _known(words, known, parts))])[0]
 
     def sentences_of(self, text: str) -> Iterator[Sentence]:
         """The sentences of raw text, cut into words as in the treebank the parser was trained on."""
@@ -127,17 +132,17 @@ class Parser(Summarised):
     @property
     def cutter(self) -> Cutter:
         """What cuts text: the tokeniser, the model's own segmenter, or the rules for English."""
-        reference = kind_of(self.model).segmenter
+        reference = self.kind.segmenter
         if self.tokeniser is None and reference:
             return cast("Callable[[Model], Cutter]", named(reference))(self.model)
         return self.tokeniser or Tokeniser()
 
     @property
-    def own_tagger(self) -> Tagger | None:
+    def own_tagger(self) -> WordTagger | None:
         """What tags words that come without tags: the parser's tagger, or the one within the model."""
-        reference = kind_of(self.model).own_tagger
+        reference = self.kind.own_tagger
         if self.tagger is None and reference:
-            return cast("Callable[[Model], Tagger]", named(reference))(self.model)
+            return cast("Callable[[Model], WordTagger]", named(reference))(self.model)
         return self.tagger
 
     def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
@@ -149,13 +154,28 @@ class Parser(Summarised):
         self, sentences: Sequence[Sentence], known: Known
     ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
         """Sentences with the tagger's tags where they had none, and how sure it was of them."""
-        return fill_tags(self.tagger, sentences, known)
+        if self.tagger is None:
+            return list(sentences), [None] * len(sentences)
+        return self.tagger.fill(sentences, known)
+
+    def _asked(
+        self, sentence: SentenceLike, known: Constraints | None, parts: dict[str, object]
+    ) -> tuple[Sentence, TagPosteriors | None, Constraints | None]:
+        """One sentence with tags, how sure these are, and what is known of it."""
+        words = self._sentence(sentence)
+        told = _known(words, known, parts)
+        (tagged,), (sure,) = self._tagged([words], [told])
+        return tagged, sure, told
+
+    def _listed(self, parses: list[Parse], sure: TagPosteriors | None, told: Constraints | None) -> NBest:
+        """All parses of one sentence."""
+        return NBest(self._finished(parses, [sure] * len(parses), [told] * len(parses)))
 
     def _finished(self, parses: list[Parse], sure: Sequence[TagPosteriors | None], known: Known) -> list[Parse]:
         """Parses with calibrated posteriors, those of the tags, and what is known of blanks."""
         finished = []
         for parse, confidence, told in zip(parses, sure, known, strict=True):
-            parse = self._calibrated(parse.tagged(confidence), told)
+            parse = self._calibrated(parse if confidence is None else parse.tagged(confidence), told)
             if parse.sentence.space_after is not None and isinstance(parse.tree, DependencyTree):
                 parse = dataclasses.replace(parse, tree=as_written(parse.tree, parse.sentence))
             finished.append(parse)
@@ -173,9 +193,8 @@ class Parser(Summarised):
 
         `known` has the constraints of each sentence, or of the first ones.
         """
-        given = (self._sentence(sentence) for sentence in sentences)
-        constraints = chain(known, repeat(None))
-        batches = shards(((each, _known(each, next(constraints), {})) for each in given), BATCH)
+        asked = zip(map(self._sentence, sentences), chain(known, repeat(None)), strict=False)
+        batches = shards(((words, _known(words, told, {})) for words, told in asked), BATCH)
         for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
             yield from parses
 
@@ -183,25 +202,17 @@ class Parser(Summarised):
         self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: object
     ) -> NBest:
         """The `count` best structures, best first; fewer where there are fewer."""
-        if count < 1:
-            raise SettingError(f"the number of parses must be at least 1, got {count}")
-        given = self._sentence(sentence)
-        told = _known(given, known, parts)
-        (given,), (sure,) = self._tagged([given], [told])
-        parses = self.backend.nbest(given, count, told)
-        return NBest(self._finished(parses, [sure] * len(parses), [told] * len(parses)))
+        _check_number("parses", count)
+        tagged, sure, told = self._asked(sentence, known, parts)
+        return self._listed(self.backend.nbest(tagged, count, told), sure, told)
 
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object
     ) -> NBest:
         """`count` independent draws from the posterior over structures."""
-        if count < 1:
-            raise SettingError(f"the number of samples must be at least 1, got {count}")
-        given = self._sentence(sentence)
-        told = _known(given, known, parts)
-        (given,), (sure,) = self._tagged([given], [told])
-        parses = self.backend.sample(given, count, seed, told)
-        return NBest(self._finished(parses, [sure] * len(parses), [told] * len(parses)))
+        _check_number("samples", count)
+        tagged, sure, told = self._asked(sentence, known, parts)
+        return self._listed(self.backend.sample(tagged, count, seed, told), sure, told)
 
     def diverse(
         self,
@@ -213,8 +224,7 @@ class Parser(Summarised):
         **parts: object,
     ) -> NBest:
         """At most `count` different structures among some draws, the one drawn most often first."""
-        if count < 1:
-            raise SettingError(f"the number of different structures must be at least 1, got {count}")
+        _check_number("different structures", count)
         drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
         first = {str(parse.tree): parse for parse in reversed(drawn)}
@@ -239,10 +249,8 @@ class Parser(Summarised):
         >>> round(sum(p for word, _, p in marginals.tags if word == 0), 2)
         1.0
         """
-        given = self._sentence(sentence)
-        told = _known(given, known, parts)
-        (given,), _ = self._tagged([given], [told])
-        marginals = self.backend.marginals(given, told)
+        tagged, _, told = self._asked(sentence, known, parts)
+        marginals = self.backend.marginals(tagged, told)
         return marginals if self.calibrator is None else self.calibrator.apply_to_marginals(marginals, told)
 
     def name_arcs(self, trees: Sequence[DependencyTree], *, gold_tags: bool = False) -> list[DependencyTree]:
@@ -264,7 +272,7 @@ class Parser(Summarised):
     @property
     def tags_itself(self) -> bool:
         """Whether it can parse words without tags: by a tagger, or by a grammar that has tags of its own."""
-        return self.tagger is not None or not kind_of(self.model).needs_tags
+        return self.tagger is not None or not self.kind.needs_tags
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
         """What is asked when a tree is the answer: its words, with its tags if they are asked for or needed."""
@@ -333,8 +341,8 @@ def as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:
         if token.multiword:
             rows.append(token.row)
         elif not token.space_after:
-            given = misc[token.first]
-            misc[token.first] = NO_SPACE if given == "_" else f"{given}|{NO_SPACE}"
+            marks = misc[token.first]
+            misc[token.first] = NO_SPACE if marks == "_" else f"{marks}|{NO_SPACE}"
     begins = sentence.surface is not None and sentence.surface.begins_paragraph
     comments = (*tree.comments, *(("# newpar",) if begins else ()), f"# text = {sentence.text}")
     return tree.replace(misc=tuple(misc), extra_rows=tuple(rows), comments=comments)
@@ -352,6 +360,11 @@ def _known(sentence: Sentence, known: Constraints | None, parts: dict[str, objec
         return None
     known.fit(len(sentence))
     return known
+
+
+def _check_number(what: str, count: int) -> None:
+    if count < 1:
+        raise SettingError(f"the number of {what} must be at least 1, got {count}")
 
 
 def accuracy_on(

@@ -25,7 +25,7 @@ from latentgram.errors import SettingError
 from latentgram.kinds.kind import Kind, Recipe
 from latentgram.kinds.learners import Gradient
 from latentgram.kinds.protocols import Model, Scorer
-from latentgram.kinds.registry import kind_of, kinds, learner_class
+from latentgram.kinds.registry import kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.parse.cutting import LONG
@@ -156,7 +156,7 @@ def _tag(kind: Kind, model: Model) -> None:
 
 def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> None:
     """All that is usually asked of a parser."""
-    few, kind = trees[:FEW], kind_of(parser.model)
+    few, kind = trees[:FEW], parser.kind
     for gold_tags in (True, False):
         parser.evaluate(few, gold_tags=gold_tags)
     sentence = parser.question(few[0], gold_tags=False)

@@ -118,10 +118,10 @@ def measure(trees: int, states: int, contrast: float, seed: int) -> tuple[float,
     fresh = [*draw_trees(truth, JUDGED, seed=1000 + seed)]
     data = Treebank.of([*draw_trees(truth, trees, seed=seed)])
     learned = fit(LPCFG, data, by=Spectral(states=states, rare=0, backoff=0.0, pull=0.0))
-    exact, found = (np.array([probability(grammar, tree) for tree in fresh]) for grammar in (truth, learned))
+    exact, estimated = (np.array([probability(grammar, tree) for tree in fresh]) for grammar in (truth, learned))
     spectra = (learned.spectra[name] for name in (*INTERMINALS, *PRETERMINALS))
     sigma = min(values[states - 1] if len(values) >= states else 0.0 for values in spectra)
-    return float(np.median(np.abs(found / exact - 1.0))), float(sigma)
+    return float(np.median(np.abs(estimated / exact - 1.0))), float(sigma)
 
 
 def random_grammar(states: int, contrast: float, seed: int) -> LPCFG:

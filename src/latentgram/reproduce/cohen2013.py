@@ -165,8 +165,8 @@ class Cohen2013(Experiment[LPCFG, Tree]):
     def last_stage(self, grammar: LPCFG) -> float:
         """Milliseconds per sentence of the last stage of parsing, where the grammar itself looks at the chart."""
         cascade, factors = Cascade((grammar,), Pruning()), factors_of(grammar, "float32")
-        found = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
-        charts = [posterior for posterior in found if posterior is not None]
+        posteriors = (cascade.posterior(cascade.leaves.of(sentence)) for sentence in self.dev.sentences())
+        charts = [posterior for posterior in posteriors if posterior is not None]
         tensors = tensors_of(grammar, "float32", cascade.projection.index.unseen)
 
         def work() -> None:

@@ -126,6 +126,20 @@ class Tagger(Summarised):
             tagged = dataclasses.replace(sentence, xpos=xpos, upos=upos, feats=feats)
             yield tagged, TagPosteriors(sure[:, 0], each)
 
+    def fill(
+        self, sentences: Sequence[Sentence], known: Known
+    ) -> tuple[list[Sentence], list[TagPosteriors | None]]:
+        """Sentences with tags where they had none, and how sure these are."""
+        filled: list[Sentence] = list(sentences)
+        sure: list[TagPosteriors | None] = [None] * len(filled)
+        bare = [number for number, sentence in enumerate(filled) if sentence.tags is None]
+        if bare:
+            tagged = self.annotated([filled[i] for i in bare], [known[i] for i in bare])
+            for number, (sentence, confidence) in zip(bare, tagged, strict=True):
+                filled[number] = dataclasses.replace(sentence, surface=filled[number].surface)
+                sure[number] = confidence
+        return filled, sure
+
     def _taggings(self, sentences: Sequence[Sentence], decoder: str, known: Known) -> Iterator[Tagging]:
         for sentence, numbers, columns, sure in self._best(sentences, decoder, known):
             yield self._tagging(sentence, numbers, columns, sure)
@@ -205,10 +219,10 @@ class Tagger(Summarised):
 
     def posteriors(self, sentence: SentenceLike, known: Constraints | None = None) -> Floats:
         """[words, tags] p(tag | sentence), and what is known of it."""
-        given = Sentence.of(sentence)
-        start, tag, _, posterior = self._run([given], "viterbi", [known])
-        result = np.zeros((len(given), len(self.xpos)))
-        result[np.repeat(np.arange(len(given)), np.diff(start)), tag] = posterior
+        words = Sentence.of(sentence)
+        start, tag, _, posterior = self._run([words], "viterbi", [known])
+        result = np.zeros((len(words), len(self.xpos)))
+        result[np.repeat(np.arange(len(words)), np.diff(start)), tag] = posterior
         return result
 
     def _best(

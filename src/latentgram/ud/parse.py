@@ -16,7 +16,6 @@ from latentgram.evaluate.score import Score
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Decoder, Known
 from latentgram.kinds.result import Parse, TagPosteriors
-from latentgram.tagger.filling import fill_tags
 from latentgram.ud.model import UDParser
 
 Sure = TagPosteriors | None
@@ -41,7 +40,7 @@ class UDBackend:
 
     def parse(self, sentences: Sequence[Sentence], known: Known | None = None) -> list[Parse]:
         """The best tree of each sentence."""
-        tagged, sure = fill_tags(self.model.tagger, sentences, known or [None] * len(sentences))
+        tagged, sure = self.model.tagger.fill(sentences, known or [None] * len(sentences))
         return self._finished(self.arcs.parse(tagged, known), sure)
 
     def nbest(self, sentence: Sentence, count: int, known: Constraints | None = None) -> list[Parse]:
@@ -62,7 +61,7 @@ class UDBackend:
 
     def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
         """The relations of all words under the best tags, given their heads."""
-        tagged, _ = fill_tags(self.model.tagger, sentences, [None] * len(sentences))
+        tagged, _ = self.model.tagger.fill(sentences, [None] * len(sentences))
         return self.arcs.name_arcs(tagged, heads)
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
@@ -74,7 +73,7 @@ class UDBackend:
         return self.arcs.compare(gold, parses)
 
     def _tagged(self, sentence: Sentence, known: Constraints | None) -> tuple[Sentence, Sure]:
-        (tagged,), (sure,) = fill_tags(self.model.tagger, [sentence], [known])
+        (tagged,), (sure,) = self.model.tagger.fill([sentence], [known])
         return tagged, sure
 
     def _finished(self, parses: list[Parse], sure: Sequence[Sure]) -> list[Parse]:
@@ -82,7 +81,10 @@ class UDBackend:
         if self.model.lemmatiser is not None:
             lemmas = self.model.lemmatiser.lemmatise([parse.sentence for parse in parses])
             parses = [_with_lemmas(parse, *each) for parse, each in zip(parses, lemmas, strict=True)]
-        return [parse.tagged(posteriors) for parse, posteriors in zip(parses, sure, strict=True)]
+        return [
+            parse if posteriors is None else parse.tagged(posteriors)
+            for parse, posteriors in zip(parses, sure, strict=True)
+        ]
 
 
 def _with_lemmas(parse: Parse, lemmas: tuple[str, ...], sure: NDArray[np.float64]) -> Parse:

@@ -43,32 +43,31 @@ def agreement_of(pairs: Sequence[tuple[AnyTree, AnyTree]]) -> Agreement:
     >>> found.sentences, found.same, round(found.f1 or 0, 1), round(found.kappa or 0, 2)
     (2, 1, 92.3, 0.67)
     """
-    same = sum(same_tree(one, other) for one, other in pairs)
+    same = sum(same_tree(first, second) for first, second in pairs)
     arcs = [
-        (one, other)
-        for one, other in pairs
-        if isinstance(one, DependencyTree) and isinstance(other, DependencyTree)
+        (first, second)
+        for first, second in pairs
+        if isinstance(first, DependencyTree) and isinstance(second, DependencyTree)
     ]
-    phrases = [(one, other) for one, other in pairs if isinstance(one, Tree) and isinstance(other, Tree)]
+    phrases = [(first, second) for first, second in pairs if isinstance(first, Tree) and isinstance(second, Tree)]
     f1 = uas = las = None
     if arcs:
         score = score_attachment(
-            Treebank.of([one for one, _ in arcs]), [other for _, other in arcs], punctuation="none"
+            Treebank.of([first for first, _ in arcs]), [second for _, second in arcs], punctuation="none"
         )
         uas, las = float(score.uas), float(score.las)
     elif phrases:
-        f1 = float(
-            score_brackets(Treebank.of([one for one, _ in phrases]).forest, [other for _, other in phrases]).f1
-        )
-    categories = [pair for one, other in pairs for pair in zip(_categories(one), _categories(other), strict=True)]
+        gold = Treebank.of([first for first, _ in phrases])
+        f1 = float(score_brackets(gold.forest, [second for _, second in phrases]).f1)
+    categories = [each for pair in pairs for each in zip(*map(_categories, pair), strict=True)]
     return Agreement(len(pairs), same, f1, uas, las, kappa(categories))
 
 
-def same_tree(one: AnyTree, other: AnyTree) -> bool:
+def same_tree(first: AnyTree, second: AnyTree) -> bool:
     """Whether two trees say the same; what their comments say, and their names, does not matter."""
-    if isinstance(one, DependencyTree) and isinstance(other, DependencyTree):
-        return one.replace(comments=()) == other.replace(comments=())
-    return one == other
+    if isinstance(first, DependencyTree) and isinstance(second, DependencyTree):
+        return first.replace(comments=()) == second.replace(comments=())
+    return first == second
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -80,7 +79,7 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     if not pairs:
         return None
     size = len(pairs)
-    observed = sum(one == other for one, other in pairs) / size
+    observed = sum(left == right for left, right in pairs) / size
     first, second = (Counter(rater) for rater in zip(*pairs, strict=True))
     expected = sum(first[name] * second[name] for name in first) / size**2
     return None if expected == 1 else (observed - expected) / (1 - expected)

@@ -23,7 +23,6 @@ from latentgram.errors import DataError, LatentgramError, NoParse
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree
-from latentgram.kinds.registry import kind_of
 from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.annotations import words_in
@@ -202,10 +201,10 @@ def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split |
     if words_in(tree) != sentence.words:
         raise DataError("the tree to be kept has different words from the sentence")
     try:
-        found = parser.parse(sentence)
+        parse = parser.parse(sentence)
     except LatentgramError:
-        found = None
-    logprob, entropy = (math.nan, math.nan) if found is None else (found.logprob, found.entropy)
+        parse = None
+    logprob, entropy = (math.nan, math.nan) if parse is None else (parse.logprob, parse.entropy)
     none = np.full(len(sentence), math.nan)
     return Parse(sentence, tree, logprob, math.nan, none, none, entropy=entropy)
 
@@ -236,4 +235,4 @@ def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) ->
 
 
 def _phrases(parser: Parser) -> bool:
-    return kind_of(parser.model).reads == PHRASES
+    return parser.kind.reads == PHRASES

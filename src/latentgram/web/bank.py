@@ -82,21 +82,21 @@ class Bank:
             with tempfile.TemporaryDirectory() as folder:  # nobody changes a copy while it is read
                 copy = self.annotations.copied_to(Path(folder))
                 content, self._read, self._appended = copy.read_bytes(), self.annotations.read(copy), []
-            found = pieces(content, phrases)
-            if len(found) != len(self._read):
+            new_pieces = pieces(content, phrases)
+            if len(new_pieces) != len(self._read):
                 raise DataError("the trees of the file cannot be told apart", path=self.annotations.file)
             self._entries, self._having, self._pairs, self._paired = [], {}, {}, 0
-            self._add(found, self._read)
+            self._add(new_pieces, self._read)
         else:
-            found = pieces(content[len(self._content) :], phrases)
+            new_pieces = pieces(content[len(self._content) :], phrases)
             ending = "" if phrases else "\n"
-            trees = [read_tree(piece.text.rstrip("\r\n") + "\n" + ending, phrases) for piece in found]
+            trees = [read_tree(piece.text.rstrip("\r\n") + "\n" + ending, phrases) for piece in new_pieces]
             self._appended += trees
-            self._add(found, trees)
+            self._add(new_pieces, trees)
         self._content = content
 
-    def _add(self, found: Sequence[Piece], trees: Sequence[AnyTree]) -> None:
-        for piece, tree in zip(found, trees, strict=True):
+    def _add(self, new_pieces: Sequence[Piece], trees: Sequence[AnyTree]) -> None:
+        for piece, tree in zip(new_pieces, trees, strict=True):
             words, number = words_in(tree), len(self._entries)
             self._entries.append(Entry(number, piece.text, words, sentence_key(words)))
             for word in {word.lower() for word in words}:
@@ -114,8 +114,8 @@ class Bank:
         entries = self.entries()
         having = min((self._having.get(word, []) for word in wanted), key=len)
         having_any = (entries[number] for number in having)
-        found = ((each, _occurrences([word.lower() for word in each.words], wanted)) for each in having_any)
-        return [(entry, places) for entry, places in found if places]
+        occurrences = ((each, _occurrences([word.lower() for word in each.words], wanted)) for each in having_any)
+        return [(entry, places) for entry, places in occurrences if places]
 
     def find(self, query: str) -> list[tuple[Entry, list[tuple[int, int]]]]:
         """The trees with some words one after the other, or with a pattern; and which words match."""
@@ -129,8 +129,8 @@ class Bank:
 
     def past(self, words: list[str]) -> tuple[Counter[str], int]:
         """How these words were analysed before: the labels over just them (or relations), and how often not."""
-        found = self._with_words([word.lower() for word in words])
-        return _decisions((self.tree(entry), places) for entry, places in found)
+        occurrences = self._with_words([word.lower() for word in words])
+        return _decisions((self.tree(entry), places) for entry, places in occurrences)
 
     def past_of_tags(self, tags: list[str]) -> tuple[Counter[str], int]:
         """How words with these tags, one after the other, were analysed: labels over just them; how often none.
@@ -216,15 +216,15 @@ def _is_pattern(query: str) -> bool:
     return bool(_OPERATORS & set(query)) or any(each in query for each in _WORD_OPERATORS)
 
 
-def _decisions(found: Iterable[tuple[AnyTree, list[tuple[int, int]]]]) -> tuple[Counter[str], int]:
+def _decisions(occurrences: Iterable[tuple[AnyTree, list[tuple[int, int]]]]) -> tuple[Counter[str], int]:
     """The labels over some words of trees, and how often there was none."""
-    analyses = [_analysis(tree, *place) for tree, places in found for place in places]
+    analyses = [_analysis(tree, *place) for tree, places in occurrences for place in places]
     return Counter(name for names in analyses for name in names), sum(not names for names in analyses)
 
 
 def _occurrences(words: Sequence[str], wanted: list[str]) -> list[tuple[int, int]]:
-    size, given = len(wanted), list(words)
-    return [(at, at + size) for at in range(len(given) - size + 1) if given[at : at + size] == wanted]
+    size, sentence = len(wanted), list(words)
+    return [(at, at + size) for at in range(len(sentence) - size + 1) if sentence[at : at + size] == wanted]
 
 
 def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:
@@ -233,5 +233,5 @@ def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:
         inside = range(first + 1, end + 1)
         outer = [word for word in inside if tree.heads[word - 1] not in inside]
         return [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
-    found = [label for label, start, stop in spans(tree) if (start, stop) == (first, end)]
-    return found[:-1] if end - first == 1 else found
+    labels = [label for label, start, stop in spans(tree) if (start, stop) == (first, end)]
+    return labels[:-1] if end - first == 1 else labels

@@ -108,8 +108,8 @@ class Guard:
         return None
 
     def _has_token(self, headers: dict[str, str]) -> bool:
-        given = headers.get("authorization", "").removeprefix("Bearer ")
-        return hmac.compare_digest(given.encode(), (self.token or "").encode())
+        token = headers.get("authorization", "").removeprefix("Bearer ")
+        return hmac.compare_digest(token.encode(), (self.token or "").encode())
 
     def _too_long(self) -> str:
         return f"the request is longer than {self.max_body // 1024} KiB: send less at a time"

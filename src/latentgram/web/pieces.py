@@ -97,5 +97,5 @@ def name_of(text: str) -> str:
     >>> name_of("# sent_id = w-3\\n1\\ta\\n"), name_of("(S (NN a))")
     ('w-3', '')
     """
-    found = _NAME.search(text)
-    return found[1] if found else ""
+    comment = _NAME.search(text)
+    return comment[1] if comment else ""

@@ -29,7 +29,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
-from latentgram.kinds.registry import kind_of, learner_of, update_model, updates
+from latentgram.kinds.registry import learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import read_header, save
 from latentgram.web.analysis import Asked
@@ -74,7 +74,7 @@ class Session:
     ) -> None:
         self.instance = secrets.token_hex(8)
         self.annotator = annotator
-        self.kind: Kind = "constituency" if kind_of(parser.model).reads == PHRASES else "dependency"
+        self.kind: Kind = "constituency" if parser.kind.reads == PHRASES else "dependency"
         self.annotations = Annotations(self.kind, treebank)
         self.desk = Desk(self.annotations.book)
         self.bank = Bank(self.annotations)
@@ -132,7 +132,7 @@ class Session:
     @property
     def inside(self) -> Inspection | None:
         """Looks into the model of this moment, if there is something to see; what was found is kept."""
-        model, kind = self.parser.model, kind_of(self.parser.model)
+        model, kind = self.parser.model, self.parser.kind
         if not kind.inspect:
             return None
         if self._inside is None or self._inside[0] is not model:

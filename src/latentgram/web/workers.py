@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar, TypeVarTuple
 
 from latentgram.errors import LatentgramError
-from latentgram.kinds.registry import kind_of
 from latentgram.parallel.local import attempt
 from latentgram.parallel.worker import Worker, WorkerEnded
 from latentgram.parser.parser import Parser
@@ -61,7 +60,7 @@ def _warm(parser: Parser) -> None:
     from latentgram.web.analysis import Asked, analyse
 
     with contextlib.suppress(Exception):
-        known = sorted(parser.backend.tags) if kind_of(parser.model).needs_tags and parser.tagger is None else []
+        known = sorted(parser.backend.tags) if parser.kind.needs_tags and parser.tagger is None else []
         tag = (known[0],) * 3 if known else None
         analyse(parser, Asked(Sentence(("a", "b", "c"), tag), count=2))
 

@@ -8,16 +8,24 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from latentgram.lpcfg.kernels import contexts as beside
+from latentgram.lpcfg.kernels import closing as beside
 from latentgram.lpcfg.kernels import first_outside, first_pass
-from latentgram.lpcfg.kernels.chart import RuleIndex, Unseen, index_rules, pack_chart
+from latentgram.lpcfg.kernels.chart import (
+    CLOSED,
+    RuleIndex,
+    SpanMasks,
+    Unseen,
+    Words,
+    everything,
+    index_rules,
+    pack_chart,
+)
 from latentgram.lpcfg.kernels.chart_trees import best_cover
-from latentgram.lpcfg.kernels.closing import Closing
-from latentgram.lpcfg.kernels.contexts import Contexts
+from latentgram.lpcfg.kernels.closing import Closing, Contexts
 from latentgram.lpcfg.kernels.cut import CutRules, cell_begins, grow_widths, make_space, start_cut
 from latentgram.lpcfg.kernels.cut_outside import first_stage, hand_down, start_outside
 from latentgram.lpcfg.kernels.first_outside import Kept
-from latentgram.lpcfg.kernels.first_pass import CLOSED, Limits, SpanMasks, Words, everything
+from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.kernels.inside_outside import Tensors, inside, outside, vector_places
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.numeric.semiring import MaxProduct, Real

@@ -13,7 +13,7 @@ import latentgram as lg
 from latentgram.interrupt import _HEARD
 from latentgram.lpcfg.parse import cascade, cutting
 from latentgram.lpcfg.parse.cascade import Cascade
-from latentgram.lpcfg.parse.deadline import PASSED, Deadline, OutOfTime
+from latentgram.lpcfg.parse.pruning import PASSED, Deadline, OutOfTime
 
 SOON = 1e-9
 WORDS = lg.Sentence.of("the old man saw the teacher in the garden and the boy sleeps .").words

@@ -166,10 +166,10 @@ def count_sorted(tokens, at, place):
     for r in range(place.size):
         end[r + 1] += end[r]
     total = end[place.size]
-    found = np.empty(total, np.int64)
+    continuations = np.empty(total, np.int64)
     for i in range(1, tokens.size):
         if shorter[i - 1] >= 0 and shorter[i] >= 0 and tokens[i - 1] != 0:
-            found[end[at[i - 1]]] = (np.int64(tokens[i]) << 32) | i
+            continuations[end[at[i - 1]]] = (np.int64(tokens[i]) << 32) | i
             end[at[i - 1]] += 1
     longer = np.full(tokens.size, EMPTY, np.int32)
     key, count, suffix = np.empty(total, np.int64), np.empty(total, np.int32), np.empty(total, np.int32)
@@ -178,10 +178,10 @@ def count_sorted(tokens, at, place):
     for r in range(place.size):
         if end[r] == begin:
             continue
-        _sort(found, begin, end[r])
+        _sort(continuations, begin, end[r])
         last = np.int64(EMPTY)
         for k in range(begin, end[r]):
-            word, i = found[k] >> 32, found[k] & LOW
+            word, i = continuations[k] >> 32, continuations[k] & LOW
             if word != last:
                 key[used] = (np.int64(place[r]) << 32) | word
                 count[used], suffix[used] = 0, shorter[i]

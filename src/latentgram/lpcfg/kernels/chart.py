@@ -81,6 +81,29 @@ class PackedChart(NamedTuple):
     edge_begin: NDArray[np.int64]
 
 
+class SpanMasks(NamedTuple):
+    """Which symbols may stand over which spans: how constraints reach a chart.
+
+    A node of a binary tree stands over the words i … j−1 just when no other node crosses this span (the smallest
+    node that holds the span would else split it). So a required span closes all cells that cross it, and the chart
+    shrinks; over the span itself only some symbols are let in. Cells go by width, then by first word.
+    """
+
+    allowed: NDArray[np.bool_]
+    """[sets, interminals]; the first set is all of them."""
+    of_cell: NDArray[np.int32]
+    """[cells] the number of a set, or `CLOSED`."""
+
+
+class Words(NamedTuple):
+    """The items over words: word w has those from `begin[w]` to `begin[w + 1]`."""
+
+    begin: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    inside: NDArray[np.float64]
+    """q(symbol → word), scaled."""
+
+
 class Joints(NamedTuple):
     """Pairs of items that meet at a split point of a cell; the cell has those from `begin` to `end`."""
 
@@ -90,6 +113,10 @@ class Joints(NamedTuple):
     right: NDArray[np.int32]
 
 
+CLOSED = -1
+"""A cell in which nothing may stand."""
+OPEN = 0
+"""A cell about which nothing is known."""
 _NEW, _DEAD = -1, -2
 """A pair of symbols not yet met in a cell, and one that has no parent there."""
 
@@ -113,10 +140,49 @@ def index_rules(rules: NDArray[np.int32], interminals: int, symbols: int) -> Rul
     )
 
 
-@njit(inline="always")
-def cell_of(length, first, width):
-    """The number of the cell over `width` words from `first` on."""
+@njit()
+def everything(length, interminals):
+    """Masks that allow all."""
+    return SpanMasks(np.ones((1, interminals), np.bool_), np.zeros(length * (length + 1) // 2, np.int32))
+
+
+def _number(length, first, width):
     return (width - 1) * length - (width - 1) * (width - 2) // 2 + first
+
+
+cell_of = njit(inline="always")(_number)
+"""The number of the cell over `width` words from `first` on."""
+
+
+@register_jitable
+def note_drift(drift, first, end, power):
+    """Note the power of two of the greatest inside number of a span, for `taken_out`; `drift` [n+1, 2] has, in
+    differences from word to word, the sum over the spans that cover a word of their powers per word, and how many
+    these are."""
+    share = power / (end - first)
+    drift[first, 0] += share
+    drift[first, 1] += 1.0
+    drift[end, 0] -= share
+    drift[end, 1] -= 1.0
+
+
+@register_jitable
+def taken_out(drift, exponent):
+    """[n+1] how many powers of two are taken out of the words before each gap: out of each word the mean of what
+    its spans have drifted, which is added to its `exponent`."""
+    before, total, spans = np.zeros(drift.shape[0], np.int64), 0.0, 0.0
+    for word in range(drift.shape[0] - 1):
+        total += drift[word, 0]
+        spans += drift[word, 1]
+        power = round(total / spans) if spans > 0.5 else 0
+        exponent[word] += power
+        before[word + 1] = before[word] + power
+    return before
+
+
+def cells_of(length: int, first: NDArray[np.integer], width: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The numbers of many cells of a sentence."""
+    return np.asarray(_number(length, first, width))
 
 
 @njit()

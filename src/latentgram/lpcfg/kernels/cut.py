@@ -13,7 +13,7 @@ Unseen rules come in factors (`Unseen`): a cell that holds something has two row
 one number for each parent a that may have unseen rules. These rows are where most of the time goes: they are
 contiguous, and in the precision of the rules.
 
-All numbers are scaled word by word (contexts.py); where numbers drift away from one in spite of it, powers of two
+All numbers are scaled word by word (closing.py); where numbers drift away from one in spite of it, powers of two
 are taken out of words as the chart grows: a span has the product of the scales of its words whichever way it is
 split, so this is exact.
 
@@ -30,8 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import cell_of, grown, no_groups
-from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN
+from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, cell_of, grown, no_groups, note_drift, taken_out
 
 NOTHING = -1
 """No cell, no pair."""
@@ -289,14 +288,8 @@ def _add_cell(chart, rules, first, end, items):
 
 @njit()
 def _rebalance(chart, width):
-    """Bring the inside numbers of a width near to one again, when they have drifted.
-
-    A word's share of the drift is the mean, over the spans of this width that cover it, of the logarithm of the
-    greatest number, per word.
-    """
-    length = chart.exponent.shape[0]
-    drift, covering = np.zeros(length + 1), np.zeros(length + 1)
-    drifted = False
+    """Bring the inside numbers of a width near to one again, when they have drifted."""
+    drift, drifted = np.zeros((chart.exponent.shape[0] + 1, 2)), False
     for cell in range(chart.cells[0] - 1, -1, -1):
         first, end, greatest = chart.first[cell], chart.end[cell], 0.0
         if end - first < width:
@@ -305,21 +298,12 @@ def _rebalance(chart, width):
             greatest = max(greatest, chart.inside[item])
         power = math.log2(greatest)
         drifted |= abs(power) > _DRIFT
-        drift[first] += power / width
-        covering[first] += 1
-        drift[end] -= power / width
-        covering[end] -= 1
+        note_drift(drift, first, end, power)
     if not drifted:
         return
-    shift, so_far, spans = np.zeros(length + 1, np.int64), 0.0, 0.0
-    for word in range(length):
-        so_far += drift[word]
-        spans += covering[word]
-        here = round(so_far / spans) if spans > 0.5 else 0
-        chart.exponent[word] += here
-        shift[word + 1] = shift[word] + here
+    before = taken_out(drift, chart.exponent)
     for cell in range(chart.cells[0]):
-        factor = math.ldexp(1.0, int(shift[chart.first[cell]] - shift[chart.end[cell]]))
+        factor = math.ldexp(1.0, int(before[chart.first[cell]] - before[chart.end[cell]]))
         for item in range(chart.begin[cell], chart.begin[cell + 1]):
             chart.inside[item] *= factor
         for symbol in range(chart.left.shape[1]):

@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import Joints, PackedChart, cell_of, grown, pack_items
-from latentgram.lpcfg.kernels.closing import close_cells, sure_tags
-from latentgram.lpcfg.kernels.contexts import context_scores, filter_tags
+from latentgram.lpcfg.kernels.chart import Joints, PackedChart, Words, cell_of, grown, pack_items
+from latentgram.lpcfg.kernels.closing import close_cells, context_scores, filter_tags, sure_tags
 from latentgram.lpcfg.kernels.cut import Numbers, grow_widths, grown_rows, start_cut
-from latentgram.lpcfg.kernels.first_pass import Words
 
 _SMALL_SHARE = 0.01
 """Items with less than this share of the least posterior of a joint hand nothing down."""

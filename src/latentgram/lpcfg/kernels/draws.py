@@ -62,14 +62,14 @@ def _choose(chart, tensors, begin, alpha, cell, item, functional, matrix, unifor
     """Draw an edge of an item: its left and right child and its rule."""
     edges, shares = [(0, 0, 0) for _ in range(0)], [0.0 for _ in range(0)]
     for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
-        some = chart.split_begin[group]
-        b, c = chart.item_symbol[chart.split_left[some]], chart.item_symbol[chart.split_right[some]]
+        first = chart.split_begin[group]
+        b, c = chart.item_symbol[chart.split_left[first]], chart.item_symbol[chart.split_right[first]]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             if chart.parent_item[entry] != item:
                 continue
             rule = chart.parent_rule[entry]
             _matrix(tensors, chart.item_symbol[item], b, c, rule, functional, matrix)
-            for split in range(some, chart.split_begin[group + 1]):
+            for split in range(first, chart.split_begin[group + 1]):
                 left, right = chart.split_left[split], chart.split_right[split]
                 edges.append((left, right, rule))
                 shares.append(

@@ -192,8 +192,8 @@ def edge_posteriors(chart, weights, unseen, inside, outside):
     """
     posterior, symbol = np.empty(chart.edge_begin[chart.edge_begin.shape[0] - 1]), chart.item_symbol
     for group in range(chart.split_begin.shape[0] - 1):
-        edge, some = chart.edge_begin[group], chart.split_begin[group]
-        b, c = symbol[chart.split_left[some]], symbol[chart.split_right[some]]
+        edge, first = chart.edge_begin[group], chart.split_begin[group]
+        b, c = symbol[chart.split_left[first]], symbol[chart.split_right[first]]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             rule, above = chart.parent_rule[entry], outside[chart.parent_item[entry]]
             if rule >= 0:

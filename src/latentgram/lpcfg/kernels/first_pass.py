@@ -24,41 +24,15 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.compiling import njit
-from latentgram.lpcfg.kernels.chart import cell_of
-from latentgram.lpcfg.kernels.rows import Rows, add_scaled, empty_rows, meet_in_rows, put_into_rows
+from latentgram.lpcfg.kernels.chart import CLOSED, cell_of, note_drift, taken_out
+from latentgram.lpcfg.kernels.rows import Rows, empty_rows, meet_in_rows, put_into_rows
+from latentgram.lpcfg.kernels.vectors import add_scaled
 from latentgram.numeric.semiring import plus
 
-CLOSED = -1
-"""A cell in which nothing may stand."""
-OPEN = 0
-"""A cell about which nothing is known."""
 _FLUSH = 2.0**-900
 """Inside numbers below this are nothing: their adjoints might overflow."""
 _DRIFT = 32.0
 """Powers of two by which the numbers of a width may leave 1 before the chart is scaled again."""
-
-
-class SpanMasks(NamedTuple):
-    """Which symbols may stand over which spans: how constraints reach a chart.
-
-    A node of a binary tree stands over the words i … j−1 just when no other node crosses this span (the smallest
-    node that holds the span would else split it). So a required span closes all cells that cross it, and the chart
-    shrinks; over the span itself only some symbols are let in. Cells go by width, then by first word.
-    """
-
-    allowed: NDArray[np.bool_]
-    """[sets, interminals]; the first set is all of them."""
-    of_cell: NDArray[np.int32]
-    """[cells] the number of a set, or `CLOSED`."""
-
-
-class Words(NamedTuple):
-    """The items over words: word w has those from `begin[w]` to `begin[w + 1]`."""
-
-    begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
-    inside: NDArray[np.float64]
-    """q(symbol → word), scaled."""
 
 
 class Limits(NamedTuple):
@@ -82,12 +56,6 @@ class Grown(NamedTuple):
     left_sum: NDArray[np.float64]
     """[cells, I] Σ_b left(b, a) α(b), for unseen rules; empty where there are none."""
     right_sum: NDArray[np.float64]
-
-
-@njit()
-def everything(length, interminals):
-    """Masks that allow all."""
-    return SpanMasks(np.ones((1, interminals), np.bool_), np.zeros(length * (length + 1) // 2, np.int32))
 
 
 @register_jitable
@@ -143,14 +111,9 @@ def _spread(semiring, index, probability, cell, here, met):
 
 @register_jitable
 def _rebalance(chart, interminals, width):
-    """Bring the inside numbers of a width near to one again, when they have drifted.
-
-    A word's share of the drift is the mean, over the spans of this width that cover it, of the logarithm of the
-    greatest number, per word.
-    """
-    length = chart.exponent.shape[0]
-    drift, covering = np.zeros(length + 1), np.zeros(length + 1)
-    drifted = False
+    """Bring the inside numbers of a width near to one again, when they have drifted."""
+    length, drifted = chart.exponent.shape[0], False
+    drift = np.zeros((length + 1, 2))
     for first in range(length - width + 1):
         cell, greatest = cell_of(length, first, width), 0.0
         for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
@@ -158,23 +121,15 @@ def _rebalance(chart, interminals, width):
         if greatest > 0.0:
             power = math.log2(greatest)
             drifted |= abs(power) > _DRIFT
-            drift[first] += power / width
-            covering[first] += 1
-            drift[first + width] -= power / width
-            covering[first + width] -= 1
+            note_drift(drift, first, first + width, power)
     if not drifted:
         return
-    drift, covering = np.cumsum(drift), np.cumsum(covering)
-    shift = np.zeros(length, np.int64)
-    for word in range(length):
-        if covering[word] > 0.5:
-            shift[word] = round(drift[word] / covering[word])
-            chart.exponent[word] += shift[word]
+    before = taken_out(drift, chart.exponent)
     for narrow in range(1, width + 1):
         for first in range(length - narrow + 1):
             cell, factor = (
                 cell_of(length, first, narrow),
-                math.ldexp(1.0, -int(shift[first : first + narrow].sum())),
+                math.ldexp(1.0, int(before[first] - before[first + narrow])),
             )
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 chart.inside[item] *= factor

@@ -19,6 +19,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels.chart import cell_of
+from latentgram.lpcfg.kernels.vectors import add_scaled
 from latentgram.numeric.semiring import plus
 
 
@@ -54,13 +55,6 @@ def splits(rows, b, c, first, end):
     """The range of the split points at which interminal b may end and c begin."""
     low = max(rows.ends[first, b, 0], rows.firsts[end, c, 0])
     return low, min(rows.ends[first, b, 1], rows.firsts[end, c, 1]) + 1
-
-
-@register_jitable
-def add_scaled(target, value, vector):
-    """target += value · vector."""
-    for place in range(target.shape[0]):
-        target[place] += value * vector[place]
 
 
 @register_jitable

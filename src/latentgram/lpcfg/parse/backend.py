@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +38,17 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, NoParse, SettingError
-from latentgram.evaluate.bracketing import BracketingScore, score_brackets
 from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
 from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, Trees
-from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks
 from latentgram.lpcfg.kernels.chart_trees import draw_trees
 from latentgram.lpcfg.kernels.decode import Told, tell
 from latentgram.lpcfg.kernels.draws import draw_exactly
-from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
-from latentgram.lpcfg.parse.deadline import NO_LIMIT, PASSED, Deadline, OutOfTime, checked_limit
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
     Nodes,
@@ -60,7 +57,10 @@ from latentgram.lpcfg.parse.labels import (
     span_marginals,
     span_masks,
 )
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import NO_LIMIT, PASSED, Deadline, OutOfTime, Pruning, checked_limit
+
+if TYPE_CHECKING:
+    from latentgram.evaluate.bracketing import BracketingScore
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -443,5 +443,7 @@ class PhraseBackend:
 
     def compare(self, gold: Treebank[Tree], parses: Sequence[Parse]) -> BracketingScore:
         """Labelled brackets as EVALB counts them."""
+        from latentgram.evaluate.bracketing import score_brackets  # parsing does without it
+
         trees = [parse.tree for parse in parses if isinstance(parse.tree, Tree)]
         return score_brackets(gold.forest, trees, fallback=[parse.fallback for parse in parses])

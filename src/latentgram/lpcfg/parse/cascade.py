@@ -26,18 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.lpcfg.kernels import low_rank
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, Unseen, pack_chart
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, PackedChart, SpanMasks, Unseen, pack_chart
 from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw_from_all, most_probable_trees
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
-from latentgram.lpcfg.kernels.first_pass import SpanMasks
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
-from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
-from latentgram.lpcfg.parse.pruning import PLAIN, WITH_CLOSING, Pruning
+from latentgram.lpcfg.parse.pruning import NO_LIMIT, PLAIN, WITH_CLOSING, Deadline, Pruning
 from latentgram.lpcfg.parse.weighing import NameTable, TreeWeights
 
 Ints = NDArray[np.int32]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.lpcfg.kernels.chart import index_rules
+from latentgram.lpcfg.kernels.chart import SpanMasks, everything, index_rules
 from latentgram.lpcfg.kernels.closing import Closing
 from latentgram.lpcfg.kernels.cut import (
     CutRules,
@@ -29,11 +29,10 @@ from latentgram.lpcfg.kernels.cut_outside import (
     start_outside,
     start_stage,
 )
-from latentgram.lpcfg.kernels.first_pass import Limits, SpanMasks, everything
+from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.parse.deadline import NO_LIMIT, Deadline
 from latentgram.lpcfg.parse.projection import Projection
-from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
 
 _COMMON = 160
 """Where cells may stay closed, unseen rules are looked at for so many of the commonest parents."""
@@ -119,8 +118,8 @@ class Cutter:
     @cached_property
     def _closing(self) -> dict[bool, Closing]:
         """What closes cells, and what closes none."""
-        grammar, table = self.projection.grammar, self.projection.leaves
-        own = Closing(grammar.closing_weight, grammar.closing_least, table.tag)
+        grammar = self.projection.grammar
+        own = Closing(grammar.closing_weight, grammar.closing_least, grammar.preterminal_tag)
         return {True: own, False: own._replace(weight=own.weight[:0])}
 
     def stage(self, leaves: Leaves, attempt: Attempt) -> FirstStage:

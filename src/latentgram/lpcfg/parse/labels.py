@@ -34,9 +34,8 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, NoParse
 from latentgram.kinds.marginals import LEAST, Marginals
-from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, PackedChart, SpanMasks, cells_of
 from latentgram.lpcfg.kernels.decode import Chains, restore_nodes
-from latentgram.lpcfg.kernels.first_pass import CLOSED, OPEN, SpanMasks
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 
 Floats = NDArray[np.float64]
@@ -138,11 +137,6 @@ class LabelTable:
         known = (number != ABSENT) & (column < self.columns)
         cell = cells_of(int(end[0]), first, end - first)
         return np.where(known, posteriors[cell, np.where(known, column, 0)], 0.0)
-
-
-def cells_of(length: int, first: NDArray[np.integer], width: NDArray[np.integer]) -> Ints:
-    """The numbers of the cells over spans of a sentence."""
-    return np.asarray((width - 1) * length - (width - 1) * (width - 2) // 2 + first)
 
 
 def span_marginals(table: LabelTable, chart: PackedChart, item: NDArray[np.float64]) -> Marginals:

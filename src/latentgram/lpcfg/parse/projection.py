@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 
 from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.kernels import first_pass
-from latentgram.lpcfg.kernels.chart import RuleIndex, index_rules
-from latentgram.lpcfg.kernels.first_pass import Grown, SpanMasks, Words
+from latentgram.lpcfg.kernels.chart import RuleIndex, SpanMasks, Words, everything, index_rules
+from latentgram.lpcfg.kernels.first_pass import Grown
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.unseen import unseen_rules
@@ -132,7 +132,7 @@ class Projection:
         """All items over a sentence, and the words' scales."""
         scale = np.maximum.reduceat(leaves.weight, leaves.begin[:-1])
         words = Words(leaves.begin, leaves.symbol, leaves.weight / np.repeat(scale, np.diff(leaves.begin)))
-        allowed = masks or first_pass.everything(len(scale), len(self.grammar.interminals))
+        allowed = masks or everything(len(scale), len(self.grammar.interminals))
         grown = first_pass.grow_items(semiring, words, self.index, self.probability, allowed)
         return grown, scale * np.exp2(grown.exponent)
 

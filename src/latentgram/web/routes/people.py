@@ -89,19 +89,20 @@ def add_people(app: FastAPI, session: Session) -> None:
         notes = session.catch_up()
         accepted = session.annotations.book.accepted()
         groups = _several(accepted)
-        given = Counter(notes[item.key].assigned if item.key in notes else "" for item in session.queue.waiting)
+        assigned = Counter(notes[item.key].assigned if item.key in notes else "" for item in session.queue.waiting)
         held: dict[str, list[tuple[str, ...]]] = {}
         for item in session.queue.waiting:
             if (note := notes.get(item.key)) is not None and note.leased_to_another(""):
                 held.setdefault(note.holder, []).append(item.sentence.words)
-        names = {each.annotator for each in accepted} | {name for name in given if name} | held.keys()
+        names = {each.annotator for each in accepted} | {name for name in assigned if name} | held.keys()
         differing = ((key, group) for key, group in groups.items() if _differ(session, group))
         return PeopleAnswer(
             people=[
-                _person(name, accepted, given[name] if name else 0, held.get(name, [])) for name in sorted(names)
+                _person(name, accepted, assigned[name] if name else 0, held.get(name, []))
+                for name in sorted(names)
             ],
             progress=progress_of(session),
-            unassigned=given[""],
+            unassigned=assigned[""],
             pairs=_pairs(session, groups),
             disputes=[_dispute(session, key, group) for key, group in islice(differing, MOST)],
         )
@@ -157,11 +158,12 @@ def _pairs(session: Session, groups: dict[str, list[Accepted]]) -> list[PairItem
     parse = session.annotations.parse
     both: dict[tuple[str, str], list[tuple[Accepted, Accepted]]] = {}
     for group in groups.values():
-        for one, other in combinations(sorted(group, key=lambda each: each.annotator), 2):
-            both.setdefault((one.annotator, other.annotator), []).append((one, other))
+        for first, second in combinations(sorted(group, key=lambda each: each.annotator), 2):
+            both.setdefault((first.annotator, second.annotator), []).append((first, second))
     return [
         PairItem(
-            names=names, agreement=agreement_of([(parse(one.tree), parse(other.tree)) for one, other in pairs])
+            names=names,
+            agreement=agreement_of([(parse(first.tree), parse(second.tree)) for first, second in pairs]),
         )
         for names, pairs in sorted(both.items())
     ]

@@ -130,17 +130,17 @@ def add_queue(app: FastAPI, session: Session) -> None:
         notes = session.catch_up()
         annotator = asked.annotator or session.annotator
         session.queue.check(asked.number)
-        one = [] if asked.number is None else [session.queue.items[asked.number]]
+        wanted = [] if asked.number is None else [session.queue.items[asked.number]]
         held = None
-        for item in one or session.queue.listed(asked.order, annotator):
+        for item in wanted or session.queue.listed(asked.order, annotator):
             note = notes.get(item.key) or Note(item.key)
             others = item.number in asked.without or note.skipped or note.assigned not in ("", annotator)
-            if not one and (others or note.leased_to_another(asked.client)):
+            if not wanted and (others or note.leased_to_another(asked.client)):
                 continue
             note = session.desk.take(item.key, asked.client, annotator)
             if not note.leased_to_another(asked.client):
                 return TakeAnswer(item=_queued(session, item, note, asked.client), progress=progress_of(session))
-            held = noted(note, asked.client) if one else None
+            held = noted(note, asked.client) if wanted else None
         return TakeAnswer(item=None, held=held, progress=progress_of(session))
 
     @app.post("/api/queue/assign")
@@ -148,9 +148,9 @@ def add_queue(app: FastAPI, session: Session) -> None:
         """Give the next sentences that nobody is to do yet to some people in turn; how many each has got."""
         notes = session.catch_up()
         free = [item.key for item in session.queue.listed(asked.order, "") if _is_free(notes.get(item.key))]
-        given = dict(zip(free[: asked.count], cycle(asked.people), strict=False))
-        session.desk.assign(given)
-        return {name: sum(each == name for each in given.values()) for name in dict.fromkeys(asked.people)}
+        assigned = dict(zip(free[: asked.count], cycle(asked.people), strict=False))
+        session.desk.assign(assigned)
+        return {name: sum(each == name for each in assigned.values()) for name in dict.fromkeys(asked.people)}
 
     @app.post("/api/note")
     def note(asked: NoteRequest) -> NoteAnswer:
