@@ -24,5 +24,5 @@ for name, grammar in grammars.items():
 next(iter(lg.learning_curves(grammars["EM"]).values()))
 
 # %%
-# What do the states of a symbol mean? `latentgram show` prints it; the model itself shows its arrays.
+# `latentgram show` prints what the states of a symbol mean; the model itself displays its arrays.
 grammars["clustering"]

@@ -1,9 +1,9 @@
 """
-A parse and how sure it is
+A parse and its confidence
 ==========================
 
-A grammar with hidden states learns from generated trees; then we ask for a parse, for the alternatives, and for
-the best parse that agrees with something we know.
+We learn a grammar with hidden states from generated trees; then we ask for a parse, for the alternatives, and for
+the best parse that satisfies a constraint.
 """
 
 import latentgram as lg
@@ -13,26 +13,26 @@ grammar = lg.fit(lg.LPCFG, train, by=lg.Spectral(states=8))
 grammar
 
 # %%
-# Every node has its posterior: blue where the grammar is sure, orange where it is not.
+# Every node has its posterior: blue where the grammar is confident, orange where it is not.
 parser = lg.Parser(grammar)
 sentence = "The doctors thanked the captain of the village after the songs ."
 parser.parse(sentence)
 
 # %%
-# What else could it be? The list has the probability of each tree.
+# The n-best list has the alternatives with the probability of each tree.
 parser.nbest(sentence, 3)
 
 # %%
-# We happen to know that the captain is one of a village after the songs. The best of all trees that obey is found
-# exactly.
+# Suppose we know that everything from "the captain" to "the songs" is one noun phrase. The best of all trees that
+# satisfy this constraint is found exactly.
 parser.parse(sentence, spans=[(3, 11, "NP")])
 
 # %%
-# Do the probabilities say how often they are right? Calibration on other trees makes them do so; the plot is on
+# Do the probabilities tell how often the parser is right? After calibration on other trees they do; the plot uses
 # trees that neither the grammar nor the calibration has seen.
 calibrated = lg.calibrate(parser, dev)
 lg.reliability(calibrated, test)
 
 # %%
-# And the score.
+# The score of the parser.
 calibrated.evaluate(test)

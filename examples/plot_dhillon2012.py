@@ -2,8 +2,8 @@
 Dhillon et al. 2012: latent states in dependency trees, and a reranker
 ======================================================================
 
-Every word of a dependency tree has a hidden state that depends on that of its head. The model gives a probability
-to a tree, and so it can rerank the trees that another parser proposes.
+Every word of a dependency tree has a hidden state that depends on the state of its head. The model gives a tree a
+probability, so it can rerank the trees that another parser proposes.
 """
 
 import latentgram as lg
@@ -19,7 +19,7 @@ flat = tree.replace(heads=tuple(0 if head == 0 else tree.root for head in tree.h
 print(f"log p(tree) {model.logprob(tree):.1f}, of a flat tree {model.logprob(flat):.1f}")
 
 # %%
-# A reranker weighs this and other ratings of the trees of a base parser.
+# A reranker combines this and other scores of the trees of a base parser.
 reranker = lg.fit(lg.Reranker, train, by=lg.MIRA(order=1, count=5, folds=2, raters="templates,latent-tree"))
 print(reranker.weights_by_name())
 

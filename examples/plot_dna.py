@@ -2,8 +2,8 @@
 A hidden Markov model of DNA
 ============================
 
-Nothing here is about language: a sequence of letters has stretches, called islands, that are rich in C and G. The
-states are hidden, and a model learned from the bare letters finds them again.
+This example is not about language: a sequence of bases has stretches, called islands, that are rich in C and G.
+The states are hidden, and a model learned from the sequence alone recovers them.
 """
 
 import numpy as np
@@ -43,6 +43,6 @@ lg.Curves(
 )
 
 # %%
-# What comes next, and how probable is a sequence?
+# The possible next symbols, and the probability of a sequence.
 print(hmm.next_words(["C", "G", "C"]))
 print(hmm.logprob(["C", "G", "C", "G"]))

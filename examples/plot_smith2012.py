@@ -2,8 +2,8 @@
 Smith and Eisner 2012: a tagger from n-gram counts alone
 ========================================================
 
-Somebody has counted n-grams but cannot give away the text. Variational EM learns a hidden Markov model from the
-counts, here with a dictionary that says which tags a word may have.
+Suppose that n-gram counts are available, but the text is not. Variational EM learns a hidden Markov model from the
+counts, here with a dictionary of the possible tags of each word.
 """
 
 import latentgram as lg
@@ -22,7 +22,7 @@ on_counts = lg.fit(lg.HMM, automaton, by=lg.Variational(dictionary=tags, iterati
 on_counts
 
 # %%
-# How many tags of new sentences do they get right?
+# The tagging accuracy on new sentences.
 test = lg.demo_treebank(100, seed=1).sentences()
 for name, hmm in (("text", on_text), ("n-grams", on_counts)):
     right = [tagging.tags for tagging in hmm.tag_all([sentence.without_tags() for sentence in test])]

@@ -2,8 +2,8 @@
 Surprisal
 =========
 
-How much does each word surprise, given those before it, and by how much does it lower the uncertainty about the
-rest? The prefix probabilities of a grammar with hidden states tell, in bits.
+How surprising is each word given the previous ones, and by how much does it reduce the uncertainty about the
+rest? The prefix probabilities of a grammar with hidden states answer both questions, in bits.
 """
 
 import latentgram as lg
@@ -16,7 +16,7 @@ for word, bits in zip(reading.sentence.words, reading.surprisal, strict=True):
     print(f"{word:10} {bits:6.2f}")
 
 # %%
-# The same as a picture, beside a sentence that does not fit the grammar at its third word.
+# The same as a picture, next to a sentence whose third word does not fit the grammar.
 odd = "The doctors the sleep thanked the captain ."
 lg.Curves(
     {name: list(enumerate(surprisal.read(name).surprisal.tolist(), 1)) for name in (sentence, odd)},

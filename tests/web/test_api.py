@@ -391,6 +391,9 @@ def test_coordinates_of_a_spectral_grammar_have_two_ends() -> None:
 
 def test_too_much_is_refused_with_a_sentence(serve: Any) -> None:
     served = serve()
+    answered = served.post("/api/parse", words=["teachers"] * 200)
+    assert len(answered.json()["words"]) == 200
+    assert "201 words" in served.post("/api/parse", words=["teachers"] * 201).json()["detail"]
     long = served.post("/api/parse", text="word " * 10_000)
     assert long.status_code == 422
     assert "10,000 words" in long.json()["detail"]

@@ -338,6 +338,36 @@ def test_what_is_wrong_is_in_sight_on_a_phone_and_the_input_can_be_had_again(ser
     assert page.locator("#pattern").bounding_box()["width"] > 200
 
 
+def test_letters_of_ones_own_the_list_and_how_far_the_queue_is(serve: Any, page: Any) -> None:
+    served = serve()
+    page.goto(served.url)
+    page.click("#tab-queue")
+    wait(page, "document.getElementById('queue-progress').textContent.endsWith(' of 2')")
+    page.click("#tab-parse")
+    ask(page, TEXT)
+    # A letter is given another label, which stays after a reload and is set by one key.
+    page.locator("#drawing").focus()
+    page.keyboard.press("?")
+    page.fill('#help input[aria-label="label of the key Z"]', "SBAR")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    page.reload()
+    until(page, "NP 3 5")
+    page.click(node("NP 3 5"))
+    page.keyboard.press("Shift+Z")
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
+    assert "SBAR" in page.text_content("#fixes")
+    page.keyboard.press("u")
+    wait(page, "document.querySelectorAll('#fixes li').length === 0")
+    # The tree as an indented list has every constituent, and each can be selected.
+    page.keyboard.press("o")
+    page.wait_for_selector(".outline")
+    shown = page.text_content(".outline")
+    assert all(word in shown for word in TEXT.split())
+    page.keyboard.press("o")
+    until(page, "NP 3 5")
+
+
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install --prefix tests/web)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_of_accessibility(serve: Any, tab: Any, scheme: str) -> None:

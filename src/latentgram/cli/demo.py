@@ -60,10 +60,12 @@ def demo(
 def _learn(name: str, learner: Settings, train: Treebank[Tree], test: Treebank[Tree], output: Path) -> list[str]:
     """Learn, store, load, evaluate: one row of the report."""
     import latentgram
-    from latentgram.cli.console import say
+    from latentgram.cli.console import progress, say
 
     path = _model_file(output, name)
-    latentgram.save(latentgram.Parser(latentgram.fit(latentgram.LPCFG, train, by=learner)), path)
+    with progress() as shown:
+        grammar = latentgram.fit(latentgram.LPCFG, train, by=learner, progress=shown)
+    latentgram.save(latentgram.Parser(grammar), path)
     parser = latentgram.load(path, latentgram.Parser)
     parser.parse(test[0].sentence)
     started = time.perf_counter()

@@ -149,10 +149,11 @@ class LPCFG(Summarised):
 
     def summary(self) -> str:
         """One line on its size."""
+        most = int(self.states.max(initial=0))
         return (
             f"LPCFG with {len(self.interminals)} phrase and {len(self.preterminals)} tag symbols, "
             f"{len(self.rules):,} rules, {len(self.lexicon):,} lexical entries, "
-            f"up to {int(self.states.max(initial=0))} states per symbol"
+            f"{'1 state' if most == 1 else f'up to {most} states'} per symbol"
         )
 
     @property

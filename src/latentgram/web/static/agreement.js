@@ -13,7 +13,7 @@ export async function showPeople() {
   const { people, pairs, disputes, progress, unassigned } = await ask("GET", "/api/people");
   if (mine !== turn) return;
   const parts = [html("h2", {}, "Annotators")];
-  if (progress.total) parts.push(html("p", { class: "progress-line" }, progressText(progress), html("span", { class: "soft" }, ` · ${unassigned.toLocaleString("en")} given to nobody yet`)));
+  if (progress.total) parts.push(html("p", { class: "progress-line" }, progressText(progress), html("span", { class: "soft" }, ` · ${unassigned.toLocaleString("en")} not assigned`)));
   if (!people.length) parts.push(html("p", { class: "soft" }, "Nobody has accepted a tree yet, and nothing has been assigned: use “Give to …” in the queue to assign a sentence."));
   else parts.push(table(["", "trees", "words", "corrections", "right before", "per hour", "last", "assigned, not done", "open now"], people.map((each) => [nameOf(each.name), each.trees, each.words, each.fixes, each.agreement === null ? "–" : `${figure(each.agreement)} %`, each.per_hour === null ? "–" : Math.round(each.per_hour), each.last ? when(each.last) : "–", each.waiting, each.holds.map(brief).join(" · ") || "–"])));
   parts.push(html("h2", {}, "Agreement"));

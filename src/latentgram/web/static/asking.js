@@ -98,6 +98,7 @@ export async function refresh(fix = null, ready = null) {
     at("cancel").hidden = false;
     if (view.status?.warming) say("The parser is being loaded, which takes a few seconds …", true);
     else if (state.question.words.length > LONG) say(`${state.question.words.length} words take some seconds …`, true);
+    else if (!state.parse) say("Parsing …", true);
   }, 400);
   try {
     const question = asked(state.question, state.fixes);

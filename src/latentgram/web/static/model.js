@@ -44,6 +44,7 @@ async function choose(name) {
   for (const option of list.children) option.setAttribute("aria-selected", String(option.dataset.name === name));
   list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   const query = new URLSearchParams({ name, direction, clusters }), mine = ++turn;
+  if (!stage.hasChildNodes()) stage.append(html("p", { class: "soft" }, "Loading …"));
   try {
     const found = await ask("GET", `/api/model/symbol?${query}`);
     if (mine === turn) draw(found);
@@ -57,7 +58,7 @@ function draw(found) {
   if (found.direction) parts.push(controls());
   if (found.note) parts.push(html("p", { class: "soft" }, found.note));
   if (found.svg) {
-    parts.push(picture(found.svg, `The automaton of ${found.symbol}`), html("p", { class: "soft" }, "The automaton that generates the modifiers from the head outwards, as a small deterministic one. A state shows the probability to stop; hover for more."));
+    parts.push(picture(found.svg, `The automaton of ${found.symbol}`), html("p", { class: "soft" }, "The automaton that generates the modifiers from the head outwards, as a small deterministic one. A state shows its stopping probability; hover for more."));
   }
   const charts = [[found.singular_values, "singular values"], [found.strengths, found.strengths_name]].filter(([values]) => values.length > 1);
   if (charts.length) parts.push(html("div", { class: "spectra" }, ...charts.map(([values, name]) => bars(values.slice(0, 40), name))));

@@ -80,7 +80,7 @@ export async function showQueue() {
   const answer = await ask("GET", `/api/queue?${query}`);
   if (mine !== turn) return;
   line.textContent = answer.waiting
-    ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them looked at so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
+    ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them parsed so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
     : "The queue is empty. Add sentences below, or start with --sentences FILE.";
   showProgress(answer.progress);
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },

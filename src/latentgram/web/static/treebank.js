@@ -41,7 +41,7 @@ export async function showTreebank() {
     at("bank-line").textContent = error.message;
     return at("bank").replaceChildren();
   }
-  const looked = at("tree-order").value === "doubtful" && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them looked at so far` : "";
+  const looked = at("tree-order").value === "doubtful" && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them parsed so far` : "";
   at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.` : "No trees yet: accept some, or start with --treebank FILE.";
   at("bank").replaceChildren(...answer.items.map(line));
   at("bank-more").hidden = answer.items.length >= answer.found || shown >= 200;
