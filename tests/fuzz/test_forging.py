@@ -18,7 +18,7 @@ from latentgram import store
 from latentgram.data.invariants import _stated
 from latentgram.errors import ModelFileError
 from latentgram.kinds.kind import named
-from store.test_old_files import phrase_trees
+from store.test_old_files import SENTENCES, phrase_trees
 
 
 def test_a_short_round_of_forgeries_does_no_harm() -> None:
@@ -151,3 +151,13 @@ def test_products_that_overflow_leave_no_posteriors() -> None:
     sentences = [tree.sentence for tree in phrase_trees()]
     with np.errstate(all="ignore"):
         assert [parse.tree.words for parse in map(forged.parse, sentences)] == [each.words for each in sentences]
+
+
+def test_a_best_tree_that_cannot_be_found_is_refused() -> None:
+    """The weight of every tree of one of the sentences is beyond the range of floats."""
+    parser = lg.load(forging.FILES / "lpcfg_heads.lg")
+    tensor = parser.model.rule_tensor.copy()
+    tensor[[2, 16, 22]] = 1e15, 1e308, 1e15
+    forged = lg.Parser(dataclasses.replace(parser.model, rule_tensor=tensor), decoder=parser.decoder)
+    with np.errstate(all="ignore"), pytest.raises(lg.NoParse, match="too large or too small"):
+        list(map(forged.parse, SENTENCES))

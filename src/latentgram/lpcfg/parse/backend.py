@@ -133,6 +133,8 @@ class Phrases:
         return self.cascade.tree_logprob(self.leaves, name, size, exact=exact)
 
     def _told(self, symbol: Ints, size: Ints) -> Told:
+        if not len(symbol):  # the best tree of weights that leave the range of floats
+            raise NoParse("the numbers of this grammar are too large or too small to tell the trees of a sentence")
         told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
         return told
 
