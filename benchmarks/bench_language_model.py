@@ -7,18 +7,18 @@ n-grams of the model's order from the held-out text: a million of them as number
 tokens of the text as `ngram query` reads and scores them.
 
 Conclusion (results/language_model.csv): modified Kneser–Ney is best at every order; with entropy pruning it keeps
-its perplexity within 0.3 % and 40 % of its 5-grams and their parts. 1.5 to 7.1 million n-grams per second
-as numbers, 1 million (order 5) to 2.8 million (order 2) as strings, on a machine under heavy load.
+its perplexity within 0.3 % and 40 % of its 5-grams and their parts. 1.8 to 7.1 million n-grams per second
+as numbers, 1.0 million (order 5) to 2.8 million (order 2) as strings, on a machine under heavy load.
 Packed with 10 bits per probability a model takes 4 bytes per n-gram, its words included, for 0.5 to 2 % of
 perplexity.
 
-    python benchmarks/bench_language_model.py [TEXT HELDOUT]
+    python benchmarks/bench_language_model.py [TEXT HELDOUT] [--orders 2,3,4,5]
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,9 +36,9 @@ QUERIES = 1_000_000
 BITS = 10
 
 
-def texts() -> tuple[lg.Text, lg.Text]:
-    if len(sys.argv) == 3:
-        return lg.Text.read(sys.argv[1]), lg.Text.read(sys.argv[2])
+def texts(files: list[Path]) -> tuple[lg.Text, lg.Text]:
+    if len(files) == 2:
+        return lg.Text.read(files[0]), lg.Text.read(files[1])
     folder = corpora() / "tagged" / "brown"
     train, dev = (lg.Text.of(s.words for s in read_tagged(folder / f"{name}.tsv")) for name in ("train", "dev"))
     return train, dev
@@ -71,7 +71,12 @@ def stored_size(model: object) -> int:
 
 
 def main() -> None:
-    train, heldout = texts()
+    parser = argparse.ArgumentParser(description="Smoothings on new text, estimation and queries.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="text and held-out text; else Brown")
+    parser.add_argument("--orders", default="2,3,4,5", help="rows of other orders are kept as they were")
+    asked = parser.parse_args()
+    train, heldout = texts(asked.files)
+    orders = [int(order) for order in asked.orders.split(",")]
     rows = []
 
     def measure(name: str, model: lg.BackoffNGram, seconds: float, size: int) -> None:
@@ -80,7 +85,7 @@ def main() -> None:
         rows.append([model.order, name, len(model), size, *figures, *queries_per_second(model, heldout)])
         print(*rows[-1], sep="\t", flush=True)
 
-    for order in (2, 3, 4, 5):
+    for order in orders:
         counts = lg.NGramCounts.of(train, order=order)
         for method in SMOOTHINGS:
             for entropy in (0.0, 1e-8) if method == "kneser-ney" else (0.0,):
@@ -96,11 +101,14 @@ def main() -> None:
                     seconds = time.process_time() - begin
                     name = f"the same, {BITS} bits"
                     measure(name, packed.expanded(), seconds, stored_size(packed))
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            rows += [row for row in list(csv.reader(file))[1:] if int(row[0]) not in orders]
     with RESULTS.open("w", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         columns = ["order", "smoothing", "n-grams", "bytes", "perplexity", "of known words", "estimation, s"]
         writer.writerow([*columns, "numbers per s", "strings per s", "text per s"])
-        writer.writerows(rows)
+        writer.writerows(sorted(rows, key=lambda row: int(row[0])))
 
 
 if __name__ == "__main__":
