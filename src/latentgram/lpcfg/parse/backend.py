@@ -61,6 +61,7 @@ from latentgram.lpcfg.parse.pruning import Pruning
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+_NO_TREE = np.zeros(0, np.int32)
 
 
 class Decoded(NamedTuple):
@@ -133,10 +134,15 @@ class Phrases:
         """A tree with the posteriors of its treebank nodes."""
         return Nodes(symbol, size, self._told(symbol, size).nodes)
 
-    def decoded(self, symbol: Ints, size: Ints) -> Decoded:
-        """A tree with all that is said about it."""
+    @cached_property
+    def entropy(self) -> float:
+        """That of the posterior over trees (`tell`)."""
+        return self._told(_NO_TREE, _NO_TREE).entropy
+
+    def decoded(self, symbol: Ints, size: Ints, logprob: float | None = None) -> Decoded:
+        """A tree with all that is said about it; with log p(tree, sentence) where that is known."""
         nodes, expected, entropy = self._told(symbol, size)
-        sentence, tree = self.posterior.logprob, self.tree_logprob(symbol, size)
+        sentence, tree = self.posterior.logprob, self.tree_logprob(symbol, size) if logprob is None else logprob
         coarse, tightened = self.posterior.coarse, self.posterior.tightened
         if coarse:
             sentence = math.nan  # what there is, is of another grammar
