@@ -61,6 +61,7 @@ from .kinds.spectrum import spectrum as spectrum
 from .latent_tree.model import LatentTree as LatentTree
 from .latent_tree.word_vectors import WordVectors as WordVectors
 from .learn.fit import fit as fit
+from .lpcfg.committee.model import Committee as Committee
 from .lpcfg.crf.model import ChartCRF as ChartCRF
 from .lpcfg.decoders import Brackets as Brackets
 from .lpcfg.decoders import Goodman as Goodman

@@ -163,6 +163,9 @@ COMMANDS = {
     "train tagger": Command("train tagger {data}/train.conllu -o {output}"),
     "train arcs": Command("train arcs {data}/train.conllu -o {output}"),
     "train chart-crf": Command("train chart-crf {data}/train.mrg --states 2 --passes 2 --bits 12 -o {output}"),
+    "train committee": Command(
+        "train committee {data}/train.mrg --layers 2 --states 2 --passes 2 --bits 12 -o {output}"
+    ),
     "train ud": Command("train ud {data}/train.conllu -o {output}"),
     "train hmm": Command("train hmm {data}/text.txt --by em --states 8 --iterations 20 -o {output}"),
     "parse": Command("parse {data}/lpcfg.lg {data}/text.txt -o {output} --resume", resumable=True),

@@ -65,6 +65,11 @@ NOISE_KIND = Field(
     choices=("dropout", "gaussian"),
 )
 MEMBERS = Field("number of grammars", at_least=1, at_most=8)
+LAYERS = Field(
+    "number of discriminative layers that parse together, each over a grammar of its own; a few are enough",
+    at_least=1,
+    at_most=16,
+)
 
 # What the words of a dependency treebank become.
 SYMBOLS = Field(

@@ -258,6 +258,7 @@ class Gradient(_CountedStates, _Heads):
 
     iterations: int | None = fields.STEPS_AFTER(None)
     members: int | None = fields.MEMBERS(None)
+    layers: int | None = fields.LAYERS(None)
     folds: int | None = fields.FOLDS(None)
     margin: float | None = fields.MARGIN(None)
     bits: int | None = fields.BITS(None)

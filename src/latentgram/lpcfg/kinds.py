@@ -51,11 +51,24 @@ _CHART_CRF = dataclasses.replace(
     recipes={"Gradient": Recipe("latentgram.lpcfg.crf.learning:learn_chart_crf", f"{_SETTINGS}:GradientChartCRF")},
     parts=(),
     command="chart-crf",
-    help="A latent-variable PCFG with a conditional random field: the most accurate constituency parser.",
+    help="A latent-variable PCFG with a conditional random field: much more accurate than the grammar alone.",
     mass="",
     parser="latentgram.lpcfg.crf.parse:ChartCRFBackend",
     reader="latentgram.lpcfg.crf.model:read_words",
     update="latentgram.lpcfg.crf.update:update",
     inspect="latentgram.lpcfg.crf.model:inspection",
 )
-KINDS = [_GRAMMAR, _ENSEMBLE, _CHART_CRF]
+_COMMITTEE = dataclasses.replace(
+    _CHART_CRF,
+    model="latentgram.lpcfg.committee.model:Committee",
+    recipes={
+        "Gradient": Recipe("latentgram.lpcfg.committee.learning:learn_committee", f"{_SETTINGS}:GradientCommittee")
+    },
+    command="committee",
+    help="Several chart-crf that parse together: the most accurate one for phrases, at so many times the cost.",
+    parser="latentgram.lpcfg.committee.parse:CommitteeBackend",
+    reader="latentgram.lpcfg.committee.model:read_words",
+    update="latentgram.lpcfg.committee.learning:update",
+    inspect="latentgram.lpcfg.committee.model:inspection",
+)
+KINDS = [_GRAMMAR, _ENSEMBLE, _CHART_CRF, _COMMITTEE]

@@ -1,4 +1,4 @@
-"""The settings of the recipes of `LPCFG`, `Ensemble` and `ChartCRF`, with their defaults."""
+"""The settings of the recipes of `LPCFG`, `Ensemble`, `ChartCRF` and `Committee`, with their defaults."""
 
 from __future__ import annotations
 
@@ -105,3 +105,10 @@ class GradientChartCRF(Latent):
     margin: float = fields.MARGIN(0.3)
     bits: int = fields.BITS(20)
     seed: int = fields.SEED(0)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCommittee(GradientChartCRF):
+    """Several of them, over grammars of different binarisations and seeds."""
+
+    layers: int = fields.LAYERS(3)

@@ -103,7 +103,8 @@ def _weights(model: lg.LPCFG, trees: list[lg.Tree]) -> list[float]:
     (weights,) = backend.cascade.weights
     for tree in trees:
         leaves = backend.cascade.leaves.of(lg.Sentence(tree.words, tree.tags))
-        log, sign = weights.weight(leaves, *weights.names.of_tree(tree, model.binarisation))
+        [nodes] = weights.names.of_trees(lg.Forest.of([tree]), backend.grammar.binarisation)
+        log, sign = weights.weight(leaves, *nodes)
         found.append(sign * np.exp(log))
     return found
 

@@ -115,7 +115,8 @@ def test_a_tree_weighs_as_much_as_all_its_derivations(name: str) -> None:
     largest = max(abs(weight) for weight, _ in trees.values())
     for node, (expected, _) in trees.items():
         tree = lg.parse_tree(treebank_tree(node))
-        log, sign = weights.weight(leaves, *weights.names.of_tree(tree, backend.grammar.binarisation))
+        [nodes] = weights.names.of_trees(lg.Forest.of([tree]), backend.grammar.binarisation)
+        log, sign = weights.weight(leaves, *nodes)
         assert sign * np.exp(log) == pytest.approx(expected, rel=1e-9, abs=1e-13 * largest)
 
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+_NO_TREE = np.zeros(0, np.int32)
 
 MOST_DERIVATIONS = 64
 """So many derivations are searched at most for each tree of a list."""
@@ -127,6 +128,10 @@ class Phrases:
         """Whether the trees are those of a plain PCFG, so that p(tree) can be searched and drawn from exactly."""
         return self.cascade.plain
 
+    def treebank_nodes(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
+        """The names of the treebank nodes of a derivation, and the sizes of their subtrees."""
+        return self.cascade.names.of_derivation(symbol, size)
+
     def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(tree, sentence) of a treebank tree given by the names of its nodes, in the chart's precision
         unless it is to be `exact`."""
@@ -142,11 +147,16 @@ class Phrases:
         """A tree with the posteriors of its treebank nodes."""
         return Nodes(symbol, size, self._told(symbol, size).nodes)
 
-    def decoded(self, symbol: Ints, size: Ints) -> Decoded:
-        """A tree with all that is said about it."""
+    @cached_property
+    def entropy(self) -> float:
+        """That of the posterior over trees (`tell`)."""
+        return self._told(_NO_TREE, _NO_TREE).entropy
+
+    def decoded(self, symbol: Ints, size: Ints, logprob: float | None = None) -> Decoded:
+        """A tree with all that is said about it; with log p(tree, sentence) where that is known."""
         nodes, expected, entropy = self._told(symbol, size)
         sentence = self.posterior.logprob
-        tree = self.tree_logprob(*self.cascade.names.of_derivation(symbol, size))
+        tree = self.tree_logprob(*self.treebank_nodes(symbol, size)) if logprob is None else logprob
         coarse, tightened = self.posterior.coarse, self.posterior.tightened
         if coarse:
             sentence = math.nan  # what there is, is of another grammar
@@ -310,23 +320,9 @@ class PhraseBackend:
         if phrases is None:
             return self.parse([sentence], [known])
         if not phrases.searchable:
-            return self._parses(sentence, phrases, self._distinct(partial(self.decoder.trees, phrases), count))
-        parses = self._parses(sentence, phrases, self._distinct(phrases.most_probable, count))
+            return self._parses(sentence, phrases, _distinct(phrases, partial(self.decoder.trees, phrases), count))
+        parses = self._parses(sentence, phrases, _distinct(phrases, phrases.most_probable, count))
         return sorted(parses, key=lambda parse: -parse.tree_logprob)
-
-    def _distinct(self, search: Callable[[int], Trees], count: int) -> list[tuple[Ints, Ints]]:
-        """The best derivation of each of the best trees; as long as a list has a tree twice, a longer one is
-        searched, up to a limit."""
-        names, asked = self.cascade.names, count
-        while True:
-            best: dict[tuple[bytes, bytes], tuple[Ints, Ints]] = {}
-            symbols, sizes = search(asked)
-            for derivation in zip(symbols, sizes, strict=True):
-                name, size = names.of_derivation(*derivation)
-                best.setdefault((name.tobytes(), size.tobytes()), derivation)
-            if len(best) >= count or len(symbols) < asked or asked >= count * MOST_DERIVATIONS:
-                return list(best.values())[:count]
-            asked *= 4
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
         """Draws from the posterior over trees; see `Phrases.draws`."""
@@ -354,7 +350,7 @@ class PhraseBackend:
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
             confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
-        nodes = self.cascade.names.of_tree(tree, self.grammar.binarisation)
+        [nodes] = self.cascade.names.of_trees(Forest.of([tree]), self.grammar.binarisation)
         return Parse(
             sentence,
             tree,
@@ -449,3 +445,18 @@ class PhraseBackend:
 
         trees = [parse.tree for parse in parses if isinstance(parse.tree, Tree)]
         return score_brackets(gold.forest, trees, fallback=[parse.fallback for parse in parses])
+
+
+def _distinct(phrases: Phrases, search: Callable[[int], Trees], count: int) -> list[tuple[Ints, Ints]]:
+    """The best derivation of each of the best trees; as long as a list has a tree twice, a longer one is searched,
+    up to a limit."""
+    asked = count
+    while True:
+        best: dict[tuple[bytes, bytes], tuple[Ints, Ints]] = {}
+        symbols, sizes = search(asked)
+        for derivation in zip(symbols, sizes, strict=True):
+            name, size = phrases.treebank_nodes(*derivation)
+            best.setdefault((name.tobytes(), size.tobytes()), derivation)
+        if len(best) >= count or len(symbols) < asked or asked >= count * MOST_DERIVATIONS:
+            return list(best.values())[:count]
+        asked *= 4

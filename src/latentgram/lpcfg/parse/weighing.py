@@ -6,6 +6,7 @@ whichever derivation a parser found it by.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.binarisation import Binarisation, Symbol
 from latentgram.data.forest import Forest
-from latentgram.data.tree import Tree
 from latentgram.lpcfg.kernels.chart import RuleIndex
 from latentgram.lpcfg.kernels.inside_outside import Tensors, parts_of_tree
 from latentgram.lpcfg.kernels.tree_weight import NodeNames, tree_weight, treebank_nodes
@@ -104,11 +104,12 @@ class NameTable:
         name, nodes = treebank_nodes(self.nodes, symbol, size)
         return name, nodes
 
-    def of_tree(self, tree: Tree, binarisation: Binarisation) -> tuple[Ints, Ints]:
-        """The same of a treebank tree, `ABSENT` where the grammar has no symbol for a node."""
-        chains, labels = binarisation.unary_chains(Forest.of([tree]))
+    def of_trees(self, forest: Forest, binarisation: Binarisation) -> list[tuple[Ints, Ints]]:
+        """The same of treebank trees, `ABSENT` where the grammar has no symbol for a node."""
+        chains, labels = binarisation.unary_chains(forest)
         names = zip(labels, chains.is_tag.tolist(), strict=True)
-        return np.array([self._numbers.get(name, ABSENT) for name in names], np.int32), chains.size
+        name = np.array([self._numbers.get(node, ABSENT) for node in names], np.int32)
+        return [(name[first:end], chains.size[first:end]) for first, end in itertools.pairwise(chains.start)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Several discriminative layers that parse together."""

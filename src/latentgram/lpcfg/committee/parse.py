@@ -1,0 +1,246 @@
+"""The parser of a `Committee`: every member parses, and a tree is chosen by the mean of their posteriors.
+
+The members' charts become one chart of treebank nodes (kernels.py), in which a node has the mean of the posteriors
+that they give it. The decoder looks for the tree of the greatest expected F1 among all trees that can be put
+together of these nodes. Of rules nothing is said, since each member has its own. The entropy is the mean of the
+members': the mixture's is at least that, and at most log G more.
+
+A member without a parse has no say, and p(sentence) is 0 then. If none has one, the first puts a tree together.
+Cost: the parses of all members, and the chart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latentgram.data.constraints import Constraints
+from latentgram.data.dependencies import DependencyTree
+from latentgram.data.forest import Forest
+from latentgram.data.sentence import Sentence
+from latentgram.data.tree import Tree
+from latentgram.errors import NoParse, SettingError
+from latentgram.kinds.result import Parse
+from latentgram.lpcfg.committee.kernels import REST, span_chart
+from latentgram.lpcfg.committee.model import Committee
+from latentgram.lpcfg.committee.nodes import TreebankNodes, Trees, restored
+from latentgram.lpcfg.crf.parse import ChartCRFBackend
+from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
+from latentgram.lpcfg.kernels.chart import CLOSED, PackedChart, SpanMasks
+from latentgram.lpcfg.kernels.decode import Told
+from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
+from latentgram.lpcfg.parse.labels import LabelTable, Nodes, span_masks
+from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, OutOfTime, Pruning
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A member and its posteriors over a sentence."""
+
+    backend: ChartCRFBackend
+    phrases: Phrases
+    symbols: Ints
+    """What its symbols are in the chart of treebank nodes."""
+
+    def node_keys(self, symbols: int) -> NDArray[np.int64]:
+        """[items] cell · symbols + symbol of its items, among so many symbols of the committee."""
+        chart = self.phrases.chart
+        cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
+        return np.asarray(cell * symbols + self.symbols[chart.item_symbol])
+
+    def log_shares(self, forest: Forest) -> Floats:
+        """[trees] log p(tree | sentence) of treebank trees."""
+        trees = self.backend.cascade.names.of_trees(forest, self.backend.grammar.binarisation)
+        logs = [self.phrases.tree_logprob(*tree) for tree in trees]
+        return np.array(logs) - self.phrases.posterior.logprob
+
+    def drawn(self, uniforms: Floats) -> Forest:
+        """Draws from its posterior."""
+        return restored(self.backend.symbols, self.backend.grammar.binarisation, *self.phrases.draws(uniforms))
+
+
+def mean_log(logs: Floats) -> Floats:
+    """log (1/G) Σ exp over the first axis.
+
+    >>> round(float(np.exp(mean_log(np.log([[0.25], [0.75]])))[0]), 6)
+    0.5
+    """
+    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixedPhrases(Phrases):
+    """The mixture of the members' posteriors over a sentence."""
+
+    symbols: TreebankNodes
+    parts: tuple[Part, ...]
+
+    @property
+    def searchable(self) -> bool:
+        """The most probable trees of a mixture cannot be searched."""
+        return False
+
+    @cached_property
+    def entropy(self) -> float:
+        """The mean of the members'."""
+        return float(np.mean([part.phrases.entropy for part in self.parts]))
+
+    def _told(self, symbol: Ints, size: Ints) -> Told:
+        return super()._told(symbol, size)._replace(entropy=self.entropy)
+
+    def tree_logprobs(self, symbols: Ints, sizes: Ints) -> Floats:
+        """[trees] log p(sentence) + log (1/G) Σ_g p_g(tree | sentence)."""
+        forest = self.symbols.restored(symbols, sizes)
+        return self.posterior.logprob + mean_log(np.array([part.log_shares(forest) for part in self.parts]))
+
+    def treebank_nodes(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
+        """A treebank tree has one derivation."""
+        return symbol, size
+
+    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+        """That of one tree; as exact as the members' charts."""
+        return float(self.tree_logprobs(name[None], size[None])[0])
+
+    def draws(self, uniforms: Floats) -> Trees:
+        """Draws from the mixture: the first number of each row chooses a member, and what it leaves goes on."""
+        member, rest = np.divmod(uniforms[:, 0] * len(self.parts), 1.0)
+        numbers = np.column_stack((rest, uniforms[:, 1:]))
+        symbols, sizes = np.empty((2, len(uniforms), 2 * uniforms.shape[1] - 1), np.int32)
+        for number, part in enumerate(self.parts):
+            chosen = np.flatnonzero(member == number)
+            if len(chosen):
+                symbols[chosen], sizes[chosen] = self.symbols.binarised(part.drawn(numbers[chosen]))
+        return symbols, sizes
+
+
+class CommitteeBackend(PhraseBackend):
+    """Parses with a `Committee`."""
+
+    def __init__(
+        self,
+        model: Committee,
+        decoder: PhraseDecoder | None = None,
+        pruning: Pruning | None = None,
+        limit_seconds: float | None = None,
+    ) -> None:
+        super().__init__(model.layers[0].grammar, decoder or Brackets(), pruning, limit_seconds)
+        if not isinstance(self.decoder, Brackets):
+            raise SettingError(
+                "a committee knows the posteriors of treebank nodes and not those of rules: its trees are decoded "
+                f"by Brackets, not by {type(self.decoder).__name__}"
+            )
+        share = None if limit_seconds is None else limit_seconds / len(model.layers)
+        self.members = [ChartCRFBackend(crf, None, pruning, share) for crf in model.layers]
+        self.cascade = self.members[0].cascade
+
+    @cached_property
+    def _nodes(self) -> TreebankNodes:
+        return TreebankNodes.of([member.grammar for member in self.members])
+
+    @cached_property
+    def _of_member(self) -> list[Ints]:
+        """What the symbols of each member are among those of the committee."""
+        return [self._nodes.of_grammar(member.grammar) for member in self.members]
+
+    @cached_property
+    def table(self) -> LabelTable:
+        """The labels of treebank nodes."""
+        return self._nodes.table
+
+    def _analyse(
+        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
+    ) -> tuple[Leaves, Phrases | None]:
+        every: list[Leaves] = []
+        parts: list[Part] = []
+        failures: list[NoParse | OutOfTime] = []
+        for member, symbols in zip(self.members, self._of_member, strict=True):
+            try:
+                leaves, phrases = member._analyse(sentence, known, closing=closing, limited=limited)
+            except (NoParse, OutOfTime) as failure:
+                failures.append(failure)
+                continue
+            every.append(leaves)
+            if phrases is not None:
+                parts.append(Part(member, phrases, symbols))
+        if not parts and failures:
+            raise failures[0]
+        if not parts:
+            return every[0], None
+        masks = span_masks(known, len(sentence), self.table, self.grammar.binarisation.root) if known else None
+        chart, item = self._pooled(parts, masks)
+        first, each = parts[0].phrases, [part.phrases.posterior for part in parts]
+        posterior = first.posterior._replace(
+            chart=chart,
+            item=item,
+            edge=np.zeros(int(chart.edge_begin[-1])),
+            logprob=float(np.mean([posterior.logprob for posterior in each])),
+            tensors=None,
+            negative=0,
+            coarse=any(posterior.coarse for posterior in each) or any(isinstance(f, OutOfTime) for f in failures),
+            tightened=any(posterior.tightened for posterior in each),
+        )
+        widened = len(parts) < len(self.members) or any(part.phrases.widened for part in parts)
+        return first.leaves, MixedPhrases(
+            self.cascade,
+            self.table,
+            first.leaves,
+            posterior,
+            masks,
+            widened=widened,
+            symbols=self._nodes,
+            parts=tuple(parts),
+        )
+
+    def _pooled(self, parts: Sequence[Part], masks: SpanMasks | None) -> tuple[PackedChart, Floats]:
+        """The chart of all nodes in the charts of the members, and the mean of their posteriors."""
+        symbols, cells = len(self.table.symbols), len(parts[0].phrases.chart.cell_begin) - 1
+        keys = np.concatenate([part.node_keys(symbols) for part in parts])
+        chain = keys % symbols != REST
+        weight = np.concatenate([np.abs(part.phrases.item) for part in parts])
+        nodes, place = np.unique(keys[chain], return_inverse=True)
+        mean = np.bincount(place, weight[chain], len(nodes)) / len(parts)
+        may_rest = np.ones(cells, np.bool_)
+        if masks is not None:
+            may_rest = (masks.of_cell != CLOSED) & masks.allowed[masks.of_cell, REST]
+        begin = np.searchsorted(nodes, np.arange(cells + 1) * symbols)
+        chart, source = span_chart(parts[0].phrases.chart.length, begin, nodes % symbols, may_rest)
+        return chart, np.where(source < 0, 0.0, np.minimum(mean, 1.0)[source])
+
+    def _parses(self, sentence: Sentence, phrases: Phrases, trees: Iterable[tuple[Ints, Ints]]) -> list[Parse]:
+        rows = list(trees)
+        if not isinstance(phrases, MixedPhrases) or not rows:
+            return super()._parses(sentence, phrases, rows)
+        logs = phrases.tree_logprobs(*(np.array(column) for column in zip(*rows, strict=True)))
+        decoded = [phrases.decoded(*row, log) for row, log in zip(rows, logs.tolist(), strict=True)]
+        return self._assemble([sentence] * len(rows), decoded)
+
+    def score(self, tree: Tree | DependencyTree) -> Parse:
+        """A given tree with its probabilities, from those of the members; its tags are taken as given."""
+        scored = [member.score(tree) for member in self.members]
+        sentence = float(np.mean([parse.logprob for parse in scored]))
+        with np.errstate(invalid="ignore"):
+            shares = np.nan_to_num([[parse.tree_logprob - parse.logprob] for parse in scored], nan=-np.inf)
+        return replace(
+            scored[0],
+            logprob=sentence,
+            tree_logprob=sentence + float(mean_log(shares)[0]) if sentence > -math.inf else -math.inf,
+            confidence=np.mean([parse.confidence for parse in scored], axis=0),
+            tag_confidence=np.mean([parse.tag_confidence for parse in scored], axis=0),
+        )
+
+    def _fragment(self, leaves: Leaves, deadline: Deadline = NO_LIMIT) -> Nodes:
+        return self.members[0]._fragment(leaves, deadline)
+
+    def _join(self, parts: list[Nodes]) -> Nodes:
+        """The first member's tree, of the symbols of the committee."""
+        joined = self.members[0]._join(parts)
+        return joined._replace(symbol=self._of_member[0][joined.symbol])
