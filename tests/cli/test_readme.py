@@ -27,13 +27,13 @@ CLUSTER = " --cluster tcp://10.0.0.1:8786"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a reader of the pages stands, with the files that they name."""
-    trees = demo_treebank(60, 0)
+    trees = demo_treebank(25, 0)
     for name in ("train.mrg", "latentgram-demo/train.mrg"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         trees.write(tmp_path / name)
     for name in ("dev.mrg", "latentgram-demo/test.mrg"):
-        demo_treebank(5, 1).write(tmp_path / name)
-    demo_dependencies(60, 0).write(tmp_path / "train.conllu")
+        demo_treebank(3, 1).write(tmp_path / name)
+    demo_dependencies(25, 0).write(tmp_path / "train.conllu")
     text = "\n".join(" ".join(tree.words) for tree in trees[:5])
     for name in ("text.txt", "big.txt"):
         (tmp_path / name).write_text(text, "utf-8")

@@ -86,7 +86,7 @@ def test_lists_draws_and_constraints_of_tags(run: Run, folder: Path, tmp_path: P
     known.write_text('\n{"tags": {"0": "NOSUCH"}}\n')
     clash = run("tag", model, "--constraints", known, given=text)
     assert clash.status == 1
-    assert "known.jsonl:2: no tag that" in clash.err
+    assert "known.jsonl:2: no possible tag" in clash.err
     kept = run("tag", model, "--constraints", known, "--skip-bad", given=text)
     assert kept.status == 0
     assert kept.out.count("\n\n") == 1

@@ -120,7 +120,7 @@ def test_local_corpora_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_table():
-    with pytest.raises(DataError, match="known are en_ewt"):
+    with pytest.raises(DataError, match="known: en_ewt"):
         corpus_of("nonsense")
     for name, corpus in CORPORA.items():
         assert corpus.name == name

@@ -38,7 +38,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     again = from_arpa(read_arpa(tmp_path / "m.arpa"), strict=True)
     for words in every_string()[:-1]:
         assert np.exp(again.logprob(list(words))) == pytest.approx(np.exp(model.logprob(list(words))), abs=1e-6)
-    with pytest.raises(SettingError, match="read as exclusive"):
+    with pytest.raises(SettingError, match="the reading exclusive"):
         from_counts(NGramCounts.of(Text.of(["a"]), order=2)).to_arpa(tmp_path / "x.arpa")
     assert not (tmp_path / "x.arpa").exists()
 

@@ -58,7 +58,7 @@ function showStatus() {
   if (refit.total) Object.assign(bar, { max: refit.total, value: refit.done });
   else bar.removeAttribute("value");
   at("refit").disabled = refit.state === "impossible";
-  at("refit").textContent = refit.state === "running" ? "Stop learning" : "Learn again";
+  at("refit").textContent = refit.state === "running" ? "Stop retraining" : "Retrain";
   at("save").hidden = view.status.saved || refit.state !== "idle" || refit.pending > 0;
   at("agreement").replaceChildren(...curves(view.status));
   at("labels").replaceChildren(...view.status.phrase_labels.map((label) => html("option", { value: label })));

@@ -24,7 +24,7 @@ export function show() {
   at("probability").textContent = percent(tree.probability);
   at("logprob").textContent = parse.logprob === null ? "–" : parse.logprob.toFixed(1);
   at("entropy").textContent = parse.entropy === null ? "–" : `${parse.entropy.toFixed(2)} nats`;
-  at("time").textContent = `${parse.milliseconds.toFixed(0)} ms`;
+  at("time").textContent = parse.milliseconds < 10000 ? `${parse.milliseconds.toFixed(0)} ms` : `${(parse.milliseconds / 1000).toFixed(0)} s`;
   if (parse.fallback) say("The grammar has no parse for this sentence; this tree is assembled from parts.");
   if (parse.coarse) say("This sentence exceeded the time limit: its tree is only approximate.");
   if (parse.tightened) say("This sentence is very long: fewer of its trees were considered.");

@@ -53,7 +53,8 @@ export function shown(list, collapsed) {
 
 function layOut(nodes, words) {
   for (const node of [...nodes].reverse()) {
-    node.own = Math.max(width(node.label, SIZE, 600) + 14, node.isTag ? width(node.word, 15) : 0) + GAP;
+    const beside = doubt(node) ? 2 * width(doubt(node), 11, 600) : 0; // the number at its right, and as much at its left
+    node.own = Math.max(width(node.label, SIZE, 600) + 14 + beside, node.isTag ? width(node.word, 15) : 0) + GAP;
     if (node.roof) {
       node.yield = node.end - node.first > 3 ? `${words[node.first]} … ${words[node.end - 1]}` : words.slice(node.first, node.end).join(" ");
       node.own = Math.max(node.own, width(node.yield, 13) + 2 * GAP);
@@ -87,19 +88,23 @@ function roof(node, row) {
     svg("text", { x: node.x, y: row + WORDS, "text-anchor": "middle", "font-size": 13 }, node.yield));
 }
 
+/** The probability that stands beside a constituent that is not certain. */
+function doubt({ isTag, probability }) {
+  return !isTag && probability !== null && probability < 0.95 ? probability.toFixed(2).slice(1) : "";
+}
+
 function nodeMark(node, fixes, changes, act) {
   const wide = width(node.label, node.isTag ? 12 : SIZE, 600) + 14;
   const fixed = node.isTag ? fixes.hasTag(node.first) : fixes.hasSpan(node.first, node.end, node.label);
-  const doubtful = node.probability !== null && node.probability < 0.95, isNew = changes?.added.has(`${node.first} ${node.end} ${node.label}`);
-  const doubt = doubtful && !node.isTag ? node.probability.toFixed(2).slice(1) : "";
+  const isNew = changes?.added.has(`${node.first} ${node.end} ${node.label}`), number = doubt(node);
   const group = svg("g", {
     class: `node${node.isTag ? " tag" : ""}${fixed ? " fixed" : ""}${isNew && !fixed ? " new" : ""}`, tabindex: -1, role: "button", style: `--c:${colour(node.probability)}`,
-    "aria-label": `${node.label} ${doubt} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}${isNew ? ", new" : ""}`,
+    "aria-label": `${node.label} ${number} over ${node.end - node.first} words, ${percent(node.probability)}${fixed ? ", fixed by you" : ""}${isNew ? ", new" : ""}`,
     "data-label": node.label, "data-first": node.first, "data-end": node.end,
   },
   svg("rect", { x: node.x - wide / 2, y: node.y - 13, width: wide, height: 22, rx: 7 }),
   svg("text", { x: node.x, y: node.y + 3, "text-anchor": "middle", "font-size": node.isTag ? 12 : SIZE }, node.label),
-  doubt ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, ` ${doubt}`) : null);
+  number ? svg("text", { class: "small", x: node.x + wide / 2 + 4, y: node.y + 3, "font-size": 11 }, ` ${number}`) : null);
   act(group, { node });
   return group;
 }
