@@ -294,7 +294,8 @@ class Cascade:
         """The geometric mean of the posteriors of several grammars, those of the fewest numbers first. Each looks
         at the edges whose mean under those before is at least so much."""
         item_logs, edge_logs = np.zeros(len(chart.item_symbol)), np.zeros(chart.edge_begin[-1])
-        logs, negative, (entry, weight, scale) = [], 0, leaves
+        logs: list[float] = []
+        negative, (entry, weight, scale) = 0, leaves
         for member in self._by_size:
             if logs and least > 0.0:
                 agreed = agreed_chart(chart, entry, weight, item_logs, edge_logs, len(logs), least)
