@@ -302,7 +302,7 @@ def test_bad_settings_are_refused() -> None:
     with pytest.raises(SettingError, match="or 2 of them"):
         lg.fit(BackoffNGram, counts, by=lg.Counting(smoothing="katz", cutoff=(1, 1, 2)))
     bare, smooth = lg.fit(BackoffNGram, counts, by=lg.Counting()), estimated([["a", "b"]], 2, "katz")
-    with pytest.raises(SettingError, match="model 2 is read as exclusive"):
+    with pytest.raises(SettingError, match="model 2 has the reading exclusive"):
         mix([smooth, bare], [1, 1])
     with pytest.raises(SettingError, match="not all 0"):
         mix([smooth, smooth], [0, 0])
