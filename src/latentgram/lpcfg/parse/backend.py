@@ -150,7 +150,8 @@ class Phrases:
     @cached_property
     def entropy(self) -> float:
         """That of the posterior over trees (`tell`)."""
-        return self._told(_NO_TREE, _NO_TREE).entropy
+        told: Told = tell(self.chart, self.item, self.edge, _NO_TREE, _NO_TREE, self.table.nodes)
+        return told.entropy
 
     def decoded(self, symbol: Ints, size: Ints, logprob: float | None = None) -> Decoded:
         """A tree with all that is said about it; with log p(tree, sentence) where that is known."""
