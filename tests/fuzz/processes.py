@@ -118,7 +118,9 @@ def outcomes_of(
                 outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
                 under_way, first = None, first + 1
                 if first % AT_ONCE == 0:
-                    print(f"{first} of {last}: {outcomes.total()} done", file=sys.stderr, flush=True)
+                    harm = sum(map(harmful, outcomes))
+                    told_so_far = f"{first} of {last}: {outcomes.total()} done, {harm} harmful"
+                    print(told_so_far, file=sys.stderr, flush=True)
                 if time.monotonic() >= end:
                     process.kill()
                     process.wait()

@@ -74,6 +74,7 @@ BREAKS = [
     ("tagger_perceptron", "candidates.start", put(-1, 10**6), "Candidates.start does not lead"),
     ("tagger_perceptron", "row_tag", put(0, 300), "Tagger.row_tag has the entry 300"),
     ("latent_tree_em", "word", lambda a: a[:-2], "LatentTree.word has the shape"),
+    ("latent_tree_spectral", "product", lambda a: a[:, :, :0], "LatentTree.product does not fit the states"),
     ("top_down_gradient", "weight", put((0, 0), np.inf), "TopDown.weight has the entry nan"),
     ("ngram_counts", "trie.prefix", put(-1, 10**6), "NGramTrie.prefix refers to rows"),
     ("ngram_tagger", "word_state", put(0, -1), "NGramTagger.word_state has the entry -1"),

@@ -201,3 +201,8 @@ def test_who_closes_a_pipe_has_what_it_wanted(models: Path, tmp_path: Path, comm
     done = shell(f"LG {line.replace('TEXT', str(tmp_path / 'text.txt'))} | true; echo ${{PIPESTATUS[0]}}")
     assert done.stdout.strip() == "0", done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_part_of_a_model_cannot_be_shown(run: Run, models: Path, tmp_path: Path) -> None:
+    lg.save(lg.load(models / "lpcfg.lg").model.binarisation, tmp_path / "rules.lg")
+    refused(run("show", tmp_path / "rules.lg"), "rules.lg: a Binarisation has no summary")

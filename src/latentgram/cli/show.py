@@ -120,12 +120,16 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
     """A summary of a model, or what is asked for of its inside."""
     import latentgram
     from latentgram.cli.console import say
+    from latentgram.errors import DataError
     from latentgram.kinds.looks import refuse
     from latentgram.kinds.registry import find_kind
 
     stored = latentgram.load(file)
     if request is None:
-        typer.echo(stored.summary())
+        summary = getattr(stored, "summary", None)  # parts of models, such as rules of heads, have none
+        if summary is None:
+            raise DataError(f"a {type(stored).__name__} has no summary; see 'latentgram info'", path=file)
+        typer.echo(summary())
         return
     model = stored.model if isinstance(stored, latentgram.Parser) else stored
     kind = find_kind(model)

@@ -69,7 +69,9 @@ class LatentTree(Summarised):
     word: Annotated[Floats, shape("len(symbols)", "states"), FINITE]
     """[symbols, k]"""
     product: Annotated[
-        Floats, holds("product.size == 0 or product.shape == (states,) * 3", "does not fit the states"), FINITE
+        Floats,
+        holds("product.shape[:1] == (0,) or product.shape == (states,) * 3", "does not fit the states"),
+        FINITE,
     ]
     """[k, k, k], a ∘ b = Σ a_i b_j product[i, j]; empty if ∘ is elementwise, as in models with states."""
     unigram: Annotated[Floats, shape("len(symbols)"), NONNEGATIVE]
