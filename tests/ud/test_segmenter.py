@@ -87,16 +87,17 @@ def test_every_cut_has_its_probability(segmenter):
 def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
     """σ of the summed weights, for every place, and the probability of a token as their product."""
     text = "Badi's kolo."
-    sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text)
+    sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text, addresses=True)
     keys = np.empty(KEYS, np.uint64)
-    ends, weights = [], segmenter.ends.dense
+    ends, weights, token = [], segmenter.ends.dense, 0
     for i in range(len(text)):
         if text[i] == " " or i + 1 == len(text) or text[i + 1] == " ":
             ends.append(1.0)
-            continue
-        size = character_keys(sign, kind, 0, len(text), i, segmenter.words, keys)
-        total = sum(float(weights[bucket(keys[k], BITS)]) for k in range(size))
-        ends.append(1 / (1 + np.exp(-total)))
+        else:
+            size = character_keys(sign, kind, 0, len(text), i, token, segmenter.words, keys)
+            total = sum(float(weights[bucket(keys[k], BITS)]) for k in range(size))
+            ends.append(1 / (1 + np.exp(-total)))
+        token = i + 1 if ends[-1] >= 0.5 else token
     (sentence,) = segmenter.sentences(text)
     begin = 0
     for token in sentence.surface.tokens:
@@ -118,6 +119,34 @@ def test_words_without_blanks_between_them_are_found():
     assert sum(each.words in found for each in trees[150:]) > 45
 
 
+def test_where_a_token_began_tells_where_it_ends():
+    """Every token has two letters, and many are written without a blank between them."""
+    rng = np.random.default_rng(0)
+    drawn = [["".join(rng.choice(list("abcdef"), 2)) for _ in range(rng.integers(1, 12))] for _ in range(250)]
+    trees = [tree(each, [*[NO_SPACE] * (len(each) - 1), "_"]) for each in drawn]
+    segmenter = lg.fit(lg.Segmenter, trees[:200], by=lg.Gradient())
+    assert sum(segmenter.sentence(raw_text([each])).words == each.words for each in trees[200:]) > 45
+
+
+def test_what_looks_like_an_address_is_not_cut_as_other_text_is():
+    rng = np.random.default_rng(0)
+    name = lambda: "".join(rng.choice(list("abdeiklo"), 4))  # noqa: E731
+    compounds = [tree([name(), "-", name(), "."], [NO_SPACE] * 3 + ["_"]) for _ in range(40)]
+    pages = [tree([f"http://{name()}-{name()}.{name()}/{name()}", "."], ["_", "_"]) for _ in range(20)]
+    letters = [tree([f"{name()}.{name()}@{name()}-{name()}.org", "."], ["_", "_"]) for _ in range(20)]
+    segmenter = lg.fit(lg.Segmenter, compounds + pages + letters, by=lg.Gradient())
+    for address in (f"https://obal.edik/{'bela-kido-' * 9}lako", f"{'dola-bike-' * 5}lako@elia-koda.org"):
+        assert segmenter.sentence(f"lako-bide {address} .").words == ("lako", "-", "bide", address, ".")
+
+
+def test_an_address_ends_where_other_letters_begin():
+    """Also in a text without blanks."""
+    text = "见http://a-b.cn/d?e=f。写给ba.ko@di.org吧,www.x.org!"
+    plain, kinds = kinds_of(text, addresses=False), kinds_of(text, addresses=True)
+    marked = "".join(sign if a != b else " " for sign, a, b in zip(text, plain, kinds, strict=True)).split()
+    assert marked == ["http://a-b.cn/d?e=f", "ba.ko@di.org", "www.x.org"]
+
+
 def test_tokens_may_hold_blanks():
     numbers = [tree(["Il", "a", f"{n} 000", "ans", "."], ["_"] * 3 + [NO_SPACE, "_"]) for n in range(10, 60)]
     segmenter = lg.fit(lg.Segmenter, numbers, by=lg.Gradient())
@@ -132,6 +161,19 @@ def test_which_words_a_token_has_may_depend_on_its_neighbours():
     segmenter = lg.fit(lg.Segmenter, trees, by=lg.Gradient())
     assert segmenter.sentence("loin des chiens").words == ("loin", "de", "les", "chiens")
     assert segmenter.sentence("voit des chiens").words == ("voit", "des", "chiens")
+
+
+def test_the_endings_of_its_neighbours_tell_which_words_a_token_has():
+    """`des` is `de` + `les` behind words in -ant, which are new each time, one word behind words in -oit."""
+    rng = np.random.default_rng(0)
+    new = lambda ending: "".join(rng.choice(list("bdklmn"), 4)) + ending  # noqa: E731
+    row = "2-3\tdes\t" + "\t".join("_" * 8)
+    fused = [tree([new("ant"), "de", "les", new("s")], None, [(1, row)]) for _ in range(40)]
+    segmenter = lg.fit(
+        lg.Segmenter, fused + [tree([new("oit"), "des", new("s")]) for _ in range(40)], by=lg.Gradient()
+    )
+    assert segmenter.sentence("kikant des baks").words == ("kikant", "de", "les", "baks")
+    assert segmenter.sentence("kikoit des baks").words == ("kikoit", "des", "baks")
 
 
 ODD = ["", " \n\t\n", "a", ".", "\x00\x07", "\U0001f642\u200d", "ba " * 500, "x" * 3000, "\u2028a\u00a0b"]

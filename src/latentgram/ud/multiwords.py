@@ -1,7 +1,8 @@
 """`Splitter`: which tokens are several words, and which: a split chosen for each token (chooser.py).
 
 Tokens of training are known with their words; others are split as tokens with the same ending or beginning are.
-Where the same token is now one word and now several, the tokens around it decide. Linear in the tokens.
+Where the same token is now one word and now several, the tokens around it and their endings decide. Linear in the
+tokens.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentgram.ud.averaging import Learning
-from latentgram.ud.chooser import Chooser, Items, codes_of, learn_chooser
+from latentgram.ud.chooser import Chooser, Codes, Items, codes_of, learn_chooser
 from latentgram.ud.scripts import WHOLE, split_between, split_of
 
+ENDING = 3
+"""So many letters are an ending."""
 Split = tuple[tuple[str, ...], float]
 """The words of a token and the probability that these are they."""
 
@@ -25,10 +28,12 @@ class Splitter:
     """Splits tokens into words."""
 
     chooser: Chooser
+    endings: bool = False
+    """Whether the choice looks at the endings of the tokens around one, too."""
 
     def split(self, tokens: Sequence[str]) -> list[Split]:
         """The words of each token of a text, in which they follow each other."""
-        results = self.chooser.results(tokens, items_of(tokens), split_of)
+        results = self.chooser.results(tokens, items_of(tokens, self.endings), split_of)
         best: list[Split] = []
         for token, found in zip(tokens, results, strict=True):
             words, share = max(found.items(), key=lambda pair: pair[1], default=((token,), 1.0))
@@ -36,12 +41,18 @@ class Splitter:
         return best
 
 
-def items_of(tokens: Sequence[str]) -> Items:
-    """Tokens with those before and behind them."""
-    low = codes_of(token.lower() for token in tokens)
+def items_of(tokens: Sequence[str], endings: bool) -> Items:
+    """Tokens with those before and behind them and, if they are wanted, the endings of these."""
+    low = [token.lower() for token in tokens]
     none = np.zeros(len(tokens), np.uint64)
-    before, after = np.append(none[:1], low[:-1]), np.append(low[1:], none[:1])
-    return Items.of(tokens, none, none, (before[: len(tokens)], after[: len(tokens)]))
+    around = [*_neighbours(low), *(_neighbours([token[-ENDING:] for token in low]) if endings else ())]
+    return Items.of(tokens, none, none, around)
+
+
+def _neighbours(texts: Sequence[str]) -> tuple[Codes, Codes]:
+    """The codes of the texts before and behind each; 0 at the ends."""
+    codes = np.concatenate([np.zeros(1, np.uint64), codes_of(texts), np.zeros(1, np.uint64)])
+    return codes[:-2], codes[2:]
 
 
 def learn_splitter(paragraphs: Sequence[Sequence[tuple[str, tuple[str, ...]]]], how: Learning) -> Splitter | None:
@@ -56,4 +67,6 @@ def learn_splitter(paragraphs: Sequence[Sequence[tuple[str, tuple[str, ...]]]], 
             made[token, words] = WHOLE if words == (token,) else split_between(token, words, common)
     tokens = [token for token, _ in pairs]
     scripts = [made[pair] for pair in pairs]
-    return Splitter(learn_chooser(items_of(tokens), scripts, how, lambda done, loss: None, splits=True))
+    return Splitter(
+        learn_chooser(items_of(tokens, True), scripts, how, lambda done, loss: None, splits=True), True
+    )

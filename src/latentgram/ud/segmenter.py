@@ -7,10 +7,11 @@ then. Tokens that are several words are split after that (multiwords.py). Linear
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, NamedTuple
 
@@ -42,8 +43,10 @@ from latentgram.ud.settings import GradientSegmenter
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BITS = 18
+BITS = 20
 """Weights of token ends and of sentence ends are hashed into 2 to this power buckets each."""
+SPLIT_BITS = 18
+"""The same for the weights of splits."""
 OFTEN = 3
 """Words seen so often help to find words that are written without blanks, and are known in small letters."""
 SPARSE = 0.3
@@ -62,8 +65,8 @@ class Segmenter(Summarised):
     [('The', 'cat', 'sleeps', '.'), ('The', 'cat', 'sleeps', '.')]
     """
 
-    ends: Annotated[HashedWeights, holds(f"ends.size == 1 << {BITS}", "has another size")]
-    stops: Annotated[HashedWeights, holds(f"stops.size == 1 << {BITS}", "has another size")]
+    ends: Annotated[HashedWeights, holds("ends.size.bit_count() == 1 < ends.size", "is no power of two")]
+    stops: Annotated[HashedWeights, holds("stops.size.bit_count() == 1 < stops.size", "is no power of two")]
     """The weights of features of the ends of tokens, and of sentences."""
     words: Annotated[Codes, shape(ANY), rising()]
     """Codes of words that are often written without a blank; none where blanks stand between words."""
@@ -73,6 +76,8 @@ class Segmenter(Summarised):
     """Whether some tokens hold blanks."""
     splitter: Splitter | None = None
     provenance: Provenance = field(default_factory=Provenance)
+    chained: bool = False
+    """Whether weights of token ends know where the token began, and which characters are an address's."""
 
     def summary(self) -> str:
         """One line."""
@@ -93,17 +98,24 @@ class Segmenter(Summarised):
         if not text:
             return
         sign = letters_of([text])[0]
-        probability = token_ends(sign, kinds_of(text), self.joins, self.words, self.ends.dense, BITS)
+        kind = kinds_of(text, self.chained)
+        ends, stop_bits = (self.ends.dense, bits_of(self.ends)), bits_of(self.stops)
+        probability = token_ends(sign, kind, self.joins, self.chained, self.words, *ends)
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
-        stops = sentence_ends(*described(forms, space, self.small), self.stops.dense, BITS)
+        stops = sentence_ends(*described(forms, space, self.small), self.stops.dense, stop_bits)
         splits = [((form,), 1.0) for form in forms] if self.splitter is None else self.splitter.split(forms)
         begin = 0
         for end in (np.flatnonzero(stops >= 0.5) + 1).tolist():
             inner = float(np.prod(1.0 - stops[begin : end - 1]))
             yield _sentence(forms, tokens, splits, begin, end, inner * float(stops[end - 1]), begin == 0)
             begin = end
+
+
+def bits_of(weights: HashedWeights) -> int:
+    """The power of two that is the length of weights."""
+    return weights.size.bit_length() - 1
 
 
 class Piece(NamedTuple):
@@ -192,9 +204,20 @@ def kind_of_sign(sign: str) -> int:
     return {"P": 12, "S": 13, "M": 15, "N": 3}.get(category[0], 0)
 
 
-def kinds_of(text: str) -> Ints:
-    """The kind of each character."""
-    return np.array([kind_of_sign(sign) for sign in text], np.int64)
+_PAGE = r"(?<![a-z0-9])(?:[a-z][a-z0-9+.-]{0,15}://|www\.)[!-~]*[a-z0-9/=]"
+_MAILBOX = r"[a-z0-9_.+%-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+"
+_ADDRESS = re.compile(f"{_PAGE}|{_MAILBOX}", re.IGNORECASE | re.ASCII)
+"""Its parts have bounds, so that a long text without blanks is still read in linear time."""
+_IN_ADDRESS = 600
+"""The kind of all characters of what looks like an address of a page or of a letter."""
+
+
+def kinds_of(text: str, addresses: bool) -> Ints:
+    """The kind of each character; `addresses`: those of what looks like an address have one of their own."""
+    kinds = np.array([kind_of_sign(sign) for sign in text], np.int64)
+    for address in _ADDRESS.finditer(text) if addresses else ():
+        kinds[address.start() : address.end()] = _IN_ADDRESS
+    return kinds
 
 
 @cache
@@ -281,8 +304,8 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     passes = _Passes(how, context, [])
     joins = any(" " in form for form in forms)
     ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
-    splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], how)
-    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)))
+    splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], replace(how, bits=SPLIT_BITS))
+    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)), True)
 
 
 class _Passes(NamedTuple):
@@ -309,7 +332,8 @@ class _Passes(NamedTuple):
 
 def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, passes: _Passes) -> HashedWeights:
     text = "".join(paragraph.text for paragraph in paragraphs)
-    sign, kind = letters_of([text])[0], kinds_of(text)
+    sign = letters_of([text])[0]
+    kind = np.concatenate([kinds_of(paragraph.text, True) for paragraph in paragraphs])
     start = np.concatenate([[0], np.cumsum([len(paragraph.text) for paragraph in paragraphs])])
     number = np.repeat(np.arange(len(paragraphs)), np.diff(start))
     is_end = np.zeros(len(sign), np.bool_)
@@ -318,12 +342,21 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
     inner = np.append(number[1:] == number[:-1], False) & (sign != BLANK)
     place = np.flatnonzero(inner & (np.append(sign[1:] != BLANK, False) | joins))
     begin, end, gold = start[:-1][number[place]], start[1:][number[place]], is_end[place]
+    token = _token_begins(sign, is_end)[place]
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        step = passes.how.step
-        return float(learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, *arrays, BITS))
+        rest = sign, kind, words, passes.how.step, moment
+        return float(learn_ends(order, place, begin, end, token, gold, *rest, *arrays, BITS))
 
     return passes.learn("token ends", len(place), len(place), one)
+
+
+def _token_begins(sign: Ints, is_end: NDArray[np.bool_]) -> Ints:
+    """Where the token that each character belongs to begins, given where tokens end; blanks begin none."""
+    after_end = np.append(True, is_end[:-1])
+    blank_before = np.append(False, (sign == BLANK)[:-1]) & np.append(False, after_end[:-1])
+    begins = np.where(sign == BLANK, 0, (after_end | blank_before) * np.arange(len(sign)))
+    return np.maximum.accumulate(begins)
 
 
 def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Passes) -> HashedWeights:

@@ -1,11 +1,12 @@
 """Where tokens end among characters, and sentences among tokens: two chains of decisions, each log-linear.
 
-    p(a token ends behind character i | text)           = σ(Σ_f w[f(text, i)])
+    p(a token ends behind character i | text, before)   = σ(Σ_f w[f(text, i, where the token began)])
     p(a sentence ends behind token t | tokens, before)  = σ(Σ_f v[f(tokens, t, where the sentence began)])
 
 Features of characters are the characters and their kinds around i, the pieces from the last blank and to the next
-one, and known words that end or begin there. Features of tokens are the forms and shapes around t, how long the
-sentence is, and whether brackets or quotes are open in it. Sentences are found from left to right. O(characters).
+one, the token so far, and known words that end or begin there. Features of tokens are the forms and shapes around
+t, how long the sentence is, and whether brackets or quotes are open in it. Both are found from left to right.
+O(characters).
 
 A blank is code 32; paragraph p has the characters `start[p] … start[p + 1]`.
 """
@@ -25,6 +26,8 @@ REACH = 5
 _LONGEST_PIECE = 24
 _LONGEST_WORD = 6
 _OUTSIDE = -1
+NOWHERE = -1
+"""Where a token began, for weights that were learned without that."""
 
 
 @njit()
@@ -73,8 +76,11 @@ def _longest_before(sign, i, begin, words):
 
 
 @njit()
-def character_keys(sign, kind, begin, end, i, words, keys):
-    """Fill the features of the place behind character i of a paragraph; how many there are."""
+def character_keys(sign, kind, begin, end, i, token, words, keys):
+    """Fill the features of the place behind character i of a paragraph; how many there are.
+
+    The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it.
+    """
     size = 0
     for k in range(-REACH + 1, REACH + 1):
         keys[size] = mixed(np.uint64(10 + k), _at(sign, i + k, begin, end))
@@ -111,6 +117,8 @@ def character_keys(sign, kind, begin, end, i, words, keys):
     keys[size + 2] = mixed(left, right)
     keys[size + 3] = mixed(mixed(np.uint64(62), min(i - first, 8)), _at(kind, i + 1, begin, end))
     size += 4
+    if token != NOWHERE:
+        size = _so_far_keys(sign, kind, begin, end, i, token, right, keys, size)
     if len(words):
         before, behind = _longest_before(sign, i, begin, words), _longest_behind(sign, i, end, words)
         keys[size] = mixed(np.uint64(63), before)
@@ -121,13 +129,33 @@ def character_keys(sign, kind, begin, end, i, words, keys):
 
 
 @njit()
-def learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, weights, squares, drift, bits):
-    """One pass over places in texts where a token may end; Σ −log p."""
+def _so_far_keys(sign, kind, begin, end, i, token, right, keys, size):
+    """Add features of the token so far, which began at `token`, and of what is before it; how many there are."""
+    so_far = np.uint64(66)
+    for j in range(token, min(i + 1, token + _LONGEST_PIECE)):
+        so_far = mixed(so_far, sign[j])
+    length = min(i + 1 - token, 8)
+    before = _at(kind, token - 1, begin, end)
+    here, behind = _at(sign, i, begin, end), _at(sign, i + 1, begin, end)
+    kinds = mixed(mixed(np.uint64(67), _at(kind, i, begin, end)), _at(kind, i + 1, begin, end))
+    keys[size] = mixed(so_far, behind)
+    keys[size + 1] = mixed(mixed(so_far, _at(kind, i + 1, begin, end)), 1)
+    keys[size + 2] = mixed(so_far, right)
+    keys[size + 3] = mixed(mixed(so_far, before), 2)
+    keys[size + 4] = mixed(mixed(kinds, before), length)
+    keys[size + 5] = mixed(mixed(mixed(np.uint64(68), before), here), behind)
+    return size + 6
+
+
+@njit()
+def learn_ends(order, place, begin, end, token, gold, sign, kind, words, step, moment,
+               weights, squares, drift, bits):  # fmt: skip
+    """One pass over places in texts where a token may end, the tokens they are in being known; Σ −log p."""
     keys = np.empty(KEYS, np.uint64)
     loss = 0.0
     for n in order:
         moment += 1.0
-        size = character_keys(sign, kind, begin[n], end[n], place[n], words, keys)
+        size = character_keys(sign, kind, begin[n], end[n], place[n], token[n], words, keys)
         p = sigmoid(score(keys, size, weights, bits))
         loss -= np.log(max(p if gold[n] else 1.0 - p, 1e-300))
         gradient = (1.0 if gold[n] else 0.0) - p
@@ -137,22 +165,27 @@ def learn_ends(order, place, begin, end, gold, sign, kind, words, step, moment, 
 
 
 @njit()
-def token_ends(sign, kind, joins, words, weights, bits):
+def token_ends(sign, kind, joins, chained, words, weights, bits):
     """For each character of a paragraph, the probability that a token ends behind it; −1 for blanks.
 
-    Tokens end before blanks for sure, unless the treebank `joins` words over them.
+    Tokens end before blanks for sure, unless the treebank `joins` words over them. `chained`: weights know where a
+    token began.
     """
     probability = np.full(len(sign), -1.0)
     keys = np.empty(KEYS, np.uint64)
+    token = 0
     for i in range(len(sign)):
         if sign[i] == BLANK:
+            token += 1 if i == token else 0
             continue
         last = i + 1 == len(sign)
         if last or (sign[i + 1] == BLANK and not joins):
             probability[i] = 1.0
         else:
-            size = character_keys(sign, kind, 0, len(sign), i, words, keys)
+            size = character_keys(sign, kind, 0, len(sign), i, token if chained else NOWHERE, words, keys)
             probability[i] = sigmoid(score(keys, size, weights, bits))
+        if probability[i] >= 0.5:
+            token = i + 1
     return probability
 
 
