@@ -1,12 +1,14 @@
 """Packed charts: what is built, what pruning keeps, the best tree; each against plain loops over everything."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 
 from latentgram.lpcfg.kernels.chart import index_rules, prune_chart
 from latentgram.lpcfg.kernels.chart_trees import best_tree
+from latentgram.lpcfg.kernels.members import agreed_chart
 from oracles.chart_items import complete_chart, complete_items, edges_of, spans_of
 
 INTERMINALS, SYMBOLS = 3, 5
@@ -47,7 +49,7 @@ def test_pruning_keeps_what_is_probable_and_alive(seed):
     chart, _, spans, random = random_chart(seed, length=6)
     item_marginal = random.normal(size=len(spans))
     edge_marginal = random.normal(size=chart.edge_begin[-1])
-    pruned, source = prune_chart(chart, item_marginal, edge_marginal, 1.0)
+    pruned, source, edge_source = prune_chart(chart, item_marginal, edge_marginal, 1.0)
 
     alive = {item for item, (first, end) in enumerate(spans) if end - first == 1 and abs(item_marginal[item]) >= 1}
     wanted = set()
@@ -56,7 +58,9 @@ def test_pruning_keeps_what_is_probable_and_alive(seed):
             alive.add(edge[0])
             wanted.add(edge)
     assert set(source) == alive
-    kept = {(source[p], rule, source[left], source[right]) for p, rule, left, right in edges_of(pruned)}
+    renamed = [(source[p], rule, source[left], source[right]) for p, rule, left, right in edges_of(pruned)]
+    assert renamed == [edges_of(chart)[edge] for edge in edge_source]
+    kept = set(renamed)
     assert wanted <= kept
     for group in {(p, rule) for p, rule, _, _ in kept}:
         assert any(edge[:2] == group for edge in wanted)
@@ -66,10 +70,47 @@ def test_pruning_keeps_what_is_probable_and_alive(seed):
     ]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_next_grammar_looks_at_what_the_mean_of_the_others_leaves(seed):
+    chart, _, spans, random = random_chart(seed, length=5)
+    leaves = int(chart.cell_begin[chart.length])
+    entry, weight = np.arange(leaves, dtype=np.int32), random.random(leaves)
+    item_logs, edge_logs = random.normal(size=len(spans)), random.normal(size=chart.edge_begin[-1])
+    item_logs[:leaves] = 0.0
+    item_logs[entry[::7]] = -9.0
+    left, entries, weights, items, edges = agreed_chart(chart, entry, weight, item_logs, edge_logs, 3, 0.7)
+
+    alive = {int(item) for item in entry if item_logs[item] == 0.0}
+    wanted = set()
+    for edge, log in zip(edges_of(chart), edge_logs, strict=True):
+        if math.exp(log / 3) >= 0.7 and edge[2] in alive and edge[3] in alive:
+            alive.add(edge[0])
+            wanted.add(edge)
+    assert len(alive) < len(spans)
+    source = sorted(alive)
+    kept = [(source[p], rule, source[x], source[y]) for p, rule, x, y in edges_of(left)]
+    assert wanted <= set(kept)
+    np.testing.assert_array_equal(left.item_symbol, chart.item_symbol[source])
+    np.testing.assert_array_equal(items, item_logs[source])
+    np.testing.assert_array_equal(entries, source[: len(entries)])
+    np.testing.assert_array_equal(weights, weight[entries])
+    logs = dict(zip(edges_of(chart), edge_logs, strict=True))
+    np.testing.assert_array_equal(edges, [logs[edge] for edge in kept])
+
+
+def test_a_chart_stays_whole_where_grammars_agree_on_no_tree():
+    chart, _, spans, _ = random_chart(0, length=4)
+    leaves = int(chart.cell_begin[chart.length])
+    logs = np.zeros(len(spans)), np.full(int(chart.edge_begin[-1]), -9.0)
+    left, *_, items, edges = agreed_chart(chart, np.zeros(leaves, np.int32), np.ones(leaves), *logs, 1, 0.5)
+    assert edges_of(left) == edges_of(chart)
+    assert (len(items), len(edges)) == tuple(map(len, logs))
+
+
 def test_pruning_at_zero_drops_only_what_has_no_tree():
     chart, _, spans, random = random_chart(7, length=5, kept=1.0)
     marginal = random.normal(size=chart.edge_begin[-1])
-    pruned, source = prune_chart(chart, np.ones(len(spans)), marginal, 0.0)
+    pruned, source, _ = prune_chart(chart, np.ones(len(spans)), marginal, 0.0)
     alive = set(source.tolist())
     expected = {edge for edge in edges_of(chart) if edge[2] in alive and edge[3] in alive}
     assert {

@@ -300,7 +300,8 @@ def number_edges(split_begin, parent_begin):
 
 @njit()
 def prune_chart(chart, item_marginal, edge_marginal, threshold):
-    """The chart of the edges whose marginal is at least `threshold` in size, and where each item came from.
+    """The chart of the edges whose marginal is at least `threshold` in size, and where its items and edges came
+    from.
 
     A group keeps the splits that go well with some parent and the parents that go well with some split. An item
     above the words lives if it keeps an edge. Groups are numbered bottom-up, so one pass finds what lives.
@@ -341,8 +342,10 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
     split_left, split_right = np.empty(splits, np.int32), np.empty(splits, np.int32)
     parent_item, parent_rule = np.empty(parents, np.int32), np.empty(parents, np.int32)
     new_group, new_split, new_parent = 0, 0, 0
+    edge_source, edges = np.empty(edge_marginal.shape[0], np.int32), 0
     for cell in range(cells):
         for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
+            edge = chart.edge_begin[group]
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                 if keep_split[split]:
                     split_left[new_split] = renumbered[chart.split_left[split]]
@@ -353,6 +356,11 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
                     parent_item[new_parent] = renumbered[chart.parent_item[entry]]
                     parent_rule[new_parent] = chart.parent_rule[entry]
                     new_parent += 1
+                for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
+                    if keep_parent[entry] and keep_split[split]:
+                        edge_source[edges] = edge
+                        edges += 1
+                    edge += 1
             if new_split > split_begin[new_group]:
                 new_group += 1
                 split_begin[new_group], parent_begin[new_group] = new_split, new_parent
@@ -371,4 +379,4 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
         parent_rule,
         number_edges(split_begin, parent_begin),
     )
-    return pruned, source
+    return pruned, source, edge_source[:edges]

@@ -240,7 +240,7 @@ def refine_chart(chart, tensors, leaf_entry, leaf_weight, scale, threshold):
     total, item, edge = posteriors(chart, tensors, leaf_entry, leaf_weight, scale)
     if total == 0.0 or not np.isfinite(total):
         return total, chart, leaf_entry, leaf_weight, scale, item, edge
-    pruned, kept = prune_chart(chart, item, edge, threshold)
+    pruned, kept, _ = prune_chart(chart, item, edge, threshold)
     leaves = pruned.cell_begin[chart.length]
     entry, weight = np.empty(leaves, leaf_entry.dtype), np.empty(leaves, leaf_weight.dtype)
     scales = np.empty_like(scale)

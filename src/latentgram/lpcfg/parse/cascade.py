@@ -5,7 +5,7 @@
 2. Each latent grammar, the smallest first, computes the posteriors of all items and edges on it
    (kernels/inside_outside.py); the next one looks only at edges of at least `threshold`.
 3. The last one's posteriors are the result; several last ones (an ensemble) are combined by the geometric mean of
-   the sizes of their marginals.
+   the sizes of their marginals, each asked only for what those before it left (kernels/members.py).
 
 A plain PCFG is its own projection, so the first stage is all it needs. Nothing is cut there while the chart grows,
 so p(sentence) and all posteriors are exact; the chart that a decoder is given has the items of at least a
@@ -31,6 +31,7 @@ from latentgram.lpcfg.kernels.chart_trees import RulesByParent, best_cover, draw
 from latentgram.lpcfg.kernels.first_outside import Kept, edge_posteriors, outside_items, probable_joints
 from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_chart
 from latentgram.lpcfg.kernels.low_rank import Factors
+from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
@@ -44,8 +45,6 @@ Array = NDArray[np.float64]
 Trees = tuple[Ints, Ints]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
-_LEAST = 1e-30
-"""What stands for a posterior of zero in a geometric mean."""
 _VERY_LONG = 300
 """Sentences of more words are parsed with tighter pruning, so that they take seconds."""
 _WIDEST = 24
@@ -273,24 +272,52 @@ class Cascade:
                 return None
         if deadline.passed:
             return reached._replace(coarse=True)
-        numbers, last = LeafNumbers(entry, weight, scale), tuple(_widened(tensors, chart) for tensors in last)
-        results = [
-            chart_posteriors(chart, tensors, factors, numbers)
-            for tensors, factors in zip(last, self._factors[double], strict=True)
-        ]
-        results = [result for result in results if math.isfinite(result[0]) and result[0] != 0.0]
-        if not results:
+        factors, numbers = self._factors[double], LeafNumbers(entry, weight, scale)
+        if len(last) > 1:
+            least = pruning.member_threshold if attempt.closed else 0.0
+            return self._combined(chart, numbers, last, factors, least)
+        tensors = _widened(last[0], chart)
+        total, (item, edge) = chart_posteriors(chart, tensors, factors[0], numbers)
+        if not math.isfinite(total) or total == 0.0:
             return None
-        item, edge = (_geometric_mean([result[1][part] for result in results]) for part in (0, 1))
-        return Posterior(
-            chart,
-            item,
-            edge,
-            sum(math.log(abs(result[0])) for result in results) / len(results) + float(np.log(scale).sum()),
-            numbers,
-            last[0] if len(last) == 1 else None,
-            sum(result[0] < 0.0 for result in results),
-        )
+        logprob = math.log(abs(total)) + float(np.log(scale).sum())
+        return Posterior(chart, item, edge.astype(np.float64), logprob, numbers, tensors, int(total < 0.0))
+
+    def _combined(
+        self,
+        chart: PackedChart,
+        leaves: LeafNumbers,
+        members: tuple[Tensors, ...],
+        factors: tuple[Factors | None, ...],
+        least: float,
+    ) -> Posterior | None:
+        """The geometric mean of the posteriors of several grammars, those of the fewest numbers first. Each looks
+        at the edges whose mean under those before is at least so much."""
+        item_logs, edge_logs = np.zeros(len(chart.item_symbol)), np.zeros(chart.edge_begin[-1])
+        logs: list[float] = []
+        negative, (entry, weight, scale) = 0, leaves
+        for member in self._by_size:
+            if logs and least > 0.0:
+                agreed = agreed_chart(chart, entry, weight, item_logs, edge_logs, len(logs), least)
+                chart, entry, weight, item_logs, edge_logs = agreed
+            numbers = LeafNumbers(entry, weight, scale)
+            tensors = _widened(members[member], chart)
+            total, (item, edge) = chart_posteriors(chart, tensors, factors[member], numbers)
+            if math.isfinite(total) and total != 0.0:
+                logs.append(math.log(abs(total)))
+                negative += total < 0.0
+                add_logs(item_logs, item)
+                add_logs(edge_logs, edge)
+        if not logs:
+            return None
+        item, edge = means(item_logs, len(logs)), means(edge_logs, len(logs))
+        logprob = sum(logs) / len(logs) + float(np.log(scale).sum())
+        return Posterior(chart, item, edge, logprob, LeafNumbers(entry, weight, scale), None, negative)
+
+    @cached_property
+    def _by_size(self) -> list[int]:
+        """The finest grammars, those of the fewest numbers first."""
+        return sorted(range(len(self.finest)), key=lambda number: self.finest[number].rule_tensor.size)
 
     def fragments(self, leaves: Leaves, *, hurried: bool = False) -> list[tuple[int, int]]:
         """The fewest and likeliest spans that have parses of their own and together make up a sentence.
@@ -360,14 +387,6 @@ def usual_pruning(grammars: tuple[LPCFG, ...]) -> Pruning:
     if len(grammars) == 1 and grammars[0].plain:
         return PLAIN
     return WITH_CLOSING if grammars[0].closes else Pruning()
-
-
-def _geometric_mean(parts: list[Floats]) -> Array:
-    """The geometric mean of the sizes; a single array keeps its signs."""
-    if len(parts) == 1:
-        return parts[0].astype(np.float64)
-    logs = sum(np.log(np.abs(part.astype(np.float64)) + _LEAST) for part in parts)
-    return np.asarray(np.exp(logs / len(parts)))
 
 
 def _widened(tensors: Tensors, chart: PackedChart) -> Tensors:

@@ -18,6 +18,7 @@ from latentgram.interrupt import pause
 from latentgram.kinds.fields import MOST_STATES
 
 PRECISIONS = ("float32", "float64")
+_THRESHOLDS = ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold", "member_threshold")
 
 
 class _None:
@@ -28,7 +29,13 @@ class _None:
             """No pruning at all; with all else as it is, or, asked of the class, in double precision."""
             base = kind(precision="float64") if pruning is None else pruning
             return dataclasses.replace(
-                base, floor=0.0, beam=0.0, coarse_threshold=0.0, coarse_edge_threshold=0.0, threshold=0.0
+                base,
+                floor=0.0,
+                beam=0.0,
+                coarse_threshold=0.0,
+                coarse_edge_threshold=0.0,
+                threshold=0.0,
+                member_threshold=0.0,
             )
 
         return none
@@ -63,9 +70,12 @@ class Pruning:
     """States of the small latent grammar."""
     precision: str = "float32"
     """Of the charts of latent grammars."""
+    member_threshold: float = 0.0
+    """Least geometric mean of the posteriors of an edge under the grammars of an ensemble that were asked before,
+    where cells may stay closed."""
 
     def __post_init__(self) -> None:
-        for name in ("floor", "beam", "coarse_threshold", "coarse_edge_threshold", "threshold"):
+        for name in _THRESHOLDS:
             _check(name, getattr(self, name), lambda value: 0 <= value <= 1, "a number from 0 to 1")
         _check("unseen_rigour", self.unseen_rigour, lambda value: 0 < value < math.inf, "a number above 0")
         _check(
@@ -110,6 +120,7 @@ class Pruning:
             coarse_threshold=self.coarse_threshold / 100,
             coarse_edge_threshold=self.coarse_edge_threshold / 100,
             threshold=self.threshold / 100,
+            member_threshold=self.member_threshold / 100,
         )
 
 
@@ -126,8 +137,9 @@ def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str
 PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
 """For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
 and all edges between them."""
-WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3)
-"""For grammars that know which cells may stay closed: what is left needs less room."""
+WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3, member_threshold=3e-4)
+"""For grammars that know which cells may stay closed: what is left needs less room. The threshold of members was
+chosen on a held-out fifth of the training trees of the wsj sample."""
 
 
 class OutOfTime(Exception):
