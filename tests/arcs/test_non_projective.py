@@ -176,5 +176,5 @@ def test_what_needs_projective_trees_says_so(learned: dict[int, lg.ArcFactored],
     with pytest.raises(lg.LatentgramError, match="projective trees"):
         lg.ArcWeights(learned[1])
     circle = lg.DependencyTree(("a", "b"), heads=(2, 1), upos=("A", "B"))
-    with pytest.raises(lg.LatentgramError, match="circle"):
+    with pytest.raises(lg.LatentgramError, match="cycle"):
         lg.fit(lg.ArcFactored, lg.Treebank.of([circle]), by=lg.MIRA(non_projective=True))

@@ -54,5 +54,5 @@ def test_every_table_is_there(run):
 
 
 def test_a_folder_without_a_treebank_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"there is no train\.mrg"):
+    with pytest.raises(DataError, match=r"train\.mrg does not exist"):
         reproduce(tmp_path)

@@ -181,8 +181,8 @@ def test_work_of_others_is_refused(
         assert len(outcome.err.strip().splitlines()) <= 2
         return str(outcome.err)
 
-    assert "begun with another probabilities" in refusal(*command, "--probabilities")
-    assert "begun with another model" in refusal("parse", place / "shag.lg", *command[2:])
+    assert "started with another probabilities" in refusal(*command, "--probabilities")
+    assert "started with another model" in refusal("parse", place / "shag.lg", *command[2:])
     lines = text.read_text().splitlines(keepends=True)
     text.write_text("".join([*lines[:5], "A change .\n", *lines[5:]]))
     assert "the first 192 sentences of the input have changed since then" in refusal()

@@ -231,3 +231,11 @@ def test_the_scanner_agrees_with_the_definition(text: str) -> None:
     except DataError:
         found = None
     assert found == expected
+
+
+def test_a_model_file_is_named_even_if_its_first_byte_is_a_bracket(tmp_path: Path) -> None:
+    """The first bytes are a length, and may be any."""
+    path = tmp_path / "model"
+    path.write_bytes(b'(\0\0\0\0\0\0\0{"__metadata__":{"latentgram":"x"}}')
+    with pytest.raises(DataError, match="this is a model file of latentgram"):
+        read_brackets(path)

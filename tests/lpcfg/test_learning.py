@@ -277,7 +277,7 @@ def test_a_grammar_with_the_printed_lexicon_parses_and_grows() -> None:
 
 
 def test_bad_settings_and_empty_data_are_refused(bank: Treebank) -> None:
-    with pytest.raises(SettingError, match="there is no feature set 'none'; there are simple, paper, full"):
+    with pytest.raises(SettingError, match="there is no feature set 'none'; known: simple, paper, full"):
         fit(LPCFG, bank[:50], by=Spectral(features="none"))
     with pytest.raises(DataError, match="no trees"):
         fit(LPCFG, bank[:0], by=Spectral())

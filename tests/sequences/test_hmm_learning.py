@@ -213,7 +213,7 @@ def test_what_cannot_be_learned_is_refused(text: Text, tagged: list[Sentence]) -
 
 
 def test_what_is_no_dictionary_or_sentence_is_refused(text: Text, tagged: list[Sentence]) -> None:
-    with pytest.raises(SettingError, match=r"dictionary must be a TagDictionary, .* not a str"):
+    with pytest.raises(SettingError, match=r"dictionary must be a TagDictionary .* not a str"):
         lg.fit(lg.HMM, text, by=EM(dictionary="tags.tsv"))
     with pytest.raises(DataError, match="needs tagged sentences, and there are none"):
         TagDictionary.of([])

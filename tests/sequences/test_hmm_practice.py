@@ -145,7 +145,7 @@ def test_known_tags_must_be_possible() -> None:
     dictionary = lg.TagDictionary.of([Sentence.of([("a", "X"), ("b", "Y")])], at_least=1)
     with pytest.raises(DataError, match="sentence 1: 'Z' is not among the tags"):
         lg.fit(lg.HMM, [[("a", "Z")]], by=lg.EM(known_tags=True, dictionary=dictionary))
-    with pytest.raises(DataError, match="'a' is tagged Y, but"):
+    with pytest.raises(DataError, match="'a' is tagged Y, which"):
         lg.fit(lg.HMM, [[("a", "Y")]], by=lg.EM(known_tags=True, dictionary=dictionary))
     with pytest.raises(DataError, match="no sentence has a tag"):
         lg.fit(lg.HMM, [["a"]], by=lg.EM(known_tags=True))

@@ -329,7 +329,7 @@ def forge(source: Path, target: Path, change: Any, signed: bool = True) -> None:
         (lambda header, arrays: header["value"]["fields"].update(colour=1), "its LPCFG has colour"),
         (lambda header, arrays: header["value"]["fields"].update(states=5), "states is of type int"),
         (lambda header, arrays: header["value"]["fields"].update(states={"$array": "rule_tensor"}), "float64"),
-        (lambda header, arrays: header["value"]["fields"].update(words={"$code": "x"}), "speaks of \\$code"),
+        (lambda header, arrays: header["value"]["fields"].update(words={"$code": "x"}), "mentions \\$code"),
         (lambda header, arrays: header["value"]["fields"].update(words={"$tuple": 5}), "damaged"),
         (lambda header, arrays: arrays.pop("rules"), "array rules is missing"),
         (lambda header, arrays: arrays.update(more=np.ones(1)), "nothing refers to its array more"),

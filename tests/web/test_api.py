@@ -274,7 +274,7 @@ def test_a_damaged_history_or_a_foreign_treebank(serve: Any, tmp_path: Path) -> 
     path.with_name(path.name + ".history.jsonl").write_text('{"id": "x", "agr\nnonsense\n')
     assert serve().get("/api/status")["accepted"] == 0
     (tmp_path / "other.conllu").write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n")
-    with pytest.raises(lg.LatentgramError, match="unpack"):
+    with pytest.raises(lg.LatentgramError, match="decompress it first"):
         serve(treebank=tmp_path / "bank.mrg.gz")
     for name in ("other.conllu", "new.conllu"):
         with pytest.raises(lg.LatentgramError, match="the model is for constituency trees"):

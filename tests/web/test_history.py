@@ -266,5 +266,5 @@ def test_a_lock_that_is_held_and_a_packed_file_are_told(tmp_path: Path, monkeypa
     bank = tmp_path / "bank.mrg"
     with History(bank).locked(), pytest.raises(DataError, match="another program"):
         Annotations("constituency", bank)
-    with pytest.raises(DataError, match="unpack"):
+    with pytest.raises(DataError, match="decompress it first"):
         Annotations("constituency", tmp_path / "bank.mrg.gz")

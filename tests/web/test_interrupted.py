@@ -189,6 +189,7 @@ def test_two_quick_keys_skip_one_sentence(serve: Any, page: Any, hold: Any) -> N
     held.wait(2)
     held.go()
     wait(page, "document.getElementById('sentence').value === 'The dog sleeps .'")
+    wait(page, "!document.getElementById('result').inert")
     assert [item["note"]["skipped"] for item in served.get("/api/queue")["items"]].count(True) == 1
     page.keyboard.press("f")
     wait(page, "document.getElementById('flag').ariaPressed === 'true'")

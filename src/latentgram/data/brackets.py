@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import PathLike, expand, open_bytes, write_bytes
+from latentgram.data.files import PathLike, expand, open_bytes, refuse_foreign, write_bytes
 from latentgram.data.forest import Forest
 from latentgram.data.kernels import brackets as kernel
 from latentgram.data.tree import Tree, bracket_safe
@@ -127,6 +127,8 @@ def _scan_blocks(blocks: Iterator[bytes], path: str | None, bad: list[DataError]
     """Scan blocks of one file; what the end of a block cuts off is scanned with the next one."""
     place = _Place(path)
     rest = next(blocks, b"").removeprefix(_BYTE_ORDER_MARK)
+    if path is not None:
+        refuse_foreign(rest, path)
     following: bytes | None = b""
     while following is not None:
         following = next(blocks, None)

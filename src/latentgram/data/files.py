@@ -218,7 +218,7 @@ def read_blocks(
             yield line, decode(rest, path, line)
 
 
-def _refuse_foreign(beginning: bytes, path: PathLike) -> None:
+def refuse_foreign(beginning: bytes, path: PathLike) -> None:
     """Raise if a file begins as no text does, but a model or a compressed file."""
     if beginning[8:10] == b'{"' and b"\0" in beginning[:8] and b'"latentgram"' in beginning:
         raise DataError("this is a model file of latentgram, but text or trees are expected here", path=path)
@@ -236,7 +236,7 @@ def _chunks(file: BinaryIO, keep_returns: bool, path: PathLike) -> Iterator[byte
     while raw := read(BLOCK_BYTES):
         pause()
         if first:
-            _refuse_foreign(raw, path)
+            refuse_foreign(raw, path)
             raw, first = raw.removeprefix(codecs.BOM_UTF8), False
         if keep_returns:
             yield raw

@@ -108,5 +108,5 @@ def test_surprisal_is_finite_where_the_grammar_cannot_go_on() -> None:
 
 
 def test_only_grammars_have_prefixes() -> None:
-    with pytest.raises(SettingError, match="not from a str"):
+    with pytest.raises(SettingError, match="not a str"):
         Surprisal.of("a model")
