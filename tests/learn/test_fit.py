@@ -53,7 +53,7 @@ LISTS = {"order": 1, "count": 3, "folds": 2, "raters": "templates", "passes": 2}
 def test_a_former_name_of_a_learner_works_with_a_warning(model: type, former: Settings, now: Settings) -> None:
     """`Perceptron` is what is now MIRA for rerankers and Gradient for taggers."""
     trees, name = lg.demo_dependencies(20, seed=0), type(now).__name__
-    with pytest.warns(FutureWarning, match=f"is learned by {name}: its former name Perceptron is deprecated") as said:
+    with pytest.warns(FutureWarning, match=f"is learned by {name}: its former name Perceptron") as said:
         before = lg.fit(model, trees, by=former)
     assert len(said) == 1
     after = lg.fit(model, trees, by=now)
