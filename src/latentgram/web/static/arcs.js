@@ -41,6 +41,7 @@ export function drawArcs(parse, tree, { fixes, collapsed, chosen, changes, act }
   const tokens = tokenMarks(tree.multiword ?? [], words, centre, base + 30 + LINE * lines);
   const arcs = shown.map((m) => {
     const mark = arc(parse, tree, m, tree.heads[m], centre, base, levels, fixes, act);
+    mark.classList.toggle("new", Boolean(changes?.arcs.some(({ word }) => word === m)));
     reachable.set(`a${m}`, { element: mark, thing: { arc: m }, foldable: under[m].length > 0 });
     return [levels[m], mark];
   });
