@@ -128,9 +128,8 @@ def _in_terms_of(parser: Parser, corrections: Numbered) -> Numbered:
     if not _phrases(parser):
         return corrections
     labels = frozenset(parser.backend.labels)
-    return [
-        (number, part) for number, each in corrections for part in (plainly(each, labels) if asks(each) else [each])
-    ]
+    parts = ((number, plainly(each, labels) if asks(each) else [each]) for number, each in corrections)
+    return [(number, part) for number, several in parts for part in several]
 
 
 def entropies(parser: Parser, sentences: list[Sentence]) -> list[float | None]:

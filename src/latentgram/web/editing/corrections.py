@@ -241,7 +241,10 @@ def plainly(correction: Correction, labels: Container[str]) -> list[Correction]:
     if not isinstance(correction, Span) or not isinstance(asked, Span) or correction.label == asked.label:
         return [asked]
     label, function = asked.label or "", (correction.label or "")[len(asked.label or "") :]
-    return [asked, Function(kind="function", first=asked.first, end=asked.end, label=label, function=function)]
+    tagged = Function(
+        kind="function", first=asked.first, end=asked.end, label=label, function=function, by_hand=False
+    )
+    return [asked, tagged]
 
 
 def is_met(correction: Correction, tree: AnyTree) -> bool:
@@ -297,7 +300,7 @@ def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
             plain = plain_label(label)
             joined = plain if not function else f"{plain}{'' if function[0] in '-=' else '-'}{function}"
             if not draft.has((first, end, joined)):
-                draft.label_as((first, end, label), joined)
+                draft.label_alike((first, end, label), joined)
         case Trace(at=at, text=text, instead=str(old)):
             draft.retrace(at, old, text)
         case Trace(at=at, mother=mother, label=label, text=text):

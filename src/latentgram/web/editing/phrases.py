@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from latentgram.data.cleaning import EMPTY
+from latentgram.data.cleaning import EMPTY, plain_label
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 
@@ -89,6 +89,13 @@ class Draft:
     def label_as(self, part: Part, label: str) -> None:
         """Give a node another label."""
         self.find(part).label = label
+
+    def label_alike(self, part: Part, label: str) -> None:
+        """Give a node another label, whatever function tags it has now."""
+        first, end, old = part
+        same = (node for node, *span in self.spans() if span == [first, end])
+        alike = None if self.has(part) else next((node for node in same if plain_label(node.label) == old), None)
+        (alike or self.find(part)).label = label
 
     def tag(self, word: int, tag: str) -> None:
         """Give a word another tag."""

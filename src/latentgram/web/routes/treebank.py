@@ -180,8 +180,8 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         tags: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006
         head: Annotated[str | None, Query(max_length=200)] = None,
     ) -> PastAnswer:
-        """How these words, and any words with these tags, one after the other, were analysed in the treebank; or how
-        a word was attached to a head (nothing: the root).
+        """How these words, and any words with these tags, one after the other, were analysed in the treebank; or
+        how a word was attached to a head (nothing: the root).
         """
         if head is not None:
             labels, none, others = bank.past_of_arc(words[0], head)

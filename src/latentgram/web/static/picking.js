@@ -32,6 +32,7 @@ export function pickUp(thing, wanted) {
   if (!thing || (purpose === "head" ? wordOf(thing) === undefined : !thing.node || thing.node.parent === null)) return false;
   held = { thing, purpose, parse: state.parse };
   hint(prompt());
+  document.body.classList.add("pointing");
   return true;
 }
 
@@ -57,6 +58,7 @@ export function isHolding() {
 /** Let go of what is in hand. */
 export function putBack() {
   held = null;
+  document.body.classList.remove("pointing");
   hint(null);
 }
 

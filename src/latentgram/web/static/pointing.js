@@ -24,11 +24,13 @@ export function listen(element, thing) {
   });
   element.addEventListener("blur", hideTip);
   element.addEventListener("pointerdown", (event) => {
+    event.stopPropagation(); // A word of the list stands in a line.
     if (event.button) return;
     if (element.hasPointerCapture?.(event.pointerId)) element.releasePointerCapture(event.pointerId);
     drag = { thing, x: event.clientX, y: event.clientY, moved: false };
   });
   element.addEventListener("click", (event) => {
+    event.stopPropagation();
     if (isHolding()) return putOn(thing);
     if (event.detail > 1 && canFold(thing)) return fold(thing);
     if (!setHead(thing)) {

@@ -59,25 +59,14 @@ function marked(text, others) {
 /** Lines with the parts that they tell of: rows of CoNLL-U, or constituents, indented, those over words alone in one. */
 function linesOf(text) {
   if (!text.startsWith("(")) return text.trim().split("\n").filter((line) => !line.startsWith("#")).map((line) => ({ line, parts: [line] }));
-  const stack = [{ label: "", below: [], first: 0 }], lines = [];
-  let words = 0;
-  for (const token of text.match(/\([^()\s]*|\)|[^()\s]+/g) ?? []) {
-    if (token.startsWith("(")) stack.push({ label: token.slice(1), below: [], first: words });
-    else if (token === ")") {
-      const node = stack.pop();
-      stack.at(-1).below.push({ ...node, end: words });
-    } else Object.assign(stack.at(-1), { word: token, end: ++words });
-  }
+  const { tree: { nodes } } = readBrackets(text), depth = [];
+  const below = nodes.map((_, number) => nodes.filter(({ parent }) => parent === number));
+  const isLow = nodes.map(({ word }, number) => word === null && below[number].every((child) => child.word !== null));
   const named = ({ label, first, end }) => `${label} ${first} ${end}`, leaf = ({ label, word }) => `(${label} ${word})`;
-  const add = (node, indent) => {
-    const isLow = node.below.every((child) => child.word !== undefined);
-    if (node.word !== undefined) lines.push({ line: indent + leaf(node), parts: [named(node)] });
-    else if (isLow) lines.push({ line: `${indent}(${[node.label, ...node.below.map(leaf)].join(" ")})`, parts: [node, ...node.below].map(named) });
-    else {
-      lines.push({ line: indent + node.label, parts: [named(node)] });
-      for (const child of node.below) add(child, `${indent}  `);
-    }
-  };
-  for (const tree of stack[0].below) add(tree, "");
-  return lines;
+  return nodes.flatMap((node, number) => {
+    depth.push(node.parent === null ? 0 : depth[node.parent] + 1);
+    if (isLow[node.parent]) return []; // It stands in the line of its parent.
+    const here = isLow[number] ? `(${[node.label, ...below[number].map(leaf)].join(" ")})` : node.word === null ? node.label : leaf(node);
+    return [{ line: "  ".repeat(depth[number]) + here, parts: [node, ...(isLow[number] ? below[number] : [])].map(named) }];
+  });
 }

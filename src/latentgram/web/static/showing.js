@@ -163,6 +163,7 @@ export function showNote() {
   const { flag, comment } = state.note;
   at("flag").setAttribute("aria-pressed", String(Boolean(flag)));
   at("comment").setAttribute("aria-pressed", String(Boolean(comment)));
+  at("note-line").textContent = [flag && "⚑ flagged", comment && `✎ ${comment}`].filter(Boolean).join(" · ");
   if (at("comment-box").hidden) at("comment-text").value = comment ?? ""; // What is being written stays.
   at("skip").disabled = state.queue === null && !state.pasted;
 }
