@@ -100,6 +100,15 @@ def test_columns_stand_under_the_words_and_heads_are_set_by_keys(serve: Any, pag
     page.keyboard.press("0")
     wait(page, "document.querySelector('.arc[data-modifier=\"4\"]').dataset.head === '0'")
 
+    # What contradicts an earlier correction names it.
+    page.click('.word[data-word="1"]')
+    page.click('.word[data-word="5"]')
+    fixes(page, 3)
+    assert "it contradicts: “parc” is the root" in page.text_content("#fixes .unmet")
+    page.keyboard.press("u")
+    fixes(page, 2)
+    page.click('.word[data-word="4"]')
+
     page.keyboard.press("ArrowDown")
     assert page.text_content("#editor h2") == "Tags, lemma and features"
     assert page.input_value("#editor [aria-label=lemma]") == "parc"
