@@ -370,6 +370,8 @@ def test_letters_of_ones_own_the_list_and_how_far_the_queue_is(serve: Any, page:
     assert page.text_content("#editor .quote") == "“the dog”"
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.dataset.label") == "NP"
+    if AXE.exists():
+        assert not faults(page)
     page.keyboard.press("o")
     until(page, "NP 3 5")
 
