@@ -18,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
 import latentgram
+from latentgram.data.dependencies import UNIVERSAL_TAGS
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
@@ -209,6 +210,7 @@ def _status(session: Session) -> schemas.Status:
         phrase_labels=phrases,
         tags=tags,
         relations=relations,
+        universal_tags=sorted(UNIVERSAL_TAGS),
         needs_tags=session.kind == DEPENDENCY and not (session.parser.tagger or session.guesser),
         max_words=schemas.MAX_WORDS,
         saved=session.saved,
