@@ -19,6 +19,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 import latentgram
+from latentgram.data.dependencies import UNIVERSAL_TAGS
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
@@ -215,6 +216,7 @@ def _status(session: Session) -> schemas.Status:
         phrase_labels=phrases,
         tags=tags,
         relations=relations,
+        universal_tags=sorted(UNIVERSAL_TAGS),
         needs_tags=session.kind == DEPENDENCY and not (session.parser.tagger or session.guesser),
         max_words=schemas.MAX_WORDS,
         saved=session.saved,

@@ -148,6 +148,27 @@ class Bank:
         trees = [self.tree(entries[number]) for number in having]
         return _decisions((tree, _occurrences(tree.sentence.tags or (), tags)) for tree in trees)
 
+    def past_of_arc(self, word: str, head: str) -> tuple[Counter[str], int, Counter[str]]:
+        """How a word was attached: its relations to this head; how often it had another where both were there; and
+        its relations to any head, with the tag of that. Of very frequent words the latest trees are looked at.
+        """
+        entries, wanted, head = self.entries(), word.lower(), head.lower()
+        to_head, all_heads, elsewhere = Counter[str](), Counter[str](), 0
+        for number in self._having.get(wanted, [])[-MOST_ALIKE:]:
+            tree = self.tree(entries[number])
+            if not isinstance(tree, DependencyTree):
+                continue
+            words = [each.lower() for each in tree.words]
+            for place in (place for place, each in enumerate(words) if each == wanted):
+                above, relation = tree.heads[place], tree.deprels[place]
+                tag = (tree.sentence.tags or ())[above - 1 : above] if above else ("the root",)
+                all_heads[f"{relation} of {tag[0]}" if tag else relation] += 1
+                if (words[above - 1] if above else "") == head:
+                    to_head[relation] += 1
+                elif head in words:
+                    elsewhere += 1
+        return to_head, elsewhere, all_heads
+
     def change(self, id: str, number: int, old: str, new: AnyTree | None, annotator: str) -> bool:
         """Put another tree in the place of one, or none; whether that was not done before.
 
@@ -190,9 +211,9 @@ class Bank:
             self.annotations.book.change(undone)
             return f"Undone: {row.action}."
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
-        mine = [each for each in accepted if each.annotator == annotator] or accepted
+        mine = [each for each in accepted if each.annotator in (annotator, "")]
         if not mine:
-            raise DataError("there is no acceptance to undo")
+            raise DataError("you have accepted no tree that could be taken back")
         last = mine[-1]
         number = next((e.number for e in self.entries() if e.text.strip() == last.tree.strip()), 0)
         self.annotations.book.change(

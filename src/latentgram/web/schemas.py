@@ -108,6 +108,9 @@ class TreeAnswer(BaseModel):
     heads: tuple[int, ...] = ()
     relations: tuple[str, ...] = ()
     rows: dict[str, tuple[str, ...]] = Field({}, description="The columns of CoNLL-U that can be corrected.")
+    multiword: list[tuple[int, int, str]] = Field(
+        [], description="Words written as one token: the first, one past the last, and how they are written."
+    )
     confidence: list[float | None] = []
     logprob: float | None
     probability: float | None
@@ -257,6 +260,8 @@ class Status(BaseModel):
     phrase_labels: list[str]
     tags: list[str]
     relations: list[str]
+    universal_tags: list[str]
+    """The UPOS tags of Universal Dependencies."""
     needs_tags: bool
     max_words: int
     saved: bool
