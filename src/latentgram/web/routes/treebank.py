@@ -16,10 +16,9 @@ from latentgram.view.latex import latex
 from latentgram.view.trees import draw
 from latentgram.web.bank import Bank, Entry
 from latentgram.web.desk import Note
-from latentgram.web.editing.question import MAX_TREE
 from latentgram.web.history import Accepted
 from latentgram.web.routes.queue import NoteAnswer, noted
-from latentgram.web.schemas import Conflict, Person, Problem, Strict
+from latentgram.web.schemas import MAX_TREE, Conflict, Person, Problem, Strict, TreeText
 from latentgram.web.session import Session
 from latentgram.web.shown import read_tree
 
@@ -62,7 +61,7 @@ class ReplaceRequest(Strict):
     id: Id
     number: int = Field(ge=0)
     old: Text
-    tree: Text
+    tree: TreeText
     annotator: Person = ""
 
 
