@@ -45,6 +45,7 @@ export async function accept(text, over = state.second ? "beside" : "ask") {
   const letter = { id, tree, over, question, reopened, proposed, fixes: fixes.count, queue, instance, pasted: pasted?.at, annotator: annotator() };
   state.accepted = id;
   state.letters.push(letter);
+  if (!reopened) view.last = { id, question, queue, proposed, fixes, note: state.note, second: state.second };
   at("accept").disabled = true;
   at("conflict").hidden = true;
   keep();

@@ -52,6 +52,12 @@ export function openTree(words, base, reopened) {
   return open({ words }, { fixes: Fixes.of(base), reopened });
 }
 
+/** Back to a sentence whose acceptance was taken back, with its corrections. */
+export function comeBack({ id: _, question, ...more }) {
+  choose("parse");
+  return open(question, more);
+}
+
 /** Begin with a new sentence. */
 async function open(question, more = {}, answer = null) {
   turn += 1;

@@ -6,7 +6,7 @@ import { at, view } from "./work.js";
 
 const KEYS = [
   ["t", "to the tree"], ["← → ↑ ↓", "siblings, parent, first child; words, and what is under them"], ["n, b", "next most doubtful part; previous one"],
-  ["1 – 9", "choose the alternative with this number"], ["Enter, e", "to the panel; to its first field"], ["Delete", "not this constituent, or not this head"],
+  ["1 – 9", "choose the alternative with this number"], ["Enter, e", "to the panel; to its first field"], ["k, Delete", "keep this constituent or head; not this one"],
   ["Shift ← →", "select words, then a letter or Enter"], ["Space", "collapse, expand"], ["u, r", "undo, redo"], ["m", "move: go to the new parent or head, press Enter (0: root)"], ["i", "what a trace refers to, in the same way"], ["p", "leave the rest as it is"],
   ["[ ]", "previous tree, next best tree"], ["o", "list or drawing"], ["s", "skip"], ["f", "flag"], ["c", "comment"], ["a", "accept; also Ctrl Enter"], ["U", "undo the last acceptance"], ["Escape", "back to the tree"], ["?", "this list"],
 ];
