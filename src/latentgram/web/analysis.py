@@ -18,6 +18,7 @@ import numpy as np
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree
 from latentgram.data.sentence import Sentence
+from latentgram.data.surface import NO_SPACE
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, LatentgramError, NoParse
 from latentgram.kinds.kind import PHRASES
@@ -72,10 +73,13 @@ def answer(parser: Parser, asked: Asked, version: int, guessed_tags: bool) -> st
 def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
     """The best trees of a sentence, the posteriors of all that may be in a tree, and the corrections not met."""
     started = time.perf_counter()
-    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections)
+    multiword = not _phrases(parser)
+    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections, multiword)
     if asked.base is None:
         corrections = _in_terms_of(parser, corrections)
     sentence, source = _recut(asked.sentence, words, cuts), asked.source
+    if source is None and cuts and multiword:
+        source = _rows_of(asked.sentence)
     for cut in cuts:
         source = source if source is None else _tree_of(apply(source, cut))
     unmet: dict[int, Unmet] = {}
@@ -156,13 +160,22 @@ def _recut(sentence: Sentence, words: tuple[str, ...], cuts: Sequence[Split | Me
         return sentence
     if sentence.tags is None:
         return Sentence(words)
-    tagged = DependencyTree(
-        sentence.words, (0,) * len(sentence), xpos=sentence.xpos or (), upos=sentence.upos or ()
-    )
-    rows: AnyTree = tagged.replace(heads=(0, *range(1, len(sentence))))
+    rows: AnyTree = _rows_of(sentence)
     for cut in cuts:
         rows = apply(rows, cut)
     return rows.sentence
+
+
+def _rows_of(sentence: Sentence) -> DependencyTree:
+    """The rows of a sentence that came without any; its heads are of no account."""
+    blanks = sentence.space_after or (True,) * len(sentence)
+    return DependencyTree(
+        sentence.words,
+        (0, *range(1, len(sentence))),
+        xpos=sentence.xpos or (),
+        upos=sentence.upos or (),
+        misc=tuple("_" if blank else NO_SPACE for blank in blanks),
+    )
 
 
 def _obeying(
