@@ -23,7 +23,7 @@ from latentgram.data.tree import Tree
 from latentgram.errors import DataError, LatentgramError, NoParse
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
-from latentgram.kinds.protocols import AnyTree
+from latentgram.kinds.protocols import AnyTree, Weighing
 from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.annotations import words_in
@@ -43,7 +43,7 @@ from latentgram.web.editing.corrections import (
     retokenised,
     unknown_names,
 )
-from latentgram.web.schemas import Analysis, ParseAnswer, Unmet
+from latentgram.web.schemas import Analysis, Marginal, ParseAnswer, Unmet
 from latentgram.web.shown import Posteriors, read_tree, shown
 
 LONG = 100
@@ -122,6 +122,7 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
         trees=[shown(parse, tree, posteriors) for parse, tree in zip(parses, trees, strict=True)],
         marginals=posteriors.parts,
         tags=posteriors.tags,
+        relations=_relations(parser, trees[0]),
         milliseconds=1000 * (time.perf_counter() - started),
     )
     return analysis, [unmet[number] for number in sorted(unmet)]
@@ -273,6 +274,21 @@ def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) ->
         return parser.marginals(sentence, known)
     except LatentgramError:
         return Marginals()
+
+
+def _relations(parser: Parser, tree: AnyTree) -> list[Marginal]:
+    """The posteriors of all relations of the arcs of a tree, where the parser has some."""
+    if not isinstance(tree, DependencyTree) or not isinstance(parser.backend, Weighing):
+        return []
+    try:
+        told = parser.backend.relation_posteriors(tree.sentence, tree.heads)
+    except LatentgramError:
+        return []
+    return [
+        Marginal(first=word, end=word + 1, label=name, probability=p)
+        for word, names in enumerate(told)
+        for name, p in names.items()
+    ]
 
 
 def _phrases(parser: Parser) -> bool:
