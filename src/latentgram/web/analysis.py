@@ -16,17 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentgram.data.constraints import Constraints
-from latentgram.data.dependencies import DependencyTree
+from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree
 from latentgram.data.sentence import Sentence
+from latentgram.data.surface import NO_SPACE
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, LatentgramError, NoParse
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
-from latentgram.kinds.protocols import AnyTree
+from latentgram.kinds.protocols import AnyTree, Weighing
 from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.annotations import words_in
 from latentgram.web.editing.corrections import (
+    Column,
     Correction,
     Merge,
     Numbered,
@@ -37,10 +39,11 @@ from latentgram.web.editing.corrections import (
     asks,
     constraints_of,
     is_met,
+    plainly,
     retokenised,
     unknown_names,
 )
-from latentgram.web.schemas import Analysis, ParseAnswer, Unmet
+from latentgram.web.schemas import Analysis, Marginal, ParseAnswer, Unmet
 from latentgram.web.shown import Posteriors, read_tree, shown
 
 LONG = 100
@@ -70,8 +73,13 @@ def answer(parser: Parser, asked: Asked, version: int, guessed_tags: bool) -> st
 def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
     """The best trees of a sentence, the posteriors of all that may be in a tree, and the corrections not met."""
     started = time.perf_counter()
-    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections)
+    multiword = not _phrases(parser)
+    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections, multiword)
+    if asked.base is None:
+        corrections = _in_terms_of(parser, corrections)
     sentence, source = _recut(asked.sentence, words, cuts), asked.source
+    if source is None and cuts and multiword:
+        source = _rows_of(asked.sentence)
     for cut in cuts:
         source = source if source is None else _tree_of(apply(source, cut))
     unmet: dict[int, Unmet] = {}
@@ -114,9 +122,19 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
         trees=[shown(parse, tree, posteriors) for parse, tree in zip(parses, trees, strict=True)],
         marginals=posteriors.parts,
         tags=posteriors.tags,
+        relations=_relations(parser, trees[0]),
         milliseconds=1000 * (time.perf_counter() - started),
     )
     return analysis, [unmet[number] for number in sorted(unmet)]
+
+
+def _in_terms_of(parser: Parser, corrections: Numbered) -> Numbered:
+    """Corrections in the labels of the grammar; function tags that it does not know are put on by hand."""
+    if not _phrases(parser):
+        return corrections
+    labels = frozenset(parser.backend.labels)
+    parts = ((number, plainly(each, labels) if asks(each) else [each]) for number, each in corrections)
+    return [(number, part) for number, several in parts for part in several]
 
 
 def entropies(parser: Parser, sentences: list[Sentence]) -> list[float | None]:
@@ -143,13 +161,22 @@ def _recut(sentence: Sentence, words: tuple[str, ...], cuts: Sequence[Split | Me
         return sentence
     if sentence.tags is None:
         return Sentence(words)
-    tagged = DependencyTree(
-        sentence.words, (0,) * len(sentence), xpos=sentence.xpos or (), upos=sentence.upos or ()
-    )
-    rows: AnyTree = tagged.replace(heads=(0, *range(1, len(sentence))))
+    rows: AnyTree = _rows_of(sentence)
     for cut in cuts:
         rows = apply(rows, cut)
     return rows.sentence
+
+
+def _rows_of(sentence: Sentence) -> DependencyTree:
+    """The rows of a sentence that came without any; its heads are of no account."""
+    blanks = sentence.space_after or (True,) * len(sentence)
+    return DependencyTree(
+        sentence.words,
+        (0, *range(1, len(sentence))),
+        xpos=sentence.xpos or (),
+        upos=sentence.upos or (),
+        misc=tuple("_" if blank else NO_SPACE for blank in blanks),
+    )
 
 
 def _obeying(
@@ -166,7 +193,8 @@ def _obeying(
             constraints_of(other for _, other in (*obeyed, (number, each))).fit(len(sentence))
             obeyed.append((number, each))
         except DataError as error:
-            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True)
+            rival = _contradicted(obeyed, each)
+            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True, against=rival)
     while True:
         told = known if not obeyed else constraints_of(each for _, each in obeyed)
         try:
@@ -183,14 +211,28 @@ def _obeying(
     return told, best
 
 
+def _contradicted(earlier: Numbered, correction: Correction) -> int | None:
+    """The number of the first earlier correction that another contradicts; None if it is none of them alone."""
+    if not _agree([correction]):
+        return None
+    return next((number for number, each in earlier if not _agree([each, correction])), None)
+
+
+def _agree(corrections: Sequence[Correction]) -> bool:
+    try:
+        constraints_of(corrections)
+    except DataError:
+        return False
+    return True
+
+
 def _unknown(parser: Parser, correction: Correction) -> str | None:
     """What a correction names that neither the grammar nor its tagger knows; heads and units have no names."""
     tagger = parser.own_tagger
     if _phrases(parser):
         return unknown_names(correction, parser.backend.labels, parser.backend.tags)
-    if isinstance(correction, Tag) and tagger is not None:
-        return unknown_names(correction, (), (*tagger.xpos, *tagger.upos))
-    return None
+    known = parser.backend.tags.union(*(() if tagger is None else (tagger.xpos, tagger.upos)))
+    return unknown_names(correction, (), known) if isinstance(correction, Tag) and known else None
 
 
 def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split | Merge]) -> Parse:
@@ -213,8 +255,8 @@ def _by_hand(parser: Parser, tree: AnyTree, hand: Numbered, unmet: dict[int, Unm
     """A tree with what is made by hand; what cannot be is told as unmet."""
     for number, each in hand:
         reason = None
-        if isinstance(each, Relation) and not each.by_hand:
-            reason = unknown_names(each, parser.backend.labels, ())
+        if isinstance(tree, DependencyTree) and isinstance(each, Relation | Column) and not each.by_hand:
+            reason = unknown_names(each, parser.backend.labels, (*UNIVERSAL_TAGS, *tree.upos))
         if reason is not None:
             unmet[number] = Unmet(number=number, reason=f"{reason}: add it?", by_hand=True)
             continue
@@ -232,6 +274,21 @@ def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) ->
         return parser.marginals(sentence, known)
     except LatentgramError:
         return Marginals()
+
+
+def _relations(parser: Parser, tree: AnyTree) -> list[Marginal]:
+    """The posteriors of all relations of the arcs of a tree, where the parser has some."""
+    if not isinstance(tree, DependencyTree) or not isinstance(parser.backend, Weighing):
+        return []
+    try:
+        told = parser.backend.relation_posteriors(tree.sentence, tree.heads)
+    except LatentgramError:
+        return []
+    return [
+        Marginal(first=word, end=word + 1, label=name, probability=p)
+        for word, names in enumerate(told)
+        for name, p in names.items()
+    ]
 
 
 def _phrases(parser: Parser) -> bool:

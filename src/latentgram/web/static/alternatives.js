@@ -1,15 +1,27 @@
 // What else the parser thinks possible, each as something that one key or click does.
 
 import { crossing, quote } from "./fixes.js";
+import { plainLabel } from "./labels.js";
 import { strongest } from "./svg.js";
+
+/** Alternatives that have a key of their own. */
+const KEYS = 9;
 
 /** Everything the parser thinks of one thing: groups of rows with a name, a probability and a correction. */
 export function alternatives(parse, tree, thing) {
+  if (thing.node && thing.node.first === thing.node.end) return [];
   const isTag = thing.node?.isTag || thing.tagOf !== undefined;
   if (isTag || (thing.word !== undefined && parse.kind === "constituency")) return [tagGroup(parse, thing.node?.first ?? thing.tagOf ?? thing.word)];
   if (thing.span) return [labelGroup(parse, thing.span[0], thing.span[1], null)];
-  if (thing.node) return [attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)].filter((group) => group.rows.length);
-  return [headGroup(parse, tree, thing.word ?? thing.arc)];
+  if (thing.node) return likeliest([attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)]);
+  return likeliest([headGroup(parse, tree, thing.word ?? thing.arc), relationGroup(parse, tree, thing.word ?? thing.arc)]);
+}
+
+/** The most probable rows of all groups, as many as there are keys for; the first of each group stays. */
+function likeliest(groups) {
+  const first = groups.flatMap(({ rows }) => rows.slice(0, 1)), others = groups.flatMap(({ rows }) => rows.slice(1));
+  const kept = new Set([...first, ...strongest(others, KEYS - first.length)]);
+  return groups.map(({ title, rows }) => ({ title, rows: rows.filter((row) => kept.has(row)) })).filter(({ rows }) => rows.length);
 }
 
 function tagGroup(parse, word) {
@@ -18,7 +30,7 @@ function tagGroup(parse, word) {
 }
 
 function labelGroup(parse, first, end, label) {
-  const others = strongest(parse.marginals.filter((part) => part.first === first && part.end === end && part.label !== label), 5);
+  const others = strongest(parse.marginals.filter((part) => part.first === first && part.end === end && part.label !== label && part.label !== plainLabel(label ?? " ")), 5);
   return { title: "Other labels", rows: others.map((part) => ({ name: part.label, probability: part.probability, fix: { kind: "span", first, end, label: part.label, ...(label ? { instead: label } : {}) } })) };
 }
 
@@ -36,6 +48,13 @@ function noneGroup({ first, end, label, probability }) {
 function headGroup(parse, tree, word) {
   const rows = strongest(parse.marginals.filter((part) => part.first === word && part.head !== null && part.head !== undefined && part.head !== tree.heads[word]), 8);
   return { title: "Other heads", rows: rows.map((part) => ({ name: headName(parse.words, part.head), probability: part.probability, fix: { kind: "head", word, head: part.head } })) };
+}
+
+/** Other relations to the head that the word has; they are known for the heads of the best tree. */
+function relationGroup(parse, tree, word) {
+  const isKnown = tree.heads[word] === parse.trees[0].heads[word];
+  const rows = isKnown ? strongest(parse.relations.filter((part) => part.first === word && part.label !== tree.relations[word]), 5) : [];
+  return { title: "Other relations", rows: rows.map((part) => ({ name: part.label, probability: part.probability, fix: { kind: "relation", word, relation: part.label } })) };
 }
 
 export function headName(words, head) {
@@ -60,7 +79,7 @@ export function attachmentTo(parse, tree, node, to) {
 const part = ({ first, end, label }) => [first, end, label];
 
 function posterior(parse, first, end, label) {
-  return parse.marginals.find((each) => each.first === first && each.end === end && each.label === label)?.probability ?? 0;
+  return parse.marginals.find((each) => each.first === first && each.end === end && [label, plainLabel(label)].includes(each.label))?.probability ?? 0;
 }
 
 /**
