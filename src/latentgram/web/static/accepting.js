@@ -1,6 +1,5 @@
 // Accepting a tree: sent until the server has answered, once; and what to do when somebody else was first.
 
-import { marked } from "./agreement.js";
 import { ask } from "./api.js";
 import { next } from "./ahead.js";
 import { dropDraft } from "./drafts.js";
@@ -8,7 +7,8 @@ import { openItem, openPasted, refresh } from "./asking.js";
 import { quote } from "./fixes.js";
 import { follow } from "./learning.js";
 import { nextPasted, showPasted, written } from "./pasted.js";
-import { show } from "./showing.js";
+import { rival } from "./rivals.js";
+import { reasonOf, show } from "./showing.js";
 import { html } from "./svg.js";
 import { choose } from "./tabs.js";
 import { annotator, at, keep, newId, say, setAnnotating, state, view } from "./work.js";
@@ -24,7 +24,7 @@ export function canAccept() {
 
 /** What closes Accept, in words. */
 export function whyClosed() {
-  if (state.unmet.length) return `A correction cannot be satisfied: ${state.unmet[0].reason}`;
+  if (state.unmet.length) return `A correction cannot be satisfied: ${reasonOf(state.unmet[0])}`;
   if (state.edited !== null) return "The tree was edited as text: accept the text, or discard the edit.";
   if (state.accepted) return isSent(state.accepted) ? "This tree is already in the treebank." : "This tree is being written to the treebank.";
   return view.waiting ? "This tree was parsed without your last correction." : null;
@@ -45,6 +45,7 @@ export async function accept(text, over = state.second ? "beside" : "ask") {
   const letter = { id, tree, over, question, reopened, proposed, fixes: fixes.count, queue, instance, pasted: pasted?.at, annotator: annotator() };
   state.accepted = id;
   state.letters.push(letter);
+  if (!reopened) view.last = { id, question, queue, proposed, fixes, note: state.note, second: state.second };
   at("accept").disabled = true;
   at("conflict").hidden = true;
   keep();
@@ -150,10 +151,7 @@ export async function goToNext(without) {
   return NONE_LEFT;
 }
 
-/** One of two trees, with what the other has not marked. */
-function rival(name, text, other) {
-  return html("div", {}, html("h3", {}, name), html("pre", { tabindex: 0, "aria-label": name }, ...marked(text, [other])));
-}
+const beside = (name, text, other) => html("div", {}, html("h3", {}, name), ...rival(text, [other], name));
 
 /** Somebody has given this sentence its tree, or changed it: the two are shown, and one chooses. */
 function showConflict(tree, { message: text, value }) {
@@ -166,7 +164,7 @@ function showConflict(tree, { message: text, value }) {
     return accept(tree, over);
   } }, name);
   bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
-    html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, rival("That one", value.tree, tree), rival("Yours", tree, value.tree))),
+    html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, beside("That one", value.tree, tree), beside("Yours", tree, value.tree))),
     html("div", { class: "buttons" }, act("Keep that one", null), act("Replace it by mine", "replace"), act("Keep both", "add"), reopened ? null : act("Store mine for comparison", "beside")));
   bar.hidden = false;
   say(null);

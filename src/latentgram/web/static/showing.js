@@ -3,6 +3,7 @@
 import { canAccept, whyClosed } from "./accepting.js";
 import { drawArcs } from "./arcs.js";
 import { byHand, freeTheRest, leaveTheRest, takeBack } from "./asking.js";
+import { showColumnsMenu } from "./columns.js";
 import { arcChart, spanChart } from "./chart.js";
 import { select } from "./editor.js";
 import { drawOutline } from "./outline.js";
@@ -33,6 +34,7 @@ export function show() {
   at("annotated").hidden = parse.kind === "dependency";
   at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "Only your corrections change the tree."}`;
   at("free").hidden = state.fixes.base === null || Boolean(state.reopened);
+  showColumnsMenu();
   draw();
   showFixes();
   showTreeNumber();
@@ -139,12 +141,18 @@ export function unmetCorrections() {
   return rows.length ? [html("ul", { class: "fixes" }, ...rows)] : [];
 }
 
+/** Why a correction is not met: the earlier one that it contradicts, or what the parser says. */
+export function reasonOf({ reason, against }) {
+  const earlier = state.fixes.list[against ?? -1];
+  return earlier ? `it contradicts: ${earlier.said}` : reason;
+}
+
 function correction(fix, number, unmet, role = "alert") {
   const back = html("button", { class: "icon", "aria-label": `remove: ${fix.said}`, title: "Remove this correction", onclick: () => takeBack(number) }, "×");
   const text = html("span", {}, fix.said, fix.by_hand ? html("small", { class: "soft" }, " by hand") : null);
   if (!unmet) return html("li", {}, text, back);
   const add = unmet.by_hand ? html("button", { "data-act": "by-hand", onclick: () => byHand(number) }, /add it\?$/.test(unmet.reason) ? "Add it" : "Make it by hand") : null;
-  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role }, unmet.reason), add), back);
+  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role }, reasonOf(unmet)), add), back);
 }
 
 /** What is typed as text is kept until it is accepted or dropped. */
@@ -161,6 +169,7 @@ export function showNote() {
   const { flag, comment } = state.note;
   at("flag").setAttribute("aria-pressed", String(Boolean(flag)));
   at("comment").setAttribute("aria-pressed", String(Boolean(comment)));
+  at("note-line").textContent = [flag && "⚑ flagged", comment && `✎ ${comment}`].filter(Boolean).join(" · ");
   if (at("comment-box").hidden) at("comment-text").value = comment ?? ""; // What is being written stays.
   at("skip").disabled = state.queue === null && !state.pasted;
 }
