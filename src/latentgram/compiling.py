@@ -30,12 +30,17 @@ def njit(
     inline: Literal["never", "always"] = "never",
     fastmath: bool | set[str] = False,
     error_model: Literal["python", "numpy"] = "python",
+    borrows: bool = False,
 ) -> Callable[[Kernel], Dispatcher[Kernel]]:
     """A decorator that compiles a function when it is called, or takes what was compiled before.
 
     Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
+
+    A function that `borrows` makes no array and returns none, and calls only such functions: references to the
+    arrays that it reads and writes are not counted, which would cost two atomic operations for each.
     """
-    compile = numba.njit(nogil=True, inline=inline, fastmath=fastmath, error_model=error_model)
+    counted: dict[str, Any] = {"_nrt": False} if borrows else {}
+    compile = numba.njit(nogil=True, inline=inline, fastmath=fastmath, error_model=error_model, **counted)
 
     def kept(function: Kernel) -> Dispatcher[Kernel]:
         compiled: Dispatcher[Kernel] = compile(function)

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +27,7 @@ from latentgram.web.annotations import Annotations, sentence_key, text_of, words
 from latentgram.web.editing.phrases import spans
 from latentgram.web.history import Accepted, Change, Taken
 from latentgram.web.pieces import NotThere, Piece, pieces
+from latentgram.web.schemas import MAX_WORDS
 from latentgram.web.shown import read_tree
 
 _OPERATORS = frozenset("<>$[]{}|/*")
@@ -200,15 +201,15 @@ class Bank:
         same = [each for each in self.annotations.book.accepted() if each.tree.strip() == text.strip()]
         return same[-1] if same else None
 
-    def undo(self, id: str, annotator: str, change: str | None) -> str:
-        """Undo a change, or the last acceptance; what was done, in words."""
+    def undo(self, id: str, annotator: str, change: str | None) -> tuple[str, str | None]:
+        """Undo a change, or the last acceptance; what was done, in words, and the id of that acceptance."""
         if change is not None:
             row = next((each for each in self.annotations.book.changes(10_000) if each.id == change), None)
             if row is None:
                 raise DataError("there is no such change in the history")
             undone = Change(id, time.time(), annotator, "undo", row.of, row.number, row.new, row.old)
             self.annotations.book.change(undone)
-            return f"Undone: {row.action}."
+            return f"Undone: {row.action}.", None
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
         mine = [each for each in accepted if each.annotator in (annotator, "")]
         if not mine:
@@ -218,7 +219,7 @@ class Bank:
         self.annotations.book.change(
             Change(id, time.time(), annotator, "take back", last.id, number, last.tree, "")
         )
-        return "The last acceptance was taken back."
+        return "The last acceptance was taken back.", last.id
 
 
 def doubts_of(parser: Parser, trees: list[AnyTree]) -> list[float | None]:
@@ -227,6 +228,8 @@ def doubts_of(parser: Parser, trees: list[AnyTree]) -> list[float | None]:
 
 
 def _doubt(parser: Parser, tree: AnyTree) -> float | None:
+    if len(tree) > MAX_WORDS:  # whose charts would take all memory
+        return None
     try:
         return find_suspects(parser, [tree], 1)[0].per_word
     except (LatentgramError, ValueError, KeyError):
@@ -239,7 +242,7 @@ def _is_pattern(query: str) -> bool:
 
 def _decisions(occurrences: Iterable[tuple[AnyTree, list[tuple[int, int]]]]) -> tuple[Counter[str], int]:
     """The labels over some words of trees, and how often there was none."""
-    analyses = [_analysis(tree, *place) for tree, places in occurrences for place in places]
+    analyses = [names for tree, places in occurrences for names in _analyses(tree, places)]
     return Counter(name for names in analyses for name in names), sum(not names for names in analyses)
 
 
@@ -248,11 +251,17 @@ def _occurrences(words: Sequence[str], wanted: list[str]) -> list[tuple[int, int
     return [(at, at + size) for at in range(len(sentence) - size + 1) if sentence[at : at + size] == wanted]
 
 
-def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:
-    """The labels over some words, or the relation of the one word of them whose head is another."""
+def _analyses(tree: AnyTree, places: list[tuple[int, int]]) -> Iterator[list[str]]:
+    """Of each place the labels over its words, or the relation of the one of them whose head is another."""
     if isinstance(tree, DependencyTree):
-        inside = range(first + 1, end + 1)
-        outer = [word for word in inside if tree.heads[word - 1] not in inside]
-        return [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
-    labels = [label for label, start, stop in spans(tree) if (start, stop) == (first, end)]
-    return labels[:-1] if end - first == 1 else labels
+        for first, end in places:
+            inside = range(first + 1, end + 1)
+            outer = [word for word in inside if tree.heads[word - 1] not in inside]
+            yield [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
+        return
+    labels: dict[tuple[int, int], list[str]] = {}
+    for label, first, end in spans(tree):
+        labels.setdefault((first, end), []).append(label)
+    for first, end in places:
+        over = labels.get((first, end), [])
+        yield over[:-1] if end - first == 1 else over

@@ -17,6 +17,8 @@ MAX_BODY = 1 << 20
 """The longest body of a request, in bytes."""
 MAX_QUEUE = 5000
 """Sentences in the queue, at most."""
+MAX_TREE = 100_000
+"""Characters of the text of a tree, at most."""
 MAX_TREES = 20
 """Trees of an n-best list, at most."""
 
@@ -27,8 +29,10 @@ Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
 
 
-Person = Annotated[str, Field(max_length=60, pattern=r"^[^\x00-\x1f]*$")]
+Person = Annotated[str, Field(max_length=60, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$")]
 """The name of an annotator."""
+TreeText = Annotated[str, Field(min_length=1, max_length=MAX_TREE, pattern=r"^[^\x7f-\x9f\u2028\u2029]*$")]
+"""The text of a tree, without what ends lines in some programs and not in others."""
 
 
 Kind = Literal["constituency", "dependency"]
@@ -149,6 +153,9 @@ class Unmet(BaseModel):
     number: int
     reason: str
     by_hand: bool = Field(description="Whether it can be made by hand, with `by_hand`.")
+    against: int | None = Field(
+        default=None, description="The number of an earlier correction that it contradicts."
+    )
 
 
 class ParseAnswer(Analysis):
@@ -167,8 +174,8 @@ class AcceptRequest(Strict):
     """
 
     id: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
-    tree: str = Field(min_length=1, max_length=100_000)
-    proposed: str | None = Field(None, max_length=100_000)
+    tree: TreeText
+    proposed: TreeText | None = None
     fixes: int = Field(0, ge=0, le=1000)
     queue: int | None = Field(None, ge=0, description="The number of the sentence in the queue.")
     annotator: Person = ""

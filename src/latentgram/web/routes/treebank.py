@@ -16,10 +16,9 @@ from latentgram.view.latex import latex
 from latentgram.view.trees import draw
 from latentgram.web.bank import Bank, Entry
 from latentgram.web.desk import Note
-from latentgram.web.editing.question import MAX_TREE
 from latentgram.web.history import Accepted
 from latentgram.web.routes.queue import NoteAnswer, noted
-from latentgram.web.schemas import Conflict, Person, Problem, Strict
+from latentgram.web.schemas import MAX_TREE, Conflict, Person, Problem, Strict, TreeText
 from latentgram.web.session import Session
 from latentgram.web.shown import read_tree
 
@@ -62,7 +61,7 @@ class ReplaceRequest(Strict):
     id: Id
     number: int = Field(ge=0)
     old: Text
-    tree: Text
+    tree: TreeText
     annotator: Person = ""
 
 
@@ -81,6 +80,12 @@ class UndoRequest(Strict):
     id: Id
     change: Id | None = None
     annotator: Person = ""
+
+
+class UndoAnswer(Problem):
+    """What was undone; and the id of the acceptance, if it was one."""
+
+    accepted: str | None = None
 
 
 class ChangeItem(BaseModel):
@@ -162,11 +167,11 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         return Problem(detail="The tree was deleted; the history keeps it.")
 
     @app.post("/api/undo")
-    def undo(asked: UndoRequest) -> Problem:
+    def undo(asked: UndoRequest) -> UndoAnswer:
         """Undo a change of the treebank, or the last acceptance."""
-        told = bank.undo(asked.id, _name(asked, session), asked.change)
+        told, accepted = bank.undo(asked.id, _name(asked, session), asked.change)
         session.bank_changed()
-        return Problem(detail=told)
+        return UndoAnswer(detail=told, accepted=accepted)
 
     @app.get("/api/changes")
     def changes(limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[ChangeItem]:
