@@ -1,22 +1,21 @@
 """How kernels are compiled: `njit`, what the compiler may do with numbers, functions whose meaning is a type's.
 
-`njit` is numba's, with a cache of its own (kernel_cache.py). `REORDER` lets the compiler add in any order and fuse
-a product with a sum, which vector instructions need; infinity and NaN keep their meaning. `REORDER_AND_DIVIDE`
-also lets it multiply by a reciprocal.
+`njit` is numba's, with a cache of its own (kernel_cache.py) and two forms of each kernel (kernel_dispatch.py).
+`REORDER` lets the compiler add in any order and fuse a product with a sum, which vector instructions need;
+infinity and NaN keep their meaning. `REORDER_AND_DIVIDE` also lets it multiply by a reciprocal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import numba
 from numba.core.dispatcher import Dispatcher
 from numba.extending import overload
 
-from latentgram.kernel_cache import KernelCache
+from latentgram.kernel_dispatch import KernelDispatcher
 
 REORDER = {"reassoc", "contract", "nsz"}
 REORDER_AND_DIVIDE = REORDER | {"arcp"}
@@ -35,16 +34,23 @@ def njit(
 
     Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
     """
-    compile = numba.njit(nogil=True, inline=inline, fastmath=fastmath, error_model=error_model)
+    options = {
+        "nopython": True,
+        "nogil": True,
+        "no_cfunc_wrapper": True,
+        "boundscheck": None,
+        "inline": inline,
+        "fastmath": fastmath,
+        "error_model": error_model,
+    }
 
-    def kept(function: Kernel) -> Dispatcher[Kernel]:
-        compiled: Dispatcher[Kernel] = compile(function)
-        if isinstance(compiled, Dispatcher):  # not when numba is told to leave functions as they are
-            with suppress(RuntimeError):  # raised where nothing can be written: then nothing is kept
-                compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-        return compiled
+    def kernel_of(function: Kernel) -> Dispatcher[Kernel]:
+        config: Any = numba.config
+        if config.DISABLE_JIT:
+            return cast("Dispatcher[Kernel]", function)
+        return cast("Dispatcher[Kernel]", KernelDispatcher(function, {}, options))
 
-    return kept
+    return kernel_of
 
 
 _MEANINGS: dict[Function, dict[type, Function]] = {}
