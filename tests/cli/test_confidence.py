@@ -121,7 +121,10 @@ def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) ->
     assert "lower bounds" not in exact.err
     bits = sum(json.loads(line)["surprisal"] for line in exact.out.splitlines())
     reading = lg.Surprisal.of(lg.load(model).model, beam=0.0).read(SENTENCE)
-    logprob = float(run("score", model, *text, "--exact", given=SENTENCE).out.split("\t")[0])
+    whole = run("score", model, *text, "--exact", given=SENTENCE)
+    assert "lower bound" not in whole.err
+    assert "a lower bound" in run("score", model, *text, given=SENTENCE).err
+    logprob = float(whole.out.split("\t")[0])
     assert -(bits + reading.ending) * math.log(2) == pytest.approx(logprob, abs=1e-5)
     (corpus / "one.mrg").write_text(str(trees[0]))
     whole, tree, share, _ = run("score", model, corpus / "one.mrg", "--exact").out.split("\t")

@@ -32,6 +32,7 @@ def test_every_table_is_there(run):
         "simple features",
         "words smoothed as printed",
         "heads by the table of Collins",
+        "heads by the English table",
         "signed posteriors",
         "posteriors of rules",
         "pruned in two stages",

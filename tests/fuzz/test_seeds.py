@@ -45,6 +45,7 @@ CONSTRAINTS = {
     "all null": ("null", "None is not a constraint"),
     "word": ('{"tags": "NN"}', "tags must be a list"),
     "long number": ('{"spans": [[0, %s]]}' % ("9" * 5000), "a number is too long"),
+    "large number": ('{"spans": [[0, %s]]}' % ("9" * 4000), "9…) ends after the 4 words"),
     "long key": ('{"tags": {"%s": "NN"}}' % ("9" * 5000), "is not a tag of a word"),
     "superscript": ('{"tags": {"\u00b2": "NN"}}', "is not a tag of a word"),
     "deep": ('{"spans": ' + "[" * 100_000, "nested too deeply"),

@@ -23,6 +23,13 @@ def text(seed: int, sentences: int = 1500) -> lg.Text:
     return lg.Text.of(lines)
 
 
+def test_a_vector_of_rounding_errors_has_no_direction() -> None:
+    vectors = lg.WordVectors(
+        lg.Alphabet("abc"), np.array([[1.0, 0.0], [1e-16, 0.0], [2.0, 0.0]]), np.ones(2), "context"
+    )
+    assert dict(vectors.neighbours("a")) == {"c": 1.0, "b": pytest.approx(0.0, abs=1e-6)}
+
+
 @pytest.mark.parametrize("view", ["context", "singular", "lr-mvl"])
 def test_words_of_a_kind_are_neighbours(view: str) -> None:
     found = lg.fit(lg.WordVectors, text(0), by=lg.Spectral(states=KINDS, least=0, view=view))

@@ -43,8 +43,7 @@ def odd_sentences(case: Case) -> list[lg.Sentence]:
 
 @pytest.mark.parametrize("case", PARSED, ids=str)
 def test_lists_sum_to_at_most_the_sentence(case: Case) -> None:
-    """And to just that where all trees are listed; an ensemble's p is a mean, a reranker's list is short, and a
-    committee weighs one derivation of each tree."""
+    """And to just that where all trees are listed; an ensemble's p is a mean, and a reranker's list is short."""
     parser = exact(fitted(case))
     for asked in odd_sentences(case):
         lists_keep_the_laws(parser, asked)
@@ -70,6 +69,10 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
     assert parse.tree.words == asked.words
     assert np.min(parse.confidence) >= 0.0
     assert np.max(parse.confidence) <= 1.0
+    assert not parse.entropy < 0.0
+    assert np.isnan(parse.expected) or 0.0 <= parse.expected <= 1.0
+    marginals = parser.marginals(asked)
+    assert all(0.0 <= part[-1] <= 1.0 for part in (*marginals.spans, *marginals.tags, *marginals.arcs))
     trees = parser.nbest(asked, ASKED)
     weights = np.array([tree.tree_logprob for tree in trees])
     if whole == -np.inf:
@@ -80,7 +83,7 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
     if not np.isnan(weights).any():
         assert parse.tree_logprob <= whole + 1e-9
         assert total <= whole + 1e-9
-        if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker | lg.Committee):
+        if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker):
             assert total == pytest.approx(whole, abs=1e-9)
     assert len({str(tree.tree) for tree in trees}) == len(trees)
     best = parser.score(trees[0].tree)

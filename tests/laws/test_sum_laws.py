@@ -360,20 +360,28 @@ def test_the_bound_rises_from_round_to_round(case: Case) -> None:
     ("case", "said"),
     [
         (Case("LPCFG", "Spectral"), "not a distribution: all sentences of up to 40 words together have"),
-        (Case("LPCFG", "Clustering"), ""),
-        (Case("LexicalSHAG", "Counting"), ""),
+        (Case("LPCFG", "Clustering"), "a distribution over trees with their words"),
+        (Case("LexicalSHAG", "Counting"), "a distribution over dependency trees with their tags and words"),
         (Case("ProductSHAG", "EM"), "not a distribution: sums over trees take the square of the kinds of words"),
-        (Case("TopDown", "Gradient"), ""),
+        (Case("TopDown", "Gradient"), "a distribution over dependency trees with their symbols"),
         (Case("HMM", "EM"), "not a distribution: all sentences of up to 40 words together have"),
-        (Case("BackoffNGram", "Counting"), ""),
-        (Case("LatentTree", "EM"), ""),
+        (Case("BackoffNGram", "Counting"), "a distribution over sentences"),
+        (Case("LatentTree", "EM"), "a distribution over the symbols of a dependency tree given its arcs"),
         (Case("LatentTree", "Spectral"), "not a distribution"),
+        (Case("Tagger", "Gradient"), "a distribution over the tags of a sentence given its words"),
     ],
     ids=str,
 )
-def test_info_tells_what_is_not_a_distribution(case: Case, said: str, tmp_path: Path) -> None:
+def test_info_tells_what_probabilities_are_of(case: Case, said: str, tmp_path: Path) -> None:
     lg.save(fitted(case), tmp_path / "model.lg")
     lines = CliRunner().invoke(app, ["info", str(tmp_path / "model.lg")]).output.splitlines()
-    told = [line for line in lines if line.startswith("not a distribution")]
-    assert bool(told) == bool(said)
-    assert not said or told[0].startswith(said)
+    [told] = [line for line in lines if line.startswith(("a distribution", "not a distribution"))]
+    assert told.startswith(said)
+
+
+def test_the_guide_tells_of_every_kind_what_its_probabilities_are_of() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "probabilities.md").read_text("utf-8")
+    for kind in kinds().values():
+        if kind.name != "NGramTagger":  # it keeps the best tags, and no probabilities
+            assert bool(kind.over) == bool(kind.parser or kind.tagger or kind.scores or kind.family.endswith("ud"))
+        assert not kind.over or f"`{kind.name}`" in page

@@ -88,6 +88,9 @@ def test_sums_are_stored_and_a_grammar_that_grows_has_whole_tensors(tmp_path: Pa
     save(grammar, tmp_path / "grammar.lg")
     stored = load(tmp_path / "grammar.lg")
     np.testing.assert_array_equal(stored.rule_factor, grammar.rule_factor)
+    save(grammar, tmp_path / "compact.lg", precision="compact")
+    compact = load(tmp_path / "compact.lg")
+    np.testing.assert_array_equal(compact.rule_tensor, grammar.rule_tensor)  # what the products sum to
     grown = update(grammar, demo_treebank(5, seed=2))
     assert isinstance(grown, LPCFG)
     assert not grown.rule_rank.size

@@ -14,6 +14,7 @@ from tests.store.test_store import everything, forge, same
 import latentgram as lg
 from latentgram.data.rounding import roundings_of
 from latentgram.errors import ModelFileError, SettingError
+from latentgram.lpcfg.mass import tree_mass
 from latentgram.store import read_header
 from latentgram.store.packing import Packed
 
@@ -107,6 +108,8 @@ def test_grammars_stay_near_and_keep_their_sums(learner: Any, trees: lg.Treebank
         # Half a step, half a step of the scale, and as much as sums were off by before they were put right.
         assert moved.max() < rounding.step + 0.001
     if grammar.nonnegative:
+        assert again.is_distribution
+        assert tree_mass(again, 60).sum() <= 1 + 1e-9
         assert np.allclose(rule_sums(again), rule_sums(grammar), rtol=1e-6, atol=0)
         assert np.allclose(word_sums(again), word_sums(grammar), rtol=1e-6, atol=0)
     rounded = set(roundings_of(lg.LPCFG))

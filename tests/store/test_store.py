@@ -343,6 +343,18 @@ def test_forged_documents(change: Any, complaint: str, tmp_path: Path) -> None:
         load(tmp_path / "b.lg")
 
 
+@pytest.mark.parametrize(
+    "field",
+    [{"format": 0}, {"format": -1}, {"format": True}, {"kind": ""}, {"kind": "a\nb"}, {"library": "\x1b[2J"}],
+)
+def test_headers_that_are_none(field: dict[str, Any], tmp_path: Path) -> None:
+    save(Positive(1), tmp_path / "a.lg")
+    forge(tmp_path / "a.lg", tmp_path / "b.lg", lambda header, arrays: header.update(field))
+    for reader in (load, read_header):
+        with pytest.raises(ModelFileError, match="header is invalid"):
+            reader(tmp_path / "b.lg")
+
+
 def test_a_field_that_has_come_since_takes_its_default(tmp_path: Path) -> None:
     save(grammar(), tmp_path / "a.lg")
     forge(tmp_path / "a.lg", tmp_path / "b.lg", lambda header, _: header["value"]["fields"].pop("provenance"))

@@ -19,6 +19,7 @@ from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
 from latentgram.kinds.registry import kind_of
 from latentgram.web import workers
+from latentgram.web.bank import doubts_of
 from latentgram.web.session import Session
 
 TEXT = "A teacher saw the dog in the garden of the museum ."
@@ -404,10 +405,40 @@ def test_too_much_is_refused_with_a_sentence(serve: Any) -> None:
     assert unsized.status_code == 413
     assert served.post("/api/parse", text="  ").status_code == 422
     assert served.post("/api/accept", id="abc-12345", tree="(S (NP").json()["detail"]
-    assert (
-        served.client.post("/api/parse", content=b"{", headers={"content-type": "application/json"}).status_code
-        == 400
-    )
+    for body in (b"{", b"[" * 100_000, b'{"text": "\xff"}', b'{"count": %s}' % (b"9" * 5000)):
+        answer = served.client.post("/api/parse", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 400
+        assert answer.json()["detail"] == "the body of the request is not JSON"
+    assert served.client.get("/api/nosuch").json()["detail"] == "there is no such page"
+
+
+@pytest.mark.parametrize(
+    ("tree", "told"),
+    [
+        (f"(S {'(X a) ' * 201})", "this has 201 words"),
+        ("(S (-NONE- *T*-1))", "has no words"),
+        ("(S (X a\x85b))", "has characters that may not stand there"),
+        ("(S (X \u2028))", "has characters that may not stand there"),
+    ],
+)
+def test_trees_of_no_sentence_are_not_accepted(serve: Any, tree: str, told: str) -> None:
+    served = serve()
+    before = served.get("/api/trees")["total"]
+    assert told in served.post("/api/accept", id="abc-12345", tree=tree).json()["detail"]
+    assert served.get("/api/trees")["total"] == before
+
+
+def test_a_very_long_tree_of_the_file_is_looked_at_and_not_charted(serve: Any, tmp_path: Path) -> None:
+    """A chart over so many words would take all memory."""
+    lg.Treebank.of([lg.parse_tree(f"(S {'(X a) ' * 15_000})")]).write(tmp_path / "bank.mrg")
+    served = serve()
+    assert served.get("/api/past", words=["a"], tags=["X", "X"]) == {
+        "labels": {},
+        "none": 15_000,
+        "tag_labels": {},
+        "tag_none": 14_999,
+    }
+    assert doubts_of(served.session.parser, [served.session.bank.tree(served.session.bank.entries()[0])]) == [None]
 
 
 def test_who_is_let_in(serve: Any) -> None:

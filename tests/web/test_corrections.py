@@ -58,6 +58,19 @@ def test_what_is_done_by_hand_to_phrases_is_all_that_changes(change: str, args: 
     assert changed(TREE, change, *args) == expected
 
 
+def test_a_trace_and_what_it_refers_to_have_one_index() -> None:
+    traced = changed(TREE, "trace", 5, (2, 7, "VP"), "NP-SBJ", "*T*")
+    indexed = changed(traced, "coindex", 5, "*T*", (0, 2, "NP"))
+    assert indexed == traced.replace("*T*", "*T*-1").replace("(NP (DT the)", "(NP-1 (DT the)")
+    again = changed(indexed, "trace", 3, (2, 7, "VP"), "NP", "*-7")
+    other = changed(again, "coindex", 3, "*-7", (3, 5, "NP"))  # a new number: 1 and 7 are taken
+    assert "(NP (-NONE- *-8)) (NP-8 (DT a)" in other
+    assert "(-NONE- *-1)" in changed(again, "coindex", 3, "*-7", (0, 2, "NP-1"))
+    assert "(-NONE- *U*)" in changed(indexed, "retrace", 5, "*T*-1", "*U*")
+    with pytest.raises(DataError, match="no trace \\*T\\*-2 there"):
+        changed(indexed, "retrace", 5, "*T*-2", "*")
+
+
 @pytest.mark.parametrize(
     ("change", "args", "complaint"),
     [
@@ -96,6 +109,17 @@ def test_arcs_cross_and_words_are_cut_and_joined_with_all_their_numbers() -> Non
     assert [row.split("\t")[0] for _, row in cut.extra_rows] == ["1-2", "4.1"]
     assert to_conllu(arcs.merge(cut, 2)) == ROWS.replace("1:obj|4:nsubj", "1:obj|4:nsubj")
     assert parse_conllu(to_conllu(cut))[0] == cut
+
+
+def test_blanks_are_where_they_were_when_words_are_cut_and_joined() -> None:
+    tree = parse_conllu(ROWS.replace("Gloss=to", "Gloss=to|SpaceAfter=No"))[0]
+    cut = arcs.split(tree, 2, ("a", "l"))
+    assert cut.misc[2:4] == ("Gloss=to|SpaceAfter=No", "SpaceAfter=No")
+    assert arcs.merge(cut, 2) == tree
+    apart = arcs.split(parse_conllu(ROWS)[0], 2, ("a", "l"))
+    assert apart.misc[2:4] == ("Gloss=to|SpaceAfter=No", "_")
+    # Within a token of several words there are no blanks to speak of.
+    assert arcs.split(tree, 1, ("n", "os")).misc[1:3] == ("_", "_")
 
 
 def corrected(served: Any, *corrections: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -149,6 +173,12 @@ def test_function_tags_traces_and_new_tokens(serve: Any) -> None:
     assert "(NP (-NONE- *T*-1))" in tree["plain"]
     assert answer["words"] == TEXT.split()
     assert next(n for n in tree["nodes"] if n["label"] == "-NONE-")["first"] == 3
+    # Nor is it asked for them: a label with a function tag is asked without, and gets the tag by hand.
+    labelled = corrected(served, {"kind": "span", "first": 3, "end": 8, "label": "NP-OBJ"})
+    assert labelled["unmet"] == []
+    assert "(NP-OBJ " in labelled["trees"][0]["plain"]
+    gone = corrected(served, subject, {"kind": "no-span", "first": 3, "end": 8, "label": "NP-OBJ"})
+    assert (gone["unmet"], "NP-SBJ-1" in gone["trees"][0]["plain"]) == ([], True)
     # The grammar has no function tags and no traces, and learns the tree without them.
     assert served.post("/api/accept", id="with-traces", tree=tree["plain"]).status_code == 200
     assert not any("-" in label[1:] for label in served.get("/api/status")["phrase_labels"])
@@ -171,6 +201,11 @@ def test_relations_columns_and_crossing_arcs_of_dependencies(serve: Any) -> None
     answer = corrected(served, relation, words=words)
     assert answer["unmet"][0]["reason"] == "thing is not a relation of this grammar: add it?"
     assert answer["trees"][0]["relations"] == free["relations"]
+    tag = {"kind": "tag", "word": 4, "tag": "QQ"}
+    assert corrected(served, tag, words=words)["unmet"][0]["reason"] == "QQ is not a tag of this grammar: add it?"
+    for column, value, reason in (("upos", "NOM", "universal tag: add it"), ("feats", "Sing", "Name=Value")):
+        set_column = {"kind": "column", "word": 4, "column": column, "value": value}
+        assert reason in corrected(served, set_column, words=words)["unmet"][0]["reason"]
     by_hand = [
         {**relation, "by_hand": True},
         {"kind": "column", "word": 4, "column": "feats", "value": "Number=Sing|Case=Acc"},

@@ -23,7 +23,12 @@ async def plain(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def asked(guard: Guard, pieces: list[tuple[float, bytes]]) -> tuple[int, bytes]:
+LOCAL = (b"host", b"localhost")
+
+
+def asked(
+    guard: Guard, pieces: list[tuple[float, bytes]], headers: tuple[tuple[bytes, bytes], ...] = (LOCAL,)
+) -> tuple[int, bytes]:
     """Status and body of the answer to a body that comes in pieces, each after some seconds."""
     left, sent = list(pieces), []
 
@@ -35,7 +40,7 @@ def asked(guard: Guard, pieces: list[tuple[float, bytes]]) -> tuple[int, bytes]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "path": "/api/parse", "headers": [(b"host", b"localhost")]}
+    scope = {"type": "http", "path": "/api/parse", "headers": list(headers)}
     asyncio.run(guard(scope, receive, send))
     return sent[0]["status"], sent[1]["body"]
 
@@ -53,6 +58,24 @@ def test_a_body_that_never_ends_is_given_up() -> None:
 def test_control_characters_are_refused(text: str, escaped: bool) -> None:
     body = json.dumps({"text": text}, ensure_ascii=escaped).encode()
     assert asked(Guard(plain), [(0, body)])[0] == 422
+
+
+@pytest.mark.parametrize("code", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+def test_control_characters_do_not_hide_in_other_codes(code: str) -> None:
+    assert asked(Guard(plain), [(0, r'{"text": "a\u0007b"}'.encode(code))])[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([(b"host", b"[::1")], 403),
+        ([LOCAL, (b"origin", b"http://[")], 403),
+        ([LOCAL, (b"content-length", b"9" * 5000)], 413),
+        ([LOCAL, (b"content-length", b"-1")], 413),
+    ],
+)
+def test_headers_that_are_none_are_refused(headers: list[tuple[bytes, bytes]], status: int) -> None:
+    assert asked(Guard(plain), [(0, b"{}")], tuple(headers))[0] == status
 
 
 @pytest.mark.parametrize("text", ["a\tb\r\nc", r"a\u0000b", "naïve café\x85", "\\", '"\\u0007'])

@@ -72,9 +72,10 @@ def test_two_trees_of_a_sentence_are_compared_and_one_stays(serve: Any, tab: Any
     page.click("#tab-people")
     page.click("#people .dispute summary")
     assert page.locator("#people mark").count() >= 2
+    assert page.locator("#people .rival .new").count() >= 2
     assert "Ann and Bob" in page.text_content("#people")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    left, right = (page.locator("#people pre").nth(side).bounding_box() for side in (0, 1))
+    left, right = (page.locator("#people .rival").nth(side).bounding_box() for side in (0, 1))
     assert left["x"] + left["width"] <= right["x"]
     if AXE.exists():
         assert not faults(page)

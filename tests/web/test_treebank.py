@@ -55,7 +55,9 @@ def test_trees_are_found_changed_deleted_and_put_back(serve: Any) -> None:
     served.post("/api/undo", id="undone-02", change="changed-1")
     assert bank_of(served).read_text() == before + TREE + "\n"
     assert served.get("/api/status")["refit"]["pending"] == 1 + 4
-    # And the acceptance itself; the sentence waits again.
+    # And the acceptance itself, by nobody else; the sentence waits again.
+    foreign = served.post("/api/undo", id="undone-04", annotator="Bob")
+    assert foreign.json()["detail"] == "you have accepted no tree that could be taken back"
     assert served.post("/api/undo", id="undone-03", annotator="Ann").status_code == 200
     assert bank_of(served).read_text() == before
     assert served.get("/api/status")["accepted"] == 0
@@ -171,6 +173,16 @@ def test_guidelines_and_earlier_decisions(serve: Any, tmp_path: Path) -> None:
     assert (alike["labels"], alike["none"]) == ({}, 0)
     assert alike["tag_labels"]["CONJP"] == 2
     assert alike["tag_none"] >= 1
+    rows = "1\t{}\t_\tNOUN\tNN\t_\t2\t{}\t_\t_\n2\tran\t_\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
+    arcs = serve("arcs")
+    for number, relation in enumerate(("nsubj", "nsubj", "obj")):
+        arcs.post("/api/accept", id=f"zebra-ran-{number}", tree=rows.format("Zebra", relation), over="add")
+    past = arcs.get("/api/past", words=["zebra"], head="ran")
+    assert past == {
+        "labels": {"nsubj": 2, "obj": 1}, "none": 0, "tag_labels": {"nsubj of VB": 2, "obj of VB": 1},
+    }  # fmt: skip
+    assert arcs.get("/api/past", words=["ran"], head="")["labels"] == {"root": 3}
+    assert arcs.get("/api/past", words=["ran"], head="zebra")["none"] == 3
     (tmp_path / "empty.md").write_text("nothing\n")
     with pytest.raises(DataError, match="no headings"):
         serve(guidelines=tmp_path / "empty.md")
@@ -184,6 +196,11 @@ def test_trees_are_exported_in_each_format(serve: Any) -> None:
     assert served.post("/api/export", trees=[TREE], format="svg").json()["content"].startswith("<svg")
     many = served.post("/api/export", query="NP < PP", format="json").json()
     assert len(json.loads(many["content"])) == many["trees"] == served.get("/api/trees", query="NP < PP")["found"]
+    first = served.get("/api/trees")["items"][0]
+    served.post("/api/note", words=first["words"], flag=True)
+    flagged = served.post("/api/export", query="", order="flagged").json()
+    assert flagged["content"].split("\n")[0] == first["text"]
+    assert flagged["trees"] == flagged["found"] == served.get("/api/trees", order="flagged")["found"]
     text = served.post("/api/export", query="", format="text").json()
     assert text["content"] == bank_of(served).read_text()
     arcs = serve("arcs")

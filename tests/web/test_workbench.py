@@ -364,6 +364,12 @@ def test_letters_of_ones_own_the_list_and_how_far_the_queue_is(serve: Any, page:
     page.wait_for_selector(".outline")
     shown = page.text_content(".outline")
     assert all(word in shown for word in TEXT.split())
+    page.locator('.outline .word[data-word="3"]').click()
+    assert page.text_content("#editor .quote") == "“the”"
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.text_content("#editor .quote") == "“the dog”"
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.dataset.label") == "NP"
     page.keyboard.press("o")
     until(page, "NP 3 5")
 

@@ -21,6 +21,7 @@ KINDS = [
         ),
         parser="latentgram.arcs.parse:ArcBackend",
         needs_tags=True,
+        over="dependency trees given the sentence",
         update="latentgram.arcs.update:update",
     ),
     Kind(
@@ -38,6 +39,7 @@ KINDS = [
         renamed={"Perceptron": "MIRA"},
         parser="latentgram.arcs.parse:RerankingBackend",
         needs_tags=True,
+        over="the trees of an n-best list given the sentence",
     ),
     Kind(
         "latentgram.arcs.top_down:TopDown",
@@ -47,6 +49,7 @@ KINDS = [
         help="A generative, log-linear model of dependency trees: scores trees, does not parse.",
         use="'latentgram score' gives log-probabilities of trees",
         scores="trees",
+        over="dependency trees with their symbols",
         rates=True,
         raters={"top-down": (Gradient(),)},
     ),

@@ -18,19 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.dependencies import DependencyTree, Lifting
+from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree, Lifting
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 
 Ints = NDArray[np.int64]
-
-UNIVERSAL = frozenset(
-    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
-    | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
-)
-"""The tags of Universal Dependencies."""
 
 ROOT, END, UNKNOWN = range(3)
 """The numbers of what stands before and after a sentence, and of words never seen; known symbols follow."""
@@ -147,7 +141,7 @@ class ArcSymbols:
     def _coarse(self) -> NDArray[np.int32]:
         """[tags] the number of each tag's coarse tag."""
         parts = [tag.split("|") for tag in self.tags.alphabet]
-        names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL else part[0][:2] for part in parts]
+        names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL_TAGS else part[0][:2] for part in parts]
         return Alphabet.of(names).encode(names)
 
     @cached_property

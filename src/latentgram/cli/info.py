@@ -26,7 +26,8 @@ def info(
 ) -> None:
     """Describe a model file: kind, size, learner and settings, training data, arrays.
 
-    For a model that is not a distribution, such as a spectral one, the sum over all sentences is printed as well.
+    Also printed is what its probabilities are of (trees with their words, trees given the sentence, …), or that
+    they are not a distribution, as those of spectral models, with the sum over all sentences.
 
     With --to, print the table of its arrays.
     """
@@ -49,34 +50,35 @@ def info(
         settings = ", ".join(f"{name}={value}" for name, value in origin.fields.items())
         typer.echo(f"learned by {origin.learner}({settings}) in {origin.seconds:.1f} s")
         typer.echo(f"from {origin.data_size:,} sentences with digest {origin.data_digest[:16] or 'unknown'}")
-    if sums := _sums(model, header.kind):
-        typer.echo(sums)
+    if probabilities := _probabilities(model, header.kind):
+        typer.echo(probabilities)
     for name, (kind, shape) in header.arrays.items():
         typer.echo(f"  {name}  {kind}{list(shape)}")
 
 
-def _sums(path: Path, name: str) -> str:
-    """What is said of a model that is not a distribution: what all sentences sum to, where that can be told."""
+def _probabilities(path: Path, name: str) -> str:
+    """What the probabilities of a model are of; of one that is not a distribution what all sentences sum to, where
+    that can be computed."""
     import latentgram
     from latentgram.errors import LatentgramError, SettingError
     from latentgram.kinds.kind import named
     from latentgram.kinds.protocols import Distribution
     from latentgram.kinds.registry import kinds
 
-    if name != "Parser" and not (name in kinds() and hasattr(kinds()[name].model_class(), "is_distribution")):
-        return ""
-    try:
-        stored = latentgram.load(path)
-    except LatentgramError:
-        return ""  # its header can be told, though it cannot be used
-    model = stored.model if isinstance(stored, latentgram.Parser) else stored
-    kind = kinds().get(type(model).__name__)
-    if kind is None or not isinstance(model, Distribution) or model.is_distribution:
-        return ""
-    if not kind.mass:
-        return "not a distribution"
-    try:
-        mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
-    except SettingError as reason:
-        return f"not a distribution: {reason}"
-    return f"not a distribution: all sentences of up to {LONGEST} words together have {mass.sum():.4g}"
+    kind = kinds().get(name)
+    if name == "Parser" or (kind is not None and hasattr(kind.model_class(), "is_distribution")):
+        try:
+            stored = latentgram.load(path)
+        except LatentgramError:
+            return ""  # its header can be told, though it cannot be used
+        model = stored.model if isinstance(stored, latentgram.Parser) else stored
+        kind = kinds().get(type(model).__name__)
+        if kind is not None and isinstance(model, Distribution) and not model.is_distribution:
+            if not kind.mass:
+                return "not a distribution"
+            try:
+                mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
+            except SettingError as reason:
+                return f"not a distribution: {reason}"
+            return f"not a distribution: all sentences of up to {LONGEST} words together have {mass.sum():.4g}"
+    return f"a distribution over {kind.over}" if kind is not None and kind.over else ""

@@ -59,7 +59,7 @@ def score(
     whether the word is unknown. `--exact` works here, too.
     """
     import latentgram
-    from latentgram.cli.console import counted
+    from latentgram.cli.console import counted, say
     from latentgram.data.formats import format_of
 
     kind = format or format_of(file)
@@ -75,13 +75,16 @@ def score(
             with faults_of(file):
                 words = latentgram.Treebank.stream_sentences([file], kind)
                 _write_surprisal(_reader(parser.model, exact, entropy and to is not None), words, engine, to)
-        elif kind in ("text", "tagged"):
+            return
+        if kind in ("text", "tagged"):
             sentences = latentgram.Treebank.stream_sentences([file], kind)
             _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, "{:.6f}\t{}")
         else:
             columns = ("logprob", "tree logprob", "probability", "sentence")
             trees = _of_trees(parser, file, kind, exact, engine)
             _write(columns, trees, to, "{}\t{:.6f}\t{:.6g}\t{}")
+    if not exact and parser.kind.prunes and parser.kind.reader and not _reader(parser.model, False, False).exact:
+        say("log p(sentence) is a lower bound, because improbable parts were pruned (--exact keeps them)")
 
 
 def _write(columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | None, line: str) -> None:

@@ -33,6 +33,8 @@ Heads = Mapping[int, int] | Iterable[tuple[int, int]]
 """What is taken for spans, tags and heads; everything is checked, for it may come from a file."""
 Value = TypeVar("Value", str, int)
 Interval = TypeVar("Interval", Span, tuple[int, int])
+LONGEST_SHOWN = 80
+"""Characters of a faulty value that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def _told(value: object) -> str:
     except (RecursionError, ValueError):
         return "something too large to show"
     shown = shown.encode("ascii", "backslashreplace").decode() if not _is_text(shown) else shown
-    return shown if len(shown) <= 80 else f"{shown[:80]}…"
+    return _cut(shown)
 
 
 def _order(span: Span) -> tuple[int, int, str]:
@@ -314,4 +316,9 @@ def _is_unit(span: Span, heads: tuple[int, ...]) -> bool:
 
 
 def _shown(part: Iterable[object]) -> str:
-    return "(" + ", ".join(str(each) for each in part if each is not None) + ")"
+    return "(" + ", ".join(_cut(str(each)) for each in part if each is not None) + ")"
+
+
+def _cut(text: str) -> str:
+    """A text as a message shows it, not all of it if it is long."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

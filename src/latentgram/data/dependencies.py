@@ -25,6 +25,12 @@ ROOT = 0
 UNATTACHED = -1
 """The head of a word that has none yet (`_` in CoNLL-U), as in text that is still to be parsed."""
 
+UNIVERSAL_TAGS = frozenset(
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
+    | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
+)
+"""The UPOS tags of Universal Dependencies."""
+
 COLUMNS = ("deprels", "upos", "xpos", "lemmas", "feats", "deps", "misc")
 
 

@@ -46,6 +46,9 @@ class RoundedLogs:
     """The rows, from the other fields of the object."""
     single: bool = False
     """Whether what is read is in single precision: it has fewer digits by far, and takes half the memory."""
+    made: Callable[..., NDArray[np.float64] | None] = lambda _: None
+    """The numbers as they follow from other fields of the object, which are then stored in place of them; None
+    where they do not."""
 
 
 @dataclass(frozen=True)

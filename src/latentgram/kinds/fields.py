@@ -19,9 +19,9 @@ RARE = Field(
     "words seen at most this often are replaced by their form; auto: chosen from the data", at_least=0, word=AUTO
 )
 HEADS = Field(
-    "head rules, used by features and by --direction head: learned from the treebank, or those of Collins (1999) "
-    "for English with Penn labels",
-    choices=("learned", "collins"),
+    "head rules, used by features and by --direction head: learned from the treebank, or, for English with Penn "
+    "labels, those of Collins (1999) or the same with verbs over the 'to' before them (english)",
+    choices=("learned", "collins", "english"),
 )
 RARE_UNKNOWN = Field(
     "words seen at most this often count as unknown; auto: chosen from the data", at_least=0, word=AUTO

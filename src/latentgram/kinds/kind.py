@@ -140,6 +140,9 @@ class Kind:
     """What there is to see inside: an `Inspection` of the model."""
     reader: str = ""
     """What reads sentences word by word, a function of the model that makes a `Reader` (`exact`, `entropies`)."""
+    over: str = ""
+    """What its probabilities are of, as in "a distribution over …"; left empty, it has none. A model that may fail
+    to be one is a `Distribution`."""
     mass: str = ""
     """[n] the probability of all its sentences, or trees, with 1, 2, … n words: a function of the model and n. The
     model is a `Distribution`, which says whether they sum to at most one."""

@@ -34,7 +34,7 @@ class _Grammar(Settings):
     horizontal: int | None = fields.HORIZONTAL(None)
     vertical: int | None = fields.VERTICAL(None)
     rare: Rare | None = fields.RARE(None)
-    heads: Literal["learned", "collins"] | None = fields.HEADS(None)
+    heads: Literal["learned", "collins", "english"] | None = fields.HEADS(None)
 
 
 @dataclass(frozen=True, repr=False)

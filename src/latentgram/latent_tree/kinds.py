@@ -24,6 +24,7 @@ KINDS = [
         use="'latentgram score' gives log-probabilities of trees",
         parts=("latentgram.latent_tree.symbols:TreeSymbols",),
         scores="trees",
+        over="the symbols of a dependency tree given its arcs",
         rates=True,
         raters={
             "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),

@@ -71,7 +71,7 @@ class WordVectors(Summarised):
 
     >>> import latentgram as lg
     >>> text = lg.Text.of(["the cat sleeps", "the dog sleeps", "a cat runs", "a dog runs"] * 20)
-    >>> vectors = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=3, least=0))
+    >>> vectors = lg.fit(lg.WordVectors, text, by=lg.Spectral(states=4, least=0))
     >>> [word for word, _ in vectors.neighbours("cat", 1)]
     ['dog']
     """
@@ -94,10 +94,13 @@ class WordVectors(Summarised):
 
     def __getitem__(self, word: str) -> Floats:
         """The vector of a word."""
+        return np.asarray(self.vectors[self._row(word)])
+
+    def _row(self, word: str) -> int:
         number = self.words.index(word)
         if number == ABSENT:
             raise DataError(f"there is no vector for {word!r}")
-        return np.asarray(self.vectors[number])
+        return number
 
     def __contains__(self, word: object) -> bool:
         return word in self.words
@@ -107,14 +110,13 @@ class WordVectors(Summarised):
 
     @cached_property
     def _directions(self) -> Floats:
-        lengths = np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        return np.asarray(self.vectors / np.where(lengths > 0, lengths, 1.0))
+        return _unit_rows(self.vectors)
 
     def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The words used most like a word, with their cosines, the nearest first."""
-        here = self[word]
-        cosine = self._directions @ (here / max(float(np.linalg.norm(here)), 1e-300))
-        cosine[self.words.index(word)] = -np.inf
+        row = self._row(word)
+        cosine = self._directions @ self._directions[row]
+        cosine[row] = -np.inf
         best = np.argsort(-cosine, kind="stable")[: min(count, len(self.words) - 1)]
         return [(self.words[number], float(cosine[number])) for number in best]
 
@@ -128,9 +130,7 @@ class WordVectors(Summarised):
         (True, False)
         """
         seen = self.count if len(self.count) else np.ones(len(self.words))
-        space = self.vectors * self.values
-        length = np.linalg.norm(space, axis=1, keepdims=True)
-        space /= np.maximum(length, 1e-9 * max(float(length.max()), np.finfo(float).tiny))
+        space = _unit_rows(self.vectors * self.values)
         frequent = np.argsort(-seen, kind="stable")[:FREQUENT]
         weights = np.maximum(seen[frequent], np.finfo(float).tiny)
         label = kmeans(space[frequent], weights, count, np.random.default_rng(0))
@@ -142,6 +142,13 @@ class WordVectors(Summarised):
     def summary(self) -> str:
         """One line."""
         return f"vectors of {len(self.words):,} words in {self.vectors.shape[1]} dimensions by their {self.view}"
+
+
+def _unit_rows(vectors: Floats) -> Floats:
+    """The directions of vectors; one that is zero but for rounding has none, and stays next to zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    longest = float(length.max(initial=0.0))
+    return np.asarray(vectors / np.maximum(length, max(1e-9 * longest, np.finfo(float).tiny)))
 
 
 def learn_vectors(data: Contexts, settings: SpectralVectors, context: Context) -> WordVectors:

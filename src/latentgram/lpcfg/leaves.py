@@ -69,8 +69,8 @@ class LeafTable:
 
         q(s→x) = (1 − u(s)) (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull),    q(s→any other) = u(s).
 
-    The lexicon of the grammar knows nothing of it, so leaves have no entries there. At 0 a word has only the
-    preterminals that were seen over it, as it has where the lexicon was smoothed in learning.
+    The lexicon of a plain PCFG knows nothing of pull and u, so its leaves have no entries there. Without pull a
+    word has only the preterminals that were seen over it, as it has where the lexicon was smoothed in learning.
     """
 
     grammar: LPCFG
@@ -172,7 +172,8 @@ class LeafTable:
         seen = self._seen(word, tag)
         if seen is None and tag is not None:
             seen = self._seen(self.grammar.words.index(tag_symbol(tag)), tag)
-        return self._unseen(tag) if seen is None else seen
+        symbol, row, weight = self._unseen(tag) if seen is None else seen
+        return symbol, np.full_like(row, UNSEEN) if self.grammar.plain else row, weight
 
     def _seen(self, word: int, tag: str | None) -> _Entries | None:
         """The leaves that the lexicon has for a word, by its number, or None."""
@@ -192,8 +193,8 @@ class LeafTable:
             count = self._pull * of_tag / grammar.tag_count
             count[symbol - first] += weight
             weight = count * self._share
-            symbol = np.flatnonzero(weight).astype(np.int32)
-            row, weight, symbol = np.full(len(symbol), UNSEEN, np.int32), weight[symbol], symbol + np.int32(first)
+            row = np.flatnonzero(weight).astype(np.int32)
+            symbol, weight = row + np.int32(first), weight[row]
         return symbol, row, weight
 
     def _unseen(self, tag: str | None) -> _Entries:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.errors import SettingError
-from latentgram.lpcfg.model import LPCFG, layout
+from latentgram.lpcfg.model import LPCFG, layout, sum_of_products
 from latentgram.numeric.threads import one_thread
 
 Floats = NDArray[np.float64]
@@ -52,15 +52,12 @@ def low_rank(grammar: LPCFG, rank: int) -> LPCFG:
     states = grammar.states[grammar.rules].astype(np.int64)
     exact = np.sort(states, axis=1)[:, :2].prod(1)
     ranks = np.minimum(exact, rank).astype(np.int32)
-    offset, tensor = layout(ranks * states.sum(1)), grammar.rule_tensor.astype(np.float64)
+    offset = layout(ranks * states.sum(1))
     factor = np.empty(int(offset[-1]))
 
     def keep(rule: int, parts: list[Floats]) -> None:
-        """Store U, V and W of a rule, and their sum in the place of its tensor."""
+        """Store U, V and W of a rule."""
         factor[offset[rule] : offset[rule + 1]] = np.concatenate([part.T.ravel() for part in parts])
-        tensor[grammar.rule_offset[rule] : grammar.rule_offset[rule + 1]] = np.einsum(
-            "il,jl,kl->ijk", *parts
-        ).ravel()
 
     for rule in np.flatnonzero(exact <= rank).tolist():
         keep(rule, _written_out(grammar.tensor(rule)))
@@ -75,7 +72,9 @@ def low_rank(grammar: LPCFG, rank: int) -> LPCFG:
             matrices = parallel_factors(padded, rank)
             for place, rule in enumerate(batch.tolist()):
                 keep(rule, [m[place, :size] for m, size in zip(matrices, states[rule], strict=True)])
-    return dataclasses.replace(grammar, rule_tensor=tensor, rule_rank=ranks, rule_factor=factor)
+    products = dataclasses.replace(grammar, rule_rank=ranks, rule_factor=factor)
+    tensor = sum_of_products(products)
+    return products if tensor is None else dataclasses.replace(products, rule_tensor=tensor)
 
 
 def _written_out(tensor: Floats) -> list[Floats]:

@@ -34,6 +34,8 @@ from latentgram.errors import SettingError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+MOST_NUMBERS = 2**31
+"""Of tensors that are made from products."""
 PHRASES = "all(rules[:, 0] < len(interminals))"
 ENTRIES = "all((lexicon >= (len(interminals), 0)) & (lexicon < (len(states), len(words))))"
 
@@ -60,6 +62,23 @@ def _lexicon_rows(grammar: LPCFG) -> Rows:
     return Rows(np.ones_like(size), size, layout(grammar.states)[symbol], along_rows=True)
 
 
+def sum_of_products(grammar: LPCFG) -> Floats | None:
+    """The tensors that the products of the rules sum to, end to end: Σ_l U(l,i) V(l,j) W(l,k); None where there
+    are no products."""
+    if not grammar.rule_rank.size:
+        return None
+    sizes, rank = grammar.states[grammar.rules].astype(np.int64), grammar.rule_rank.astype(np.int64)
+    begin = layout(np.column_stack((rank, rank, rank)).ravel() * sizes.ravel())
+    if len(sizes) != len(rank) or begin[-1] != len(grammar.rule_factor) or sizes.prod(1).sum() > MOST_NUMBERS:
+        raise ValueError("the products of the rules are not as many as their ranks say, or too many")
+    part = [
+        each.reshape(-1, size)
+        for each, size in zip(np.split(grammar.rule_factor, begin[1:-1]), sizes.flat, strict=True)
+    ]
+    sums = (np.einsum("li,lj,lk->ijk", *part[first : first + 3]).ravel() for first in range(0, len(part), 3))
+    return np.concatenate(list(sums))
+
+
 @dataclass(frozen=True, repr=False)
 class LPCFG(Summarised):
     """A latent-variable PCFG; see the module's text for the meaning of the arrays.
@@ -81,8 +100,11 @@ class LPCFG(Summarised):
     """[R, 3] parent, left child, right child; sorted."""
     rule_offset: Annotated[Ints, offsets("rule_tensor", "states[rules].prod(1, dtype=int)")]
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
-    rule_tensor: Annotated[NDArray[np.floating], shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows, single=True)]
-    """In double precision as learned, in single precision as read from a compact file."""
+    rule_tensor: Annotated[
+        NDArray[np.floating], shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows, single=True, made=sum_of_products)
+    ]
+    """In double precision as learned, in single precision as read from a compact file, unless they are sums of
+    products."""
     lexicon: Annotated[
         NDArray[np.int32], shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)
     ]

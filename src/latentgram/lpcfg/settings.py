@@ -20,7 +20,7 @@ class Trees(Settings):
     horizontal: int = fields.HORIZONTAL(0)
     vertical: int = fields.VERTICAL(1)
     rare: int = fields.RARE(5)
-    heads: Literal["learned", "collins"] = fields.HEADS("learned")
+    heads: Literal["learned", "collins", "english"] = fields.HEADS("learned")
 
 
 @dataclass(frozen=True, repr=False)

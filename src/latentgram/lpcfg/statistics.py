@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
-from latentgram.data.heads import COLLINS, HeadRules
+from latentgram.data.heads import COLLINS, ENGLISH, HeadRules
 from latentgram.data.kernels.numbering import numbered
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
@@ -319,9 +319,13 @@ def _merged(rows: list[Ints], counts: tuple[Floats, Floats]) -> tuple[Ints, Floa
     return distinct.astype(np.int32), np.asarray(total, np.float64)
 
 
+_TABLES = {"collins": COLLINS, "english": ENGLISH}
+"""Head rules that are not learned."""
+
+
 def binarisation_of(forest: Forest, settings: Trees) -> tuple[Binarisation, HeadRules | None]:
     """How trees are made binary, and their head rules, where they are known by then."""
-    rules = COLLINS if settings.heads == "collins" else None
+    rules = _TABLES.get(settings.heads)
     binarisation = Binarisation.of(
         forest,
         direction=settings.direction,

@@ -114,6 +114,7 @@ class Cohen2013(Experiment[LPCFG, Tree]):
             ("simple features", {"features": "simple"}),
             ("words smoothed as printed", {"lexicon": "printed"}),
             ("heads by the table of Collins", {"heads": "collins"}),
+            ("heads by the English table", {"heads": "english"}),
         ):
             for m in states:
                 learner = replace(Spectral(states=m, horizontal=SIBLINGS), **changes)

@@ -31,6 +31,7 @@ KINDS = [
         instead={learner: _NO_TAGS + learner for learner in ("Spectral", "Clustering")},
         tagger=True,
         scores="sentences",
+        over="sentences with their tags",
         mass="latentgram.sequences.mass:tagged_mass",
     ),
     Kind(
@@ -52,6 +53,7 @@ KINDS = [
         help="An operator automaton, the spectral form of a hidden Markov model, from text.",
         use="'latentgram score' gives log-probabilities of text",
         scores="sentences",
+        over="sentences",
         mass="latentgram.sequences.mass:string_mass",
     ),
     Kind(
@@ -61,6 +63,7 @@ KINDS = [
         use="'latentgram score' and 'latentgram ngram query' give log-probabilities of text",
         scores="sentences",
         parts=("latentgram.sequences.compact:CompactNGram",),
+        over="sentences",
         mass="latentgram.sequences.mass:ngram_mass",
     ),
     Kind("latentgram.sequences.ngram_tagger:NGramTagger", TEXT, use=_TAGS, tagger=True),

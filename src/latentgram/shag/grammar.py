@@ -47,7 +47,7 @@ class ArcPosteriors:
     def entropy(self) -> float:
         """The entropies of the words' heads, in nats, summed: an upper bound of that of the tree."""
         shares = np.abs(np.vstack([self.arcs, self.roots]))
-        return float(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum())
+        return max(float(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum()), 0.0)
 
 
 class HeadGrammar(Summarised):

@@ -17,6 +17,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -72,6 +73,8 @@ def storable_classes() -> dict[str, str]:
 
 
 _KEY = "latentgram"
+_VERSION = re.compile(r"[\w.+-]{1,50}", re.ASCII)
+"""What a version of the library looks like; it is shown to people."""
 _OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
 """What may be raised when the parts of a file are put together and do not fit."""
 _REGISTERED: dict[str, type] = {}
@@ -275,7 +278,7 @@ def _checked(metadata: Mapping[str, str] | None) -> _Written:
     if not metadata or _KEY not in metadata:
         raise FormatError("is a safetensors file, but not one of latentgram's")
     header = json.loads(metadata[_KEY])
-    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+    if not isinstance(header, dict) or type(header.get("format")) is not int:
         raise FormatError("is damaged: its header is invalid")
     if header["format"] > FORMAT:
         raise FormatError(
@@ -283,6 +286,12 @@ def _checked(metadata: Mapping[str, str] | None) -> _Written:
             f"this is {latentgram.__version__} (format {FORMAT})"
         )
     expected = {"format": int, "library": str, "kind": str, "digest": str, "value": dict}
-    if set(header) != set(expected) or not all(isinstance(header[key], kind) for key, kind in expected.items()):
+    if (
+        set(header) != set(expected)
+        or not all(isinstance(header[key], kind) for key, kind in expected.items())
+        or header["format"] not in FORMAT_OF.values()
+        or not header["kind"].isidentifier()
+        or not _VERSION.fullmatch(header["library"])
+    ):
         raise FormatError("is damaged: its header is invalid")
     return cast(_Written, header)

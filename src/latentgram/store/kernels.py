@@ -55,7 +55,7 @@ def values_of(
             for at in range(place, end):
                 value = greatest * table[codes[at]]
                 values[at] = value
-                total += value
+                total += values[at]
             if along_rows:
                 for at in range(place, end):
                     sums[sum_of[piece] + at - place] += values[at]
@@ -69,12 +69,15 @@ def values_of(
 def multiply(
     values: NDArray[np.floating], times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats
 ) -> None:
-    """Multiply each number by the factor of its sum."""
-    place = 0
+    """Multiply each number by the factor of its sum, rounding towards 0."""
+    place, kind = 0, values.dtype.type
     for piece in range(len(times)):
         for time in range(times[piece]):
             for at in range(place, place + size[piece]):
-                values[at] *= factor[sum_of[piece] + (at - place if along_rows else time)]
+                wanted = values[at] * factor[sum_of[piece] + (at - place if along_rows else time)]
+                values[at] = wanted
+                if values[at] > wanted:
+                    values[at] = np.nextafter(values[at], kind(0.0))
             place += size[piece]
 
 

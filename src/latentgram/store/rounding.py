@@ -6,9 +6,11 @@ Logarithms: with M the greatest |v| of a row, s = ⌊log₂ M · 1024⌉ and
     v′ = sign(v) · 2^(s / 1024 − step · (code − 1)),
 
 so nothing possible becomes impossible, and what is less than 2^−span · M is that. If no number is negative, v′ is
-then multiplied so that the sums that rows tell of are what they were (in single precision, so a sum of one is
-one): probabilities stay probabilities. In the mean the logarithm of a number moves by step / 4 bits, and hardly
-more if it is read and rounded again, for most codes stay the same.
+then multiplied so that the sums that rows tell of are what they were, in single precision and never above (a sum
+of one is one but for the last digit): probabilities stay probabilities. In the mean the logarithm of a number
+moves by step / 4 bits, and hardly more if it is read and rounded again, for most codes stay the same.
+
+Numbers that follow from other fields of their object are not stored at all.
 
 Weights: ⌊v / step⌉ in a byte, most of them 0, and the few that need more as they are. O(numbers), all of it.
 """
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.rounding import RoundedSteps, Rounding, Rows
+from latentgram.data.rounding import RoundedLogs, RoundedSteps, Rounding, Rows
 
 Array = NDArray[np.generic]
 
@@ -36,6 +38,8 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
     """The parts of an array of numbers, rounded; `owner` is the object with the field."""
     if isinstance(rounding, RoundedSteps):
         return _steps(array, rounding.step)
+    if rounding.made(owner) is not None:
+        return {"made": True}
     from latentgram.store.kernels import codes_of
 
     rows, flat = rounding.rows(owner), np.ascontiguousarray(array, np.float64)
@@ -51,7 +55,7 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
         "scales": scales,
         "step": step,
         "signs": np.packbits(negative) if signed else None,
-        "sums": None if signed else sums.astype(np.float32),
+        "sums": None if signed else _below(sums),
     }
 
 
@@ -59,6 +63,11 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
     """The array again; ValueError if the parts do not make one."""
     from latentgram.store.kernels import multiply, values_of
 
+    if parts.get("made") is True and isinstance(rounding, RoundedLogs):
+        made = rounding.made(owner)
+        if made is None:
+            raise ValueError("numbers that should follow from others do not")
+        return made
     step = parts.get("step")
     if not isinstance(step, float) or not 0 < step < SPAN:
         raise ValueError(f"a step of {step} rounds no numbers")
@@ -77,8 +86,16 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
         np.negative(values, out=values, where=negative)
     else:
         kept = _part(parts, "sums", "f")
+        # Files of earlier versions have sums that may be too great by half of a last digit.
+        kept = np.where(kept < 1.0, np.nextafter(kept, kept.dtype.type(0.0)), kept)
         multiply(values, *rows, np.divide(kept, sums, out=np.ones_like(sums), where=sums > 0))
     return values
+
+
+def _below(sums: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The numbers in single precision, rounded towards 0."""
+    near = sums.astype(np.float32)
+    return np.where(near > sums, np.nextafter(near, np.float32(0.0)), near)
 
 
 def _steps(array: Array, step: float) -> dict[str, object]:

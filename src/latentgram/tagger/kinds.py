@@ -19,6 +19,7 @@ KINDS = [
         parts=("latentgram.tagger.candidates:Candidates", "latentgram.tagger.guesser:Guesser"),
         renamed={"Perceptron": "Gradient"},
         tagger=True,
+        over="the tags of a sentence given its words",
         update="latentgram.tagger.update:update",
     ),
 ]

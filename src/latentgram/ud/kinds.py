@@ -14,6 +14,7 @@ KINDS = [
         command="ud",
         help="From raw text to CoNLL-U: sentences, words, tags, features, lemmas and trees, in one model.",
         parser="latentgram.ud.parse:UDBackend",
+        over="dependency trees given the sentence",
         segmenter="latentgram.ud.model:segmenter_of",
         own_tagger="latentgram.ud.model:tagger_of",
         update="latentgram.ud.model:update",
@@ -23,11 +24,13 @@ KINDS = [
         DEPENDENCIES,
         {"Gradient": Recipe("latentgram.ud.segmenter:learn_segmenter", f"{_SETTINGS}:GradientSegmenter")},
         parts=("latentgram.ud.multiwords:Splitter",),
+        over="the ends of words and sentences given the text",
     ),
     Kind(
         "latentgram.ud.lemmatiser:Lemmatiser",
         DEPENDENCIES,
         {"Gradient": Recipe("latentgram.ud.lemmatiser:learn_lemmatiser", f"{_SETTINGS}:GradientLemmatiser")},
         parts=("latentgram.ud.chooser:Chooser",),
+        over="the lemmas of a word given its sentence",
     ),
 ]

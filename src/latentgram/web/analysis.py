@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latentgram.data.constraints import Constraints
-from latentgram.data.dependencies import DependencyTree
+from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, LatentgramError, NoParse
@@ -27,6 +27,7 @@ from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.annotations import words_in
 from latentgram.web.editing.corrections import (
+    Column,
     Correction,
     Merge,
     Numbered,
@@ -37,6 +38,7 @@ from latentgram.web.editing.corrections import (
     asks,
     constraints_of,
     is_met,
+    plainly,
     retokenised,
     unknown_names,
 )
@@ -71,6 +73,8 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
     """The best trees of a sentence, the posteriors of all that may be in a tree, and the corrections not met."""
     started = time.perf_counter()
     words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections)
+    if asked.base is None:
+        corrections = _in_terms_of(parser, corrections)
     sentence, source = _recut(asked.sentence, words, cuts), asked.source
     for cut in cuts:
         source = source if source is None else _tree_of(apply(source, cut))
@@ -117,6 +121,15 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
         milliseconds=1000 * (time.perf_counter() - started),
     )
     return analysis, [unmet[number] for number in sorted(unmet)]
+
+
+def _in_terms_of(parser: Parser, corrections: Numbered) -> Numbered:
+    """Corrections in the labels of the grammar; function tags that it does not know are put on by hand."""
+    if not _phrases(parser):
+        return corrections
+    labels = frozenset(parser.backend.labels)
+    parts = ((number, plainly(each, labels) if asks(each) else [each]) for number, each in corrections)
+    return [(number, part) for number, several in parts for part in several]
 
 
 def entropies(parser: Parser, sentences: list[Sentence]) -> list[float | None]:
@@ -188,9 +201,8 @@ def _unknown(parser: Parser, correction: Correction) -> str | None:
     tagger = parser.own_tagger
     if _phrases(parser):
         return unknown_names(correction, parser.backend.labels, parser.backend.tags)
-    if isinstance(correction, Tag) and tagger is not None:
-        return unknown_names(correction, (), (*tagger.xpos, *tagger.upos))
-    return None
+    known = parser.backend.tags.union(*(() if tagger is None else (tagger.xpos, tagger.upos)))
+    return unknown_names(correction, (), known) if isinstance(correction, Tag) and known else None
 
 
 def _based(parser: Parser, sentence: Sentence, base: str, cuts: Sequence[Split | Merge]) -> Parse:
@@ -213,8 +225,8 @@ def _by_hand(parser: Parser, tree: AnyTree, hand: Numbered, unmet: dict[int, Unm
     """A tree with what is made by hand; what cannot be is told as unmet."""
     for number, each in hand:
         reason = None
-        if isinstance(each, Relation) and not each.by_hand:
-            reason = unknown_names(each, parser.backend.labels, ())
+        if isinstance(tree, DependencyTree) and isinstance(each, Relation | Column) and not each.by_hand:
+            reason = unknown_names(each, parser.backend.labels, (*UNIVERSAL_TAGS, *tree.upos))
         if reason is not None:
             unmet[number] = Unmet(number=number, reason=f"{reason}: add it?", by_hand=True)
             continue

@@ -16,8 +16,10 @@ from typing import Annotated, Literal
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
 
 import latentgram
+from latentgram.data.dependencies import UNIVERSAL_TAGS
 from latentgram.data.treebank import DEPENDENCY
 from latentgram.errors import LatentgramError, SettingError, a_or_an
 from latentgram.kinds.looks import Look
@@ -37,6 +39,7 @@ from latentgram.web.workers import Busy, GivenUp
 
 PARSE_SECONDS = 60.0
 """A parse that takes longer is given up."""
+NOT_JSON, NO_PAGE = "the body of the request is not JSON", "there is no such page"
 _SCORED_TOGETHER = 4
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -95,9 +98,13 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        if first["type"] == "json_invalid":
-            return problem(400, "the body of the request is not JSON")
-        return problem(422, told(first))
+        return problem(400, NOT_JSON) if first["type"] == "json_invalid" else problem(422, told(first))
+
+    @app.exception_handler(HTTPException)
+    async def unanswered(request: Request, error: HTTPException) -> JSONResponse:
+        """What the framework refuses by itself: other bytes than text, what is nested too deeply, other paths."""
+        words = {400: NOT_JSON, 404: NO_PAGE, 405: "this cannot be done there"}
+        return problem(error.status_code, words.get(error.status_code, error.detail))
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> JSONResponse:
@@ -209,6 +216,7 @@ def _status(session: Session) -> schemas.Status:
         phrase_labels=phrases,
         tags=tags,
         relations=relations,
+        universal_tags=sorted(UNIVERSAL_TAGS),
         needs_tags=session.kind == DEPENDENCY and not (session.parser.tagger or session.guesser),
         max_words=schemas.MAX_WORDS,
         saved=session.saved,
@@ -329,7 +337,7 @@ def _add_page(app: FastAPI) -> None:
     def page(name: str) -> Response:
         content = files.get(name)
         if content is None:
-            return JSONResponse({"detail": "there is no such page"}, 404)
+            return JSONResponse({"detail": NO_PAGE}, 404)
         return Response(content, media_type=_KINDS["." + name.rsplit(".", 1)[-1]])
 
     @app.get("/", include_in_schema=False)

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +27,7 @@ from latentgram.web.annotations import Annotations, sentence_key, text_of, words
 from latentgram.web.editing.phrases import spans
 from latentgram.web.history import Accepted, Change, Taken
 from latentgram.web.pieces import NotThere, Piece, pieces
+from latentgram.web.schemas import MAX_WORDS
 from latentgram.web.shown import read_tree
 
 _OPERATORS = frozenset("<>$[]{}|/*")
@@ -147,6 +148,27 @@ class Bank:
         trees = [self.tree(entries[number]) for number in having]
         return _decisions((tree, _occurrences(tree.sentence.tags or (), tags)) for tree in trees)
 
+    def past_of_arc(self, word: str, head: str) -> tuple[Counter[str], int, Counter[str]]:
+        """How a word was attached: its relations to this head; how often it had another where both were there; and
+        its relations to any head, with the tag of that. Of very frequent words the latest trees are looked at.
+        """
+        entries, wanted, head = self.entries(), word.lower(), head.lower()
+        to_head, all_heads, elsewhere = Counter[str](), Counter[str](), 0
+        for number in self._having.get(wanted, [])[-MOST_ALIKE:]:
+            tree = self.tree(entries[number])
+            if not isinstance(tree, DependencyTree):
+                continue
+            words = [each.lower() for each in tree.words]
+            for place in (place for place, each in enumerate(words) if each == wanted):
+                above, relation = tree.heads[place], tree.deprels[place]
+                tag = (tree.sentence.tags or ())[above - 1 : above] if above else ("the root",)
+                all_heads[f"{relation} of {tag[0]}" if tag else relation] += 1
+                if (words[above - 1] if above else "") == head:
+                    to_head[relation] += 1
+                elif head in words:
+                    elsewhere += 1
+        return to_head, elsewhere, all_heads
+
     def change(self, id: str, number: int, old: str, new: AnyTree | None, annotator: str) -> bool:
         """Put another tree in the place of one, or none; whether that was not done before.
 
@@ -189,9 +211,9 @@ class Bank:
             self.annotations.book.change(undone)
             return f"Undone: {row.action}."
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
-        mine = [each for each in accepted if each.annotator == annotator] or accepted
+        mine = [each for each in accepted if each.annotator in (annotator, "")]
         if not mine:
-            raise DataError("there is no acceptance to undo")
+            raise DataError("you have accepted no tree that could be taken back")
         last = mine[-1]
         number = next((e.number for e in self.entries() if e.text.strip() == last.tree.strip()), 0)
         self.annotations.book.change(
@@ -206,6 +228,8 @@ def doubts_of(parser: Parser, trees: list[AnyTree]) -> list[float | None]:
 
 
 def _doubt(parser: Parser, tree: AnyTree) -> float | None:
+    if len(tree) > MAX_WORDS:  # whose charts would take all memory
+        return None
     try:
         return find_suspects(parser, [tree], 1)[0].per_word
     except (LatentgramError, ValueError, KeyError):
@@ -218,7 +242,7 @@ def _is_pattern(query: str) -> bool:
 
 def _decisions(occurrences: Iterable[tuple[AnyTree, list[tuple[int, int]]]]) -> tuple[Counter[str], int]:
     """The labels over some words of trees, and how often there was none."""
-    analyses = [_analysis(tree, *place) for tree, places in occurrences for place in places]
+    analyses = [names for tree, places in occurrences for names in _analyses(tree, places)]
     return Counter(name for names in analyses for name in names), sum(not names for names in analyses)
 
 
@@ -227,11 +251,17 @@ def _occurrences(words: Sequence[str], wanted: list[str]) -> list[tuple[int, int
     return [(at, at + size) for at in range(len(sentence) - size + 1) if sentence[at : at + size] == wanted]
 
 
-def _analysis(tree: AnyTree, first: int, end: int) -> list[str]:
-    """The labels over some words, or the relation of the one word of them whose head is another."""
+def _analyses(tree: AnyTree, places: list[tuple[int, int]]) -> Iterator[list[str]]:
+    """Of each place the labels over its words, or the relation of the one of them whose head is another."""
     if isinstance(tree, DependencyTree):
-        inside = range(first + 1, end + 1)
-        outer = [word for word in inside if tree.heads[word - 1] not in inside]
-        return [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
-    labels = [label for label, start, stop in spans(tree) if (start, stop) == (first, end)]
-    return labels[:-1] if end - first == 1 else labels
+        for first, end in places:
+            inside = range(first + 1, end + 1)
+            outer = [word for word in inside if tree.heads[word - 1] not in inside]
+            yield [tree.deprels[outer[0] - 1]] if len(outer) == 1 else []
+        return
+    labels: dict[tuple[int, int], list[str]] = {}
+    for label, first, end in spans(tree):
+        labels.setdefault((first, end), []).append(label)
+    for first, end in places:
+        over = labels.get((first, end), [])
+        yield over[:-1] if end - first == 1 else over

@@ -12,18 +12,21 @@ import asyncio
 import hmac
 import json
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from latentgram.data.files import whole_number
 from latentgram.web.schemas import MAX_BODY
 
 BODY_SECONDS = 20.0
 """How long a request may take to arrive after its headers."""
 _CONTROLS = re.compile(
-    rb"(?<!\\)(?:\\\\)*\\u00(?:0[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|8[0-46-9a-fA-F]|9[0-9a-fA-F])|\x7f|\xc2[\x80-\x84\x86-\x9f]"
+    rb"(?<!\\)(?:\\\\)*\\u00(?:0[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|8[0-46-9a-fA-F]|9[0-9a-fA-F])"
+    rb"|[\x00\x7f]|\xc2[\x80-\x84\x86-\x9f]"
 )
-"""Control characters in JSON, escaped or not, but those that end lines and part words."""
+"""Control characters in JSON, escaped or not, but those that end lines and part words; UTF-16 and UTF-32 have some
+in every body, as bytes."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 
 _HEADERS = [
@@ -93,17 +96,17 @@ class Guard:
                 return bytes(body)
 
     def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        host = _parts(f"//{headers.get('host', '')}").hostname or ""
         if self.token is None:
             if host not in LOOPBACK:
                 return 403, "this server answers on this machine only"
         elif path.startswith("/api/") and not self._has_token(headers):
             return 401, "a token is needed: open the address that the server printed when it started"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        if origin is not None and _parts(origin).netloc != headers.get("host"):
             return 403, "requests from other pages are not answered"
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self.max_body:
+        length = whole_number(headers.get("content-length", "0"))
+        if length is None or length > self.max_body:
             return 413, self._too_long()
         return None
 
@@ -113,6 +116,14 @@ class Guard:
 
     def _too_long(self) -> str:
         return f"the request is longer than {self.max_body // 1024} KiB: send less at a time"
+
+
+def _parts(address: str) -> SplitResult:
+    """The parts of an address; one that is none has no parts."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 async def _answer(send: Send, status: int, detail: str) -> None:

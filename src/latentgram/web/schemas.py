@@ -17,6 +17,8 @@ MAX_BODY = 1 << 20
 """The longest body of a request, in bytes."""
 MAX_QUEUE = 5000
 """Sentences in the queue, at most."""
+MAX_TREE = 100_000
+"""Characters of the text of a tree, at most."""
 MAX_TREES = 20
 """Trees of an n-best list, at most."""
 
@@ -27,8 +29,10 @@ Number = Annotated[str, Field(pattern=r"^[0-9]{1,3}$")]
 Index = Annotated[int, Field(ge=0, le=MAX_WORDS)]
 
 
-Person = Annotated[str, Field(max_length=60, pattern=r"^[^\x00-\x1f]*$")]
+Person = Annotated[str, Field(max_length=60, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$")]
 """The name of an annotator."""
+TreeText = Annotated[str, Field(min_length=1, max_length=MAX_TREE, pattern=r"^[^\x7f-\x9f\u2028\u2029]*$")]
+"""The text of a tree, without what ends lines in some programs and not in others."""
 
 
 Kind = Literal["constituency", "dependency"]
@@ -104,6 +108,9 @@ class TreeAnswer(BaseModel):
     heads: tuple[int, ...] = ()
     relations: tuple[str, ...] = ()
     rows: dict[str, tuple[str, ...]] = Field({}, description="The columns of CoNLL-U that can be corrected.")
+    multiword: list[tuple[int, int, str]] = Field(
+        [], description="Words written as one token: the first, one past the last, and how they are written."
+    )
     confidence: list[float | None] = []
     logprob: float | None
     probability: float | None
@@ -164,8 +171,8 @@ class AcceptRequest(Strict):
     """
 
     id: str = Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")
-    tree: str = Field(min_length=1, max_length=100_000)
-    proposed: str | None = Field(None, max_length=100_000)
+    tree: TreeText
+    proposed: TreeText | None = None
     fixes: int = Field(0, ge=0, le=1000)
     queue: int | None = Field(None, ge=0, description="The number of the sentence in the queue.")
     annotator: Person = ""
@@ -253,6 +260,8 @@ class Status(BaseModel):
     phrase_labels: list[str]
     tags: list[str]
     relations: list[str]
+    universal_tags: list[str]
+    """The UPOS tags of Universal Dependencies."""
     needs_tags: bool
     max_words: int
     saved: bool

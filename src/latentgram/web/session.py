@@ -37,7 +37,7 @@ from latentgram.web.annotations import Annotations, Over, name_in, small_tree, w
 from latentgram.web.bank import Bank
 from latentgram.web.desk import Desk, Note
 from latentgram.web.editing.question import ParseRequest
-from latentgram.web.editing.reading import cut, read_question
+from latentgram.web.editing.reading import check_length, cut, read_question
 from latentgram.web.faults import in_words
 from latentgram.web.guessing import TagGuesser
 from latentgram.web.guidelines import read_guidelines
@@ -256,6 +256,7 @@ class Session:
             if before is not None:
                 return before, self._updates
             self.queue.check(number)
+            check_length(len(words_in(tree)))
             if isinstance(tree, DependencyTree) and tree.fault is not None:
                 raise DataError(f"not a tree: {tree.fault}")
             entry = self.annotations.add(id, tree, proposed, fixes, annotator, over, named=True)

@@ -13,6 +13,7 @@ from latentgram.data.brackets import parse_tree
 from latentgram.data.cleaning import EMPTY, plain_label
 from latentgram.data.conllu import parse_conllu
 from latentgram.data.dependencies import DependencyTree
+from latentgram.data.surface import tokens_of
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 from latentgram.kinds.marginals import Marginals
@@ -105,6 +106,7 @@ def shown(parse: Parse, tree: AnyTree, posteriors: Posteriors) -> TreeAnswer:
         heads=() if isinstance(tree, Tree) else tree.heads,
         relations=() if isinstance(tree, Tree) else tree.deprels,
         rows=rows_of(tree),
+        multiword=_multiword(tree),
         confidence=confidence,
         logprob=None if changed else finite(parse.tree_logprob),
         probability=None if changed else finite(parse.probability),
@@ -119,6 +121,12 @@ def rows_of(tree: AnyTree) -> dict[str, tuple[str, ...]]:
     if not isinstance(tree, DependencyTree):
         return {}
     return {"lemma": tree.lemmas, "upos": tree.upos, "xpos": tree.xpos, "feats": tree.feats, "misc": tree.misc}
+
+
+def _multiword(tree: AnyTree) -> list[tuple[int, int, str]]:
+    if not isinstance(tree, DependencyTree) or not tree.extra_rows:
+        return []
+    return [(token.first, token.end, token.form) for token in tokens_of(tree) if token.multiword]
 
 
 def _looked_up(tree: AnyTree, posteriors: Posteriors) -> list[float | None]:

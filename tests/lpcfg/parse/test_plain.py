@@ -33,11 +33,11 @@ def parser(bank: lg.Treebank) -> lg.Parser:
     return lg.Parser(lg.fit(lg.LPCFG, bank, by=lg.Counting()))
 
 
-@pytest.fixture(scope="module")
-def ambiguous() -> lg.Parser:
+@pytest.fixture(scope="module", params=[100.0, 0.0], ids=["pulled words", "words alone"])
+def ambiguous(request: pytest.FixtureRequest) -> lg.Parser:
     """A grammar of coordinations: a sentence of n conjuncts has as many trees as there are binary ones."""
     trees = [tree("(TOP (N (N (n a) (c and)) (N (n a) (n a))))"), tree("(TOP (N (n a) (N (c and) (n a))))")]
-    return lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.of(trees), by=lg.Counting(rare=0)))
+    return lg.Parser(lg.fit(lg.LPCFG, lg.Treebank.of(trees), by=lg.Counting(rare=0, pull=request.param)))
 
 
 def test_every_sentence_keeps_its_words(parser: lg.Parser, bank: lg.Treebank) -> None:

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from latentgram.data.dependencies import COLUMNS, Columns, DependencyTree
+from latentgram.data.surface import NO_SPACE, tokens_of
 from latentgram.errors import DataError
 
 _NUMBER = re.compile(r"^(\d+)(\.?)")
+_FEATURE = re.compile(r"[^=|]+=[^=|]+")
 
 
 def set_head(tree: DependencyTree, word: int, head: int) -> DependencyTree:
@@ -42,18 +44,22 @@ def set_column(tree: DependencyTree, word: int, column: str, value: str) -> Depe
     >>> set_column(DependencyTree(("dogs",), (0,)), 0, "lemmas", "dog").lemmas
     ('dog',)
     """
-    if column == "feats" and value != "_":
-        value = "|".join(sorted(value.split("|"), key=str.lower))
+    if column == "feats" and value not in ("", "_"):
+        features = value.split("|")
+        if wrong := [each for each in features if not _FEATURE.fullmatch(each)]:
+            raise DataError(f"features are written Name=Value and separated by |, unlike {wrong[0] or 'nothing'}")
+        value = "|".join(sorted(features, key=str.lower))
     values = list(getattr(tree, column))
     values[word] = value or "_"
     return tree.replace(**cast(Columns, {column: tuple(values)}))
 
 
 def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTree:
-    """Cut a word into several: the first keeps its row, the others are its dependents.
+    """Cut a word into several, with no blank between: the first keeps its row, the others are its dependents.
 
-    >>> split(DependencyTree(("cannot", "go"), (2, 0)), 0, ("can", "not")).heads
-    (3, 1, 0)
+    >>> cut = split(DependencyTree(("cannot", "go"), (2, 0)), 0, ("can", "not"))
+    >>> cut.heads, cut.misc
+    ((3, 1, 0), ('SpaceAfter=No', '_', '_'))
     """
     more = len(parts) - 1
 
@@ -63,7 +69,8 @@ def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTr
     heads = [place(head) for head in tree.heads]
     heads[word + 1 : word + 1] = [word + 1] * more
     words = (*tree.words[:word], *parts, *tree.words[word + 1 :])
-    return _with_rows(tree, words, heads, lambda rows, name: _spread(rows, word, more, name), place)
+    made = _with_rows(tree, words, heads, lambda rows, name: _spread(rows, word, more, name), place)
+    return _with_blanks(made, word, [False] * more + [_has_blank(tree, word)])
 
 
 def merge(tree: DependencyTree, word: int) -> DependencyTree:
@@ -83,7 +90,23 @@ def merge(tree: DependencyTree, word: int) -> DependencyTree:
     del heads[lower]
     heads[word] = place(tree.heads[upper])
     words = (*tree.words[:word], tree.words[word] + tree.words[word + 1], *tree.words[word + 2 :])
-    return _with_rows(tree, words, heads, lambda rows, name: [*rows[:lower], *rows[lower + 1 :]], place)
+    made = _with_rows(tree, words, heads, lambda rows, name: [*rows[:lower], *rows[lower + 1 :]], place)
+    return _with_blanks(made, word, [_has_blank(tree, word + 1)])
+
+
+def _has_blank(tree: DependencyTree, word: int) -> bool:
+    return NO_SPACE not in tree.misc[word].split("|")
+
+
+def _with_blanks(tree: DependencyTree, first: int, blanks: Sequence[bool]) -> DependencyTree:
+    """The tree with or without a blank behind some words, one after the other; not inside a multiword token."""
+    misc = list(tree.misc)
+    inside = {word for token in tokens_of(tree) if token.multiword for word in range(token.first, token.end)}
+    for word, blank in enumerate(blanks, first):
+        marks = [mark for mark in misc[word].split("|") if mark not in ("_", NO_SPACE)]
+        if word not in inside and blank != _has_blank(tree, word):
+            misc[word] = "|".join([*marks, *[NO_SPACE] * (not blank)]) or "_"
+    return tree.replace(misc=tuple(misc))
 
 
 def _spread(rows: Sequence[str], word: int, more: int, name: str) -> list[str]:

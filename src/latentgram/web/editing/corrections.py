@@ -8,7 +8,7 @@ what was said before is renumbered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -119,13 +119,14 @@ class Function(_Said):
 
 
 class Trace(_Said):
-    """An empty element before a word, under a constituent."""
+    """An empty element before a word, under a constituent; or another text for one that is there (`instead`)."""
 
     kind: Literal["trace"]
     at: Index
     mother: Part
     label: Label | None = None
     text: Word = "*"
+    instead: Word | None = None
 
 
 class NoTrace(_Said):
@@ -134,6 +135,15 @@ class NoTrace(_Said):
     kind: Literal["no-trace"]
     at: Index
     text: Word
+
+
+class Coindex(_Said):
+    """An empty element refers to a constituent: both get the same index."""
+
+    kind: Literal["coindex"]
+    at: Index
+    text: Word
+    to: Part
 
 
 class Split(_Said):
@@ -152,7 +162,20 @@ class Merge(_Said):
 
 
 Correction = Annotated[
-    Span | NoSpan | Attach | Tag | Head | NoHead | Relation | Column | Function | Trace | NoTrace | Split | Merge,
+    Span
+    | NoSpan
+    | Attach
+    | Tag
+    | Head
+    | NoHead
+    | Relation
+    | Column
+    | Function
+    | Trace
+    | NoTrace
+    | Coindex
+    | Split
+    | Merge,
     Field(discriminator="kind"),
 ]
 Numbered = list[tuple[int, Correction]]
@@ -190,6 +213,40 @@ def constraints_of(corrections: Iterable[Correction]) -> Constraints:
     return Constraints.of(spans=spans, forbidden_spans=forbidden, tags=tags, heads=heads, forbidden_heads=no_heads)
 
 
+def plainly(correction: Correction, labels: Container[str]) -> list[Correction]:
+    """What a grammar without function tags is asked, and what of the correction is then made by hand.
+
+    >>> subject = Span(kind="span", first=0, end=2, label="NP-SBJ")
+    >>> [each.kind for each in plainly(subject, {"NP"})], len(plainly(subject, {"NP-SBJ"}))
+    (['span', 'function'], 1)
+    """
+
+    def plain(label: str | None) -> str | None:
+        if label is None or label in labels or plain_label(label) not in labels:
+            return label
+        return plain_label(label)
+
+    def part(part: Part) -> tuple[int, int, str | None]:
+        return part[0], part[1], plain(part[2])
+
+    changes: dict[str, object] = {}
+    for name, value in correction:
+        if name in ("label", "instead"):
+            changes[name] = plain(value)
+        elif name in ("node", "to"):
+            changes[name] = part(value)
+        elif name in ("spans", "forbidden"):
+            changes[name] = [part(each) for each in value]
+    asked = correction.model_copy(update=changes)
+    if not isinstance(correction, Span) or not isinstance(asked, Span) or correction.label == asked.label:
+        return [asked]
+    label, function = asked.label or "", (correction.label or "")[len(asked.label or "") :]
+    tagged = Function(
+        kind="function", first=asked.first, end=asked.end, label=label, function=function, by_hand=False
+    )
+    return [asked, tagged]
+
+
 def is_met(correction: Correction, tree: AnyTree) -> bool:
     """Whether a tree shows what a correction asked of the parser: the constituents named, and where they stand."""
     obeyed = constraints_of([correction]).obeyed_by(tree)
@@ -207,6 +264,8 @@ def unknown_names(correction: Correction, labels: Iterable[str], tags: Iterable[
         named = [(correction.tag, tags, "tag")]
     elif isinstance(correction, Relation):
         named = [(correction.relation, labels, "relation")]
+    elif isinstance(correction, Column) and correction.column == "upos" and correction.value not in ("", "_"):
+        return None if correction.value in set(tags) else f"{correction.value} is not a universal tag"
     for name, known, what in named:
         if name is not None and name not in set(known):
             return f"{name} is not a {what} of this grammar"
@@ -225,12 +284,11 @@ def apply(tree: AnyTree, correction: Correction) -> AnyTree:
 def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
     match correction:
         case Span(first=first, end=end, label=label, instead=instead):
-            there = any((start, stop, node.label) == (first, end, label) for node, start, stop in draft.spans())
             if label is None:
                 raise DataError("by hand a constituent needs a label")
             if instead is not None and instead != label:
                 draft.label_as((first, end, instead), label)
-            elif not there:
+            elif not draft.has((first, end, label)):
                 draft.bracket(first, end, label)
         case NoSpan(first=first, end=end, label=label):
             draft.unbracket(first, end, label)
@@ -241,9 +299,14 @@ def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
         case Function(first=first, end=end, label=label, function=function):
             plain = plain_label(label)
             joined = plain if not function else f"{plain}{'' if function[0] in '-=' else '-'}{function}"
-            draft.label_as((first, end, label), joined)
+            if not draft.has((first, end, joined)):
+                draft.label_alike((first, end, label), joined)
+        case Trace(at=at, text=text, instead=str(old)):
+            draft.retrace(at, old, text)
         case Trace(at=at, mother=mother, label=label, text=text):
             draft.trace(at, mother, label or "", text)
+        case Coindex(at=at, text=text, to=to):
+            draft.coindex(at, text, to)
         case NoTrace(at=at, text=text):
             draft.untrace(at, text)
         case Split(word=word, parts=parts):

@@ -7,15 +7,18 @@ would need other words between them, or cross a constituent, is refused with a s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from latentgram.data.cleaning import EMPTY
+from latentgram.data.cleaning import EMPTY, plain_label
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 
 Part = tuple[int, int, str]
 """First word, one past the last, label."""
+_INDEX = re.compile(r"-(\d+)$")
+"""The index behind a label or a trace."""
 
 
 @dataclass(eq=False)
@@ -70,6 +73,10 @@ class Draft:
                 return node
         raise DataError(f"there is no {label} over {self.quote(first, end)} in this tree")
 
+    def has(self, part: Part) -> bool:
+        """Whether there is a node of this name."""
+        return any((start, stop, node.label) == tuple(part) for node, start, stop in self.spans())
+
     def quote(self, first: int, end: int) -> str:
         """Some words of the tree, in quotation marks."""
         words = [node.word or "" for node in self.nodes() if is_word(node)][first:end]
@@ -82,6 +89,13 @@ class Draft:
     def label_as(self, part: Part, label: str) -> None:
         """Give a node another label."""
         self.find(part).label = label
+
+    def label_alike(self, part: Part, label: str) -> None:
+        """Give a node another label, whatever function tags it has now."""
+        first, end, old = part
+        same = (node for node, *span in self.spans() if span == [first, end])
+        alike = None if self.has(part) else next((node for node in same if plain_label(node.label) == old), None)
+        (alike or self.find(part)).label = label
 
     def tag(self, word: int, tag: str) -> None:
         """Give a word another tag."""
@@ -164,10 +178,26 @@ class Draft:
 
     def untrace(self, at: int, text: str) -> None:
         """Take an empty element away, and what is over nothing else."""
+        self._cut(self._empty(at, text))
+
+    def retrace(self, at: int, old: str, text: str) -> None:
+        """Give an empty element another text."""
+        self._empty(at, old).word = text
+
+    def coindex(self, at: int, text: str, to: Part) -> None:
+        """Let an empty element refer to a constituent: both get its index, or the next that is free."""
+        empty, other = self._empty(at, text), self.find(to)
+        known = _INDEX.search(other.label)
+        names = [node.word if node.label == EMPTY else node.label for node in self.nodes()]
+        used = [int(found[1]) for name in names if (found := _INDEX.search(name or ""))]
+        index = int(known[1]) if known else max(used, default=0) + 1
+        empty.word = f"{_INDEX.sub('', text)}-{index}"
+        other.label = f"{_INDEX.sub('', other.label)}-{index}"
+
+    def _empty(self, at: int, text: str) -> Draft:
         for node, first, _ in self.spans():
             if node.label == EMPTY and first == at and node.word == text:
-                self._cut(node)
-                return
+                return node
         raise DataError(f"there is no trace {text} there")
 
     def split(self, word: int, parts: Sequence[str]) -> None:

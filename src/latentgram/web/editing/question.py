@@ -5,12 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from latentgram.web.editing.corrections import Correction
-from latentgram.web.schemas import MAX_TREES, Fixes, Label, Strict, Word
+from latentgram.web.schemas import MAX_TREE, MAX_TREES, Fixes, Label, Strict, Word
 
 MAX_CORRECTIONS = 400
 """Corrections of one sentence, at most."""
-MAX_TREE = 100_000
-"""Characters of the text of a tree, at most."""
 
 
 class ParseRequest(Strict):

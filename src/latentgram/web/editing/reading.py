@@ -23,17 +23,24 @@ def cut(parser: Parser, text: str, tokenised: bool) -> list[Sentence]:
     return sentences
 
 
+def check_length(words: int) -> None:
+    """Refuse a sentence without words, or of more words than are parsed here."""
+    if not words:
+        raise DataError("the sentence has no words")
+    if words > MAX_WORDS:
+        raise DataError(
+            f"this has {words:,} words; sentences of at most {MAX_WORDS} words are parsed here: "
+            "split it into sentences"
+        )
+
+
 def read_question(parser: Parser, kind: Kind, request: ParseRequest) -> Asked:
     """What a request asks."""
     if request.corrections and any(dict(request.fixes).values()):
         raise DataError("give constraints either as `fixes` or as `corrections`")
     source = None if request.source is None else _source(request.source, kind)
     sentence = _sentence(parser, request) if source is None else source.sentence
-    if len(sentence) > MAX_WORDS:
-        raise DataError(
-            f"this has {len(sentence):,} words; sentences of at most {MAX_WORDS} words are parsed here: "
-            "split it into sentences"
-        )
+    check_length(len(sentence))
     if any("\ud800" <= char <= "\udfff" for word in sentence.words for char in word):
         raise DataError("the text contains half a character (a lone surrogate)")
     known = Constraints.read(request.fixes.model_dump()) or None

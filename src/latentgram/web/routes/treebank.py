@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import FastAPI, Query
@@ -14,18 +15,20 @@ from latentgram.kinds.protocols import AnyTree
 from latentgram.view.latex import latex
 from latentgram.view.trees import draw
 from latentgram.web.bank import Bank, Entry
-from latentgram.web.editing.question import MAX_TREE
+from latentgram.web.desk import Note
 from latentgram.web.history import Accepted
 from latentgram.web.routes.queue import NoteAnswer, noted
-from latentgram.web.schemas import Conflict, Person, Problem, Strict
+from latentgram.web.schemas import MAX_TREE, Conflict, Person, Problem, Strict, TreeText
 from latentgram.web.session import Session
 from latentgram.web.shown import read_tree
 
 TreeOrder = Literal["file", "recent", "doubtful", "flagged"]
 Id = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TREE)]
-MOST = 1000
+MOST = 50_000
 """Trees that are exported at a time."""
+MOST_DRAWN = 1000
+"""The same as pictures."""
 
 
 class TreeItem(BaseModel):
@@ -58,7 +61,7 @@ class ReplaceRequest(Strict):
     id: Id
     number: int = Field(ge=0)
     old: Text
-    tree: Text
+    tree: TreeText
     annotator: Person = ""
 
 
@@ -93,7 +96,8 @@ class ChangeItem(BaseModel):
 
 class PastAnswer(BaseModel):
     """How the same words were analysed before: how often with each label, and how often as no constituent; and the
-    same of all words with these tags, where tags were named.
+    same of all words with these tags, where tags were named. Of a word and its head: how often with each relation,
+    and how often with another head; and with each relation and tag of a head.
     """
 
     labels: dict[str, int]
@@ -105,17 +109,19 @@ class PastAnswer(BaseModel):
 class ExportRequest(Strict):
     """Trees by their texts, or those that a search finds, in a format."""
 
-    trees: list[Text] = Field([], max_length=MOST)
+    trees: list[Text] = Field([], max_length=MOST_DRAWN)
     query: str | None = Field(None, max_length=500)
+    order: TreeOrder = "file"
     format: Literal["text", "json", "latex", "svg"] = "text"
 
 
 class ExportAnswer(BaseModel):
-    """The text of a file, and how its name should end."""
+    """The text of a file, how its name should end, how many trees it has, and how many there were to export."""
 
     content: str
     ending: str
     trees: int
+    found: int
 
 
 def add_treebank(app: FastAPI, session: Session) -> None:
@@ -131,12 +137,8 @@ def add_treebank(app: FastAPI, session: Session) -> None:
     ) -> TreesAnswer:
         """Trees of the file, of all or of those with some words or a pattern."""
         session.doubts_wanted = session.doubts_wanted or order == "doubtful"
-        found = bank.find(query)
-        notes = session.desk.read()
-        accepted = {each.tree.strip(): each for each in session.annotations.book.accepted() if each.tree}
-        if order == "flagged":
-            found = [each for each in found if (note := notes.get(each[0].key)) and (note.flag or note.comment)]
-        found.sort(key=lambda each: _rank(order, bank, each[0], accepted))
+        notes, accepted = session.desk.read(), _accepted(session)
+        found = _listed(bank, query, order, notes, accepted)
         items = [
             _item(bank, entry, hits, accepted.get(entry.text.strip()), noted(notes.get(entry.key), ""))
             for entry, hits in found[offset : offset + limit]
@@ -175,8 +177,15 @@ def add_treebank(app: FastAPI, session: Session) -> None:
     def past(
         words: Annotated[list[str], Query(min_length=1, max_length=8)],
         tags: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006
+        head: Annotated[str | None, Query(max_length=200)] = None,
     ) -> PastAnswer:
-        """How these words, and any words with these tags, one after the other, were analysed in the treebank."""
+        """How these words, and any words with these tags, one after the other, were analysed in the treebank; or
+        how a word was attached to a head (nothing: the root).
+        """
+        if head is not None:
+            labels, none, others = bank.past_of_arc(words[0], head)
+            told = [dict(counts.most_common(8)) for counts in (labels, others)]
+            return PastAnswer(labels=told[0], none=none, tag_labels=told[1])
         labels, none = bank.past(words)
         answer = PastAnswer(labels=dict(labels.most_common(8)), none=none)
         if len(tags) > 1:
@@ -190,17 +199,33 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         phrases = session.kind == CONSTITUENCY
         texts = list(asked.trees)
         if asked.query is not None:
-            texts += [entry.text for entry, _ in bank.find(asked.query)[:MOST]]
+            found = _listed(bank, asked.query, asked.order, session.desk.read(), _accepted(session))
+            texts += [entry.text for entry, _ in found]
+        count, texts = len(texts), texts[: MOST_DRAWN if asked.format == "svg" else MOST]
         trees = [read_tree(text if phrases else text.strip("\n") + "\n\n", phrases) for text in texts]
         content, ending = _exported(texts, trees, asked.format, phrases)
-        return ExportAnswer(content=content, ending=ending, trees=len(trees))
+        return ExportAnswer(content=content, ending=ending, trees=len(trees), found=count)
+
+
+def _accepted(session: Session) -> dict[str, Accepted]:
+    return {each.tree.strip(): each for each in session.annotations.book.accepted() if each.tree}
+
+
+def _listed(
+    bank: Bank, query: str, order: TreeOrder, notes: Mapping[str, Note], accepted: Mapping[str, Accepted]
+) -> list[tuple[Entry, list[tuple[int, int]]]]:
+    """The trees that a search finds, in an order; only those that something is noted of, if these are wanted."""
+    found = bank.find(query)
+    if order == "flagged":
+        found = [each for each in found if (note := notes.get(each[0].key)) and (note.flag or note.comment)]
+    return sorted(found, key=lambda each: _rank(order, bank, each[0], accepted))
 
 
 def _name(asked: ReplaceRequest | DeleteRequest | UndoRequest, session: Session) -> str:
     return asked.annotator or session.annotator
 
 
-def _rank(order: TreeOrder, bank: Bank, entry: Entry, accepted: dict[str, Accepted]) -> tuple[float, int]:
+def _rank(order: TreeOrder, bank: Bank, entry: Entry, accepted: Mapping[str, Accepted]) -> tuple[float, int]:
     if order == "recent":
         row = accepted.get(entry.text.strip())
         return -(row.time if row else 0.0), -entry.number
@@ -247,5 +272,7 @@ def _as_json(tree: AnyTree) -> dict[str, object]:
             "deprels": tree.deprels,
             "upos": tree.upos,
             "xpos": tree.xpos,
+            "lemmas": tree.lemmas,
+            "feats": tree.feats,
         }
     return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": list(tree.spans())}

@@ -1,6 +1,5 @@
 // Accepting a tree: sent until the server has answered, once; and what to do when somebody else was first.
 
-import { marked } from "./agreement.js";
 import { ask } from "./api.js";
 import { next } from "./ahead.js";
 import { dropDraft } from "./drafts.js";
@@ -8,6 +7,7 @@ import { openItem, openPasted, refresh } from "./asking.js";
 import { quote } from "./fixes.js";
 import { follow } from "./learning.js";
 import { nextPasted, showPasted, written } from "./pasted.js";
+import { rival } from "./rivals.js";
 import { show } from "./showing.js";
 import { html } from "./svg.js";
 import { choose } from "./tabs.js";
@@ -150,10 +150,7 @@ export async function goToNext(without) {
   return NONE_LEFT;
 }
 
-/** One of two trees, with what the other has not marked. */
-function rival(name, text, other) {
-  return html("div", {}, html("h3", {}, name), html("pre", { tabindex: 0, "aria-label": name }, ...marked(text, [other])));
-}
+const beside = (name, text, other) => html("div", {}, html("h3", {}, name), ...rival(text, [other], name));
 
 /** Somebody has given this sentence its tree, or changed it: the two are shown, and one chooses. */
 function showConflict(tree, { message: text, value }) {
@@ -166,7 +163,7 @@ function showConflict(tree, { message: text, value }) {
     return accept(tree, over);
   } }, name);
   bar.replaceChildren(html("p", {}, html("b", {}, text), " What shall become of yours?"),
-    html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, rival("That one", value.tree, tree), rival("Yours", tree, value.tree))),
+    html("details", {}, html("summary", {}, "Show both"), html("div", { class: "pair" }, beside("That one", value.tree, tree), beside("Yours", tree, value.tree))),
     html("div", { class: "buttons" }, act("Keep that one", null), act("Replace it by mine", "replace"), act("Keep both", "add"), reopened ? null : act("Store mine for comparison", "beside")));
   bar.hidden = false;
   say(null);

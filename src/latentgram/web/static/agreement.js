@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { openTree } from "./asking.js";
 import { progressText } from "./queue.js";
+import { rival } from "./rivals.js";
 import { html } from "./svg.js";
 import { annotator, at, newId, say, singly } from "./work.js";
 
@@ -38,42 +39,10 @@ function table(head, rows) {
 /** The trees of a sentence side by side; one stays, or the one in the treebank is corrected first. */
 function dispute({ sentence, words, trees }) {
   const rivals = trees.map((tree) => html("div", {}, html("h3", {}, nameOf(tree.annotator), tree.place === "file" ? html("span", { class: "soft" }, " · in the treebank") : null),
-    html("pre", { tabindex: 0, "aria-label": `The tree of ${nameOf(tree.annotator)}` }, ...marked(tree.tree, trees.filter((other) => other !== tree).map((other) => other.tree))),
+    ...rival(tree.tree, trees.filter((other) => other !== tree).map((other) => other.tree), `The tree of ${nameOf(tree.annotator)}`),
     html("div", { class: "buttons" }, html("button", { onclick: singly(() => settle(sentence, tree.id)) }, "This one stays"),
       tree.place === "file" ? html("button", { title: "Open it, and correct it", onclick: () => openTree(words, tree.tree, { number: 0, text: tree.tree, from: "people" }) }, "Correct it …") : null)));
   return html("details", { class: "dispute" }, html("summary", {}, words.join(" ")), html("div", { class: "pair" }, ...rivals));
-}
-
-/** A tree over several lines, with those marked that tell of something another has not. */
-export function marked(text, others) {
-  const there = others.map((other) => new Set(linesOf(other).flatMap(({ parts }) => parts)));
-  return linesOf(text).flatMap(({ line, parts }) => [there.every((other) => parts.every((part) => other.has(part))) ? line : html("mark", {}, line), "\n"]);
-}
-
-/** Lines with the parts that they tell of: rows of CoNLL-U, or constituents, indented, those over words alone in one. */
-function linesOf(text) {
-  if (!text.startsWith("(")) return text.trim().split("\n").filter((line) => !line.startsWith("#")).map((line) => ({ line, parts: [line] }));
-  const stack = [{ label: "", below: [], first: 0 }], lines = [];
-  let words = 0;
-  for (const token of text.match(/\([^()\s]*|\)|[^()\s]+/g) ?? []) {
-    if (token.startsWith("(")) stack.push({ label: token.slice(1), below: [], first: words });
-    else if (token === ")") {
-      const node = stack.pop();
-      stack.at(-1).below.push({ ...node, end: words });
-    } else Object.assign(stack.at(-1), { word: token, end: ++words });
-  }
-  const named = ({ label, first, end }) => `${label} ${first} ${end}`, leaf = ({ label, word }) => `(${label} ${word})`;
-  const add = (node, indent) => {
-    const isLow = node.below.every((child) => child.word !== undefined);
-    if (node.word !== undefined) lines.push({ line: indent + leaf(node), parts: [named(node)] });
-    else if (isLow) lines.push({ line: `${indent}(${[node.label, ...node.below.map(leaf)].join(" ")})`, parts: [node, ...node.below].map(named) });
-    else {
-      lines.push({ line: indent + node.label, parts: [named(node)] });
-      for (const child of node.below) add(child, `${indent}  `);
-    }
-  };
-  for (const tree of stack[0].below) add(tree, "");
-  return lines;
 }
 
 async function settle(sentence, chosen) {

@@ -1,15 +1,27 @@
 // What else the parser thinks possible, each as something that one key or click does.
 
 import { crossing, quote } from "./fixes.js";
+import { plainLabel } from "./labels.js";
 import { strongest } from "./svg.js";
+
+/** Alternatives that have a key of their own. */
+const KEYS = 9;
 
 /** Everything the parser thinks of one thing: groups of rows with a name, a probability and a correction. */
 export function alternatives(parse, tree, thing) {
+  if (thing.node && thing.node.first === thing.node.end) return [];
   const isTag = thing.node?.isTag || thing.tagOf !== undefined;
   if (isTag || (thing.word !== undefined && parse.kind === "constituency")) return [tagGroup(parse, thing.node?.first ?? thing.tagOf ?? thing.word)];
   if (thing.span) return [labelGroup(parse, thing.span[0], thing.span[1], null)];
-  if (thing.node) return [attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)].filter((group) => group.rows.length);
+  if (thing.node) return likeliest([attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)]);
   return [headGroup(parse, tree, thing.word ?? thing.arc)];
+}
+
+/** The most probable rows of all groups, as many as there are keys for; the first of each group stays. */
+function likeliest(groups) {
+  const first = groups.flatMap(({ rows }) => rows.slice(0, 1)), others = groups.flatMap(({ rows }) => rows.slice(1));
+  const kept = new Set([...first, ...strongest(others, KEYS - first.length)]);
+  return groups.map(({ title, rows }) => ({ title, rows: rows.filter((row) => kept.has(row)) })).filter(({ rows }) => rows.length);
 }
 
 function tagGroup(parse, word) {
@@ -18,7 +30,7 @@ function tagGroup(parse, word) {
 }
 
 function labelGroup(parse, first, end, label) {
-  const others = strongest(parse.marginals.filter((part) => part.first === first && part.end === end && part.label !== label), 5);
+  const others = strongest(parse.marginals.filter((part) => part.first === first && part.end === end && part.label !== label && part.label !== plainLabel(label ?? " ")), 5);
   return { title: "Other labels", rows: others.map((part) => ({ name: part.label, probability: part.probability, fix: { kind: "span", first, end, label: part.label, ...(label ? { instead: label } : {}) } })) };
 }
 
@@ -60,7 +72,7 @@ export function attachmentTo(parse, tree, node, to) {
 const part = ({ first, end, label }) => [first, end, label];
 
 function posterior(parse, first, end, label) {
-  return parse.marginals.find((each) => each.first === first && each.end === end && each.label === label)?.probability ?? 0;
+  return parse.marginals.find((each) => each.first === first && each.end === end && [label, plainLabel(label)].includes(each.label))?.probability ?? 0;
 }
 
 /**

@@ -1,13 +1,14 @@
 // A dependency tree: words in a line, arcs above from head to modifier, higher the more they span. A folded word
 // stands for itself and all that depends on it.
 
+import { linesOf } from "./columns.js";
 import { colour, isRightToLeft, percent, svg, width } from "./svg.js";
 import { FLIPPED, wordMark } from "./tree.js";
 
-const MARGIN = 16, GAP = 22, STEP = 27;
+const MARGIN = 16, GAP = 22, STEP = 27, LINE = 16;
 
 export function drawArcs(parse, tree, { fixes, collapsed, chosen, changes, act }) {
-  const words = parse.words, tags = parse.xpos ?? parse.upos ?? [];
+  const words = parse.words, columns = linesOf(tree, words.length), lines = Math.max(0, ...columns.map((each) => each.length));
   const under = words.map((_, m) => descendants(tree.heads, m)), isFolded = words.map((_, m) => collapsed.has(`w${m}`) && under[m].length > 0);
   const hidden = new Set(under.filter((_, m) => isFolded[m]).flat());
   const shown = words.map((_, m) => m).filter((m) => !hidden.has(m));
@@ -16,7 +17,7 @@ export function drawArcs(parse, tree, { fixes, collapsed, chosen, changes, act }
   let at = MARGIN;
   for (const m of shown) {
     const relation = tree.relations[m] === "_" ? "" : tree.relations[m];
-    const room = Math.max(width(texts[m], 15), width(tags[m] ?? "", 12), 0.7 * width(relation, 11.5)) + GAP;
+    const room = Math.max(width(texts[m], 15), ...columns[m].map(({ text }) => width(text, 12)), 0.7 * width(relation, 11.5)) + GAP;
     centre[m] = at + room / 2;
     at += room;
   }
@@ -32,17 +33,23 @@ export function drawArcs(parse, tree, { fixes, collapsed, chosen, changes, act }
     reachable.set(`w${m}`, { element: mark, thing: { word: m }, foldable: under[m].length > 0 });
     return mark;
   });
-  const tagMarks = shown.map((m) => tagMark(m, tags[m], centre[m], base + 40, fixes, act));
+  const cells = shown.filter((m) => columns[m].length).map((m) => {
+    const mark = columnMark(m, columns[m], centre[m], base + 40, fixes, act);
+    reachable.set(`t${m}`, { element: mark, thing: { tagOf: m } });
+    return mark;
+  });
+  const tokens = tokenMarks(tree.multiword ?? [], words, centre, base + 30 + LINE * lines);
   const arcs = shown.map((m) => {
     const mark = arc(parse, tree, m, tree.heads[m], centre, base, levels, fixes, act);
+    mark.classList.toggle("new", Boolean(changes?.arcs.some(({ word }) => word === m)));
     reachable.set(`a${m}`, { element: mark, thing: { arc: m }, foldable: under[m].length > 0 });
     return [levels[m], mark];
   });
   // Shorter arcs lie above longer ones, where the pointer finds them.
   const longestFirst = arcs.sort((a, b) => b[0] - a[0]).map(([, mark]) => mark);
-  const height = base + 40 + MARGIN + 8;
+  const height = base + 24 + LINE * lines + MARGIN + 8 + (tokens.length ? 24 : 0);
   const ghosts = (changes?.arcs ?? []).filter(({ word, old }) => centre[word] !== undefined && (old === 0 || centre[old - 1] !== undefined)).map(({ word, old }) => ghost(centre, word, old, base));
-  const row = svg("g", { class: "words" }, svg("rect", { class: "ground", x: 0, y: base + 1, width: at + MARGIN, height: height - base }), ...marks, ...tagMarks);
+  const row = svg("g", { class: "words" }, svg("rect", { class: "ground", x: 0, y: base + 1, width: at + MARGIN, height: height - base }), ...marks, ...cells, ...tokens);
   const picture = svg("svg", { viewBox: `0 0 ${at + MARGIN} ${height}`, role: "group", "aria-label": "dependency tree" }, ...ghosts, ...longestFirst, row);
   return { picture, words: row, width: at + MARGIN, height, reachable, move: (from, key) => move(tree.heads, shown, from, mirrored ? (FLIPPED[key] ?? key) : key) };
 }
@@ -69,13 +76,24 @@ function folded(words, m, under) {
   return `${first < m ? `${words[first]} … ` : ""}${words[m]}${last > m ? ` … ${words[last]}` : ""}`;
 }
 
-function tagMark(m, tag, x, y, fixes, act) {
-  if (!tag) return null;
-  const group = svg("g", { class: `node tag${fixes.hasTag(m) ? " fixed" : ""}`, role: "button", tabindex: -1, "aria-label": `tag ${tag}`, style: "--c:var(--soft)", "data-tag": m },
-    svg("rect", { x: x - width(tag, 12) / 2 - 5, y: y - 13, width: width(tag, 12) + 10, height: 19, rx: 5 }),
-    svg("text", { x, y, "text-anchor": "middle", "font-size": 12 }, tag));
+/** What the columns say of a word, one line below the other. */
+function columnMark(m, lines, x, y, fixes, act) {
+  const wide = Math.max(...lines.map(({ text }) => width(text, 12))) + 10;
+  const group = svg("g", { class: "node tag", role: "button", tabindex: -1, "aria-label": lines.map(({ name, text }) => `${name} ${text}`).join(", "), style: "--c:var(--soft)", "data-tag": m },
+    svg("rect", { x: x - wide / 2, y: y - 13, width: wide, height: LINE * lines.length + 3, rx: 5 }),
+    ...lines.map(({ name, text }, line) => svg("text", { class: fixes.hasColumn(m, name) ? "set" : name, x, y: y + LINE * line, "text-anchor": "middle", "font-size": 12 }, text)));
   act(group, { tagOf: m });
   return group;
+}
+
+/** Words that are written as one token: a bracket under them, and the token. */
+function tokenMarks(tokens, words, centre, y) {
+  const seen = tokens.filter(([first, end]) => centre[first] !== undefined && centre[end - 1] !== undefined);
+  return seen.map(([first, end, form]) => {
+    const reach = (word) => width(words[word], 15) / 2, [left, right] = [first, end - 1].sort((a, b) => centre[a] - centre[b]);
+    return svg("g", { class: "token" }, svg("path", { d: `M${centre[left] - reach(left)},${y} v4 H${centre[right] + reach(right)} v-4` }),
+      svg("text", { x: (centre[left] + centre[right]) / 2, y: y + 17, "text-anchor": "middle", "font-size": 12 }, form));
+  });
 }
 
 function arc(parse, tree, m, head, centre, base, levels, fixes, act) {
@@ -119,11 +137,12 @@ function heights(heads, shown) {
   return levels;
 }
 
-/** Where an arrow key leads: along the words; up from a word to its arc, and from there to the head's; down again. */
+/** Where an arrow key leads: along the words; up from a word's columns to the word, its arc, and the head's; down again. */
 function move(heads, shown, from, key) {
-  const number = Number(String(from).slice(1)), isArc = String(from).startsWith("a");
-  if (key === "ArrowUp") return isArc ? (heads[number] && shown.includes(heads[number] - 1) ? `a${heads[number] - 1}` : undefined) : `a${number}`;
-  if (key === "ArrowDown") return isArc ? `w${number}` : undefined;
+  const number = Number(String(from).slice(1)), row = String(from)[0];
+  if (key === "ArrowUp" && row === "a") return heads[number] && shown.includes(heads[number] - 1) ? `a${heads[number] - 1}` : undefined;
+  if (key === "ArrowUp") return { t: "w", w: "a" }[row] + number;
+  if (key === "ArrowDown") return row === "t" ? undefined : { a: "w", w: "t" }[row] + number;
   const next = shown[shown.indexOf(number) + (key === "ArrowRight" ? 1 : -1)];
-  return next === undefined ? undefined : (isArc ? "a" : "w") + next;
+  return next === undefined ? undefined : row + next;
 }

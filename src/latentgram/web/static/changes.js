@@ -2,8 +2,12 @@
 
 import { headName } from "./alternatives.js";
 import { quote } from "./fixes.js";
+import { plainLabel } from "./labels.js";
 
 const key = ({ first, end, label }) => `${first} ${end} ${label}`;
+
+const plain = ({ first, end, label }) => key({ first, end, label: plainLabel(label) });
+const same = (node, [first, end] = []) => node.first === first && node.end === end;
 
 /** What is in one tree of a sentence and not in the other; null if nothing is. */
 export function compare(before, after, words, fix) {
@@ -26,9 +30,10 @@ function comparedArcs(before, after, words, fix) {
 function comparedPhrases(before, after, words, fix) {
   const [old, now] = [before, after].map((tree) => new Map(tree.nodes.map((node) => [key(node), node])));
   const gone = [...old.values()].filter((node) => !now.has(key(node))), come = [...now.values()].filter((node) => !old.has(key(node)));
-  const asked = (node) => fix && ((fix.first === node.first && fix.end === node.end) || (fix.word === node.first && node.word !== null)
+  const isEmptied = ["trace", "no-trace", "coindex"].includes(fix?.kind), renamed = (node) => isEmptied && (node.first === node.end || same(node, fix.to));
+  const asked = (node) => fix && (renamed(node) || (fix.first === node.first && fix.end === node.end) || (fix.word === node.first && node.word !== null)
     || [...(fix.spans ?? []), ...(fix.forbidden ?? [])].some(([first, end, label]) => first === node.first && end === node.end && label === node.label));
   const name = (node) => `${node.label} ${quote(words, node.first, node.end)}`;
   const texts = [...gone.filter((node) => !asked(node)).map((node) => `− ${name(node)}`), ...come.filter((node) => !asked(node)).map((node) => `+ ${name(node)}`)];
-  return { texts, arcs: [], spans: gone.filter((node) => node.word === null && node.end > node.first), added: new Set(come.map(key)) };
+  return { texts, arcs: [], spans: gone.filter((node) => node.word === null && node.end > node.first && !come.some((other) => plain(other) === plain(node))), added: new Set(come.map(key)) };
 }

@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { drawArcs } from "./arcs.js";
 import { drawTree } from "./tree.js";
 import { at, state, view } from "./work.js";
+import { zip } from "./zip.js";
 
 const COPIED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "fill-opacity", "font-family", "font-size", "font-weight", "opacity", "paint-order", "stroke-linejoin"];
 
@@ -48,6 +49,17 @@ async function png({ text, wide, high }) {
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+/** Pictures of trees, drawn on a page of HTML, as PNG files in one ZIP file. */
+export async function pictures(page, name) {
+  const drawn = [...new DOMParser().parseFromString(page, "text/html").querySelectorAll("svg")], files = [];
+  for (const [place, picture] of drawn.entries()) {
+    const [, , wide, high] = picture.getAttribute("viewBox").split(" ").map(Number);
+    const made = await png({ text: new XMLSerializer().serializeToString(picture), wide, high });
+    files.push([`${name}-${String(place + 1).padStart(4, "0")}.png`, new Uint8Array(await made.arrayBuffer())]);
+  }
+  offer(zip(files), `${name}.zip`);
 }
 
 /** The picture of the tree, also where it is shown as a list. */

@@ -100,7 +100,12 @@ export class Fixes {
   }
 
   hasTag(word) {
-    return this._all().some((fix) => (fix.kind === "tag" || fix.kind === "column") && fix.word === word);
+    return this._all().some((fix) => fix.kind === "tag" && fix.word === word);
+  }
+
+  /** Whether what a column says of a word was asked for; a tag may be in either of two. */
+  hasColumn(word, column) {
+    return this._all().some((fix) => fix.word === word && (fix.column === column || (fix.kind === "tag" && column.endsWith("pos"))));
   }
 
   hasHead(word) {
@@ -123,6 +128,8 @@ function clash(old, fix) {
     if (equal) return old.kind === fix.kind ? old.label === fix.label || old.label === fix.instead : !fix.label || !old.label || old.label === fix.label;
     return old.kind === "span" && fix.kind === "span" && crossing(old.first, old.end, fix.first, fix.end);
   }
+  // A node with another label has no function tags yet.
+  if (old.kind === "function" && fix.kind === "span") return old.first === fix.first && old.end === fix.end && fix.instead !== undefined && fix.instead !== fix.label;
   if (old.kind === "attach" && fix.kind === "attach") return same(old.node, fix.node);
   if (old.kind === fix.kind && ["tag", "relation"].includes(fix.kind)) return old.word === fix.word;
   if (old.kind === fix.kind && fix.kind === "column") return old.word === fix.word && old.column === fix.column;
@@ -147,7 +154,7 @@ export function describe(fix, words) {
   const part = (first, end) => quote(words, first, end), word = `“${words[fix.word]}”`;
   const head = fix.head === 0 ? "the root" : `“${words[fix.head - 1]}”`;
   const texts = {
-    span: () => `${part(fix.first, fix.end)} is ${fix.label ?? "a constituent"}${fix.instead && fix.instead !== fix.label ? `, not ${fix.instead}` : ""}`,
+    span: () => `${fix.first === fix.end ? "the empty element" : part(fix.first, fix.end)} is ${fix.label ?? "a constituent"}${fix.instead && fix.instead !== fix.label ? `, not ${fix.instead}` : ""}`,
     "no-span": () => `${part(fix.first, fix.end)} is ${fix.label ? `not ${fix.label}` : "no constituent"}`,
     attach: () => `${fix.node[2]} ${part(fix.node[0], fix.node[1])} under ${fix.to[2]} ${part(fix.to[0], fix.to[1])}`,
     tag: () => `${word} is ${fix.tag}`,
@@ -155,8 +162,9 @@ export function describe(fix, words) {
     "no-head": () => (fix.head === 0 ? `${word} is not the root` : `the head of ${word} is not ${head}`),
     relation: () => `${word} is ${fix.relation} of its head`,
     column: () => `${fix.column} of ${word}: ${fix.value || "none"}`,
-    function: () => `${part(fix.first, fix.end)}: ${fix.label}${fix.function ? ` with ${fix.function}` : " without function tags"}`,
-    trace: () => `trace ${fix.text} under ${fix.mother[2]}`,
+    function: () => `${fix.first === fix.end ? "the empty element" : part(fix.first, fix.end)}: ${fix.label}${fix.function ? ` with ${fix.function}` : " without function tags"}`,
+    trace: () => (fix.instead ? `trace ${fix.text}, not ${fix.instead}` : `trace ${fix.label ? `${fix.label} ` : ""}${fix.text} under ${fix.mother[2]}`),
+    coindex: () => `trace ${fix.text} refers to ${fix.to[2]} ${part(fix.to[0], fix.to[1])}`,
     "no-trace": () => `no trace ${fix.text}`,
     split: () => `${word} is ${fix.parts.join(" + ")}`,
     merge: () => `${word} and “${words[fix.word + 1]}” are one word`,

@@ -5,9 +5,9 @@ import { html } from "./svg.js";
 import { at, view } from "./work.js";
 
 const KEYS = [
-  ["t", "to the tree"], ["← → ↑ ↓", "siblings, parent, first child; words"], ["n, b", "next most doubtful part; previous one"],
+  ["t", "to the tree"], ["← → ↑ ↓", "siblings, parent, first child; words, and what is under them"], ["n, b", "next most doubtful part; previous one"],
   ["1 – 9", "choose the alternative with this number"], ["Enter, e", "to the panel; to its first field"], ["Delete", "not this constituent, or not this head"],
-  ["Shift ← →", "select words, then a letter or Enter"], ["Space", "collapse, expand"], ["u, r", "undo, redo"], ["p", "leave the rest as it is"],
+  ["Shift ← →", "select words, then a letter or Enter"], ["Space", "collapse, expand"], ["u, r", "undo, redo"], ["m", "move: then go to the new parent or head and press Enter (0: the root)"], ["i", "what a trace refers to, in the same way"], ["p", "leave the rest as it is"],
   ["[ ]", "previous tree, next best tree"], ["o", "list or drawing"], ["s", "skip"], ["f", "flag"], ["c", "comment"], ["a, Ctrl Enter", "accept"], ["U", "undo the last acceptance"], ["Escape", "back to the tree"], ["?", "this list"],
 ];
 

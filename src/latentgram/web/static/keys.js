@@ -6,7 +6,8 @@ import { choose, enterEditor, select } from "./editor.js";
 import { showHelp } from "./help.js";
 import { labelKeys } from "./labels.js";
 import { editComment, flag, skip } from "./notes.js";
-import { canFold, fold, focusOn, mark } from "./pointing.js";
+import { isHolding, pickUp, putBack, putOn, putOnRoot } from "./picking.js";
+import { arm, canFold, fold, focusOn, mark, showDrop } from "./pointing.js";
 import { flip } from "./showing.js";
 import { pin, toggleOutline, undoAccept } from "./tools.js";
 import { at, say, state, view } from "./work.js";
@@ -16,7 +17,13 @@ const drawing = at("drawing");
 const COMMANDS = {
   t: () => focusOn(view.focused), n: () => doubtful(1), b: () => doubtful(-1), a: () => accept(), u: () => walk(-1), r: () => walk(1),
   s: skip, f: flag, c: editComment, p: pin, o: toggleOutline, "[": () => flip(-1), "]": () => flip(1), "?": showHelp, e: () => enterField(), U: undoAccept,
+  m: () => take(), i: () => here()?.node?.first === here()?.node?.end && take("antecedent"),
 };
+
+/** Take what is selected in hand: the next thing that Enter is pressed on is where it goes. */
+function take(purpose) {
+  if (pickUp(here(), purpose)) focusOn(view.focused, true);
+}
 
 function here() {
   return view.picture?.reachable.get(view.focused)?.thing;
@@ -42,9 +49,16 @@ function control(event, typing) {
 
 /** From the panel back to the tree; from the tree out of the selection. */
 function escape() {
+  arm(null);
+  if (isHolding()) return letGo();
   if (view.picture && at("editor").contains(document.activeElement)) return focusOn(view.focused, true);
   if (view.picture) mark(null);
   select(null);
+}
+
+function letGo() {
+  putBack();
+  showDrop(null);
 }
 
 function command({ key, repeat }) {
@@ -73,7 +87,11 @@ function onTree(event) {
   if (!drawing.contains(document.activeElement)) return false;
   const thing = here(), { key } = event;
   if (key.startsWith("Arrow")) return arrow(event, thing);
-  if (key === "Enter" && thing) {
+  if (isHolding() && key === "Enter" && thing) {
+    showDrop(null);
+    putOn(thing);
+  } else if (isHolding() && key === "0") return putOnRoot();
+  else if (key === "Enter" && thing) {
     select(state.chosen ? { span: state.chosen } : thing);
     enterEditor();
   } else if (key === " " && thing && canFold(thing)) fold(thing);

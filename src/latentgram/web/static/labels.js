@@ -1,4 +1,4 @@
-// Single keys for labels: capital letters, which everyone may change for himself.
+// Labels without what is behind them; and single keys for labels: capital letters, which everyone may change.
 
 import { state, view } from "./work.js";
 
@@ -6,6 +6,11 @@ const USUAL = {
   constituency: { N: "NP", P: "PP", V: "VP", S: "S", B: "SBAR", A: "ADJP", R: "ADVP", Q: "QP", W: "WHNP", C: "CONJP", M: "NML" },
   dependency: { S: "nsubj", O: "obj", B: "obl", M: "nmod", D: "det", A: "amod", V: "advmod", C: "conj", K: "case", X: "xcomp", P: "punct", F: "aux", R: "root" },
 };
+
+/** A label without its function tags, a relation without its subtype. */
+export function plainLabel(label) {
+  return label.slice(0, 1) + label.slice(1).split(/[-=:]/)[0];
+}
 
 /** Which label each capital letter gives. */
 export function labelKeys() {

@@ -63,6 +63,7 @@ function showStatus() {
   at("agreement").replaceChildren(...curves(view.status));
   at("labels").replaceChildren(...view.status.phrase_labels.map((label) => html("option", { value: label })));
   at("relations").replaceChildren(...view.status.relations.map((label) => html("option", { value: label })));
+  at("universal").replaceChildren(...view.status.universal_tags.map((tag) => html("option", { value: tag })));
   at("tags").replaceChildren(...view.status.tags.map((label) => html("option", { value: label })));
 }
 

@@ -3,6 +3,7 @@
 import { ask, onConnection } from "./api.js";
 import { accept } from "./accepting.js";
 import { prepare } from "./ahead.js";
+import { startColumns } from "./columns.js";
 import { correct, openItem, openPasted, parseText, refresh, walk } from "./asking.js";
 import { download } from "./download.js";
 import { startEditor } from "./editor.js";
@@ -15,7 +16,7 @@ import { startNotes } from "./notes.js";
 import { showPasted, startPasted, written } from "./pasted.js";
 import { startPeople } from "./people.js";
 import { startQueue } from "./queue.js";
-import { flip, resize, startShowing, zoom } from "./showing.js";
+import { draw, flip, resize, startShowing, zoom } from "./showing.js";
 import { choose } from "./tabs.js";
 import { startTools } from "./tools.js";
 import { startTreebank } from "./treebank.js";
@@ -117,6 +118,7 @@ function start() {
   startEditor(correct);
   startShowing();
   startTools();
+  startColumns(draw);
   startNotes();
   startPeople();
   startTreebank();

@@ -1,4 +1,5 @@
-// Earlier decisions: how the same words, and words with the same tags, were analysed in the treebank.
+// Earlier decisions: how the same words, or words with the same tags, were analysed in the treebank, and how a word
+// was attached.
 
 import { ask } from "./api.js";
 import { html } from "./svg.js";
@@ -7,26 +8,40 @@ import { at, state } from "./work.js";
 const SHORTEST = 2, LONGEST = 6;
 let turn = 0;
 
-/** Ask how the words of a thing were analysed before, if they are few. */
+/** Ask how a thing was analysed before: a few words, or a word and its head. */
 export async function showPast(thing) {
   const mine = ++turn, box = at("past");
   box.hidden = true;
-  const [first, end] = thing?.span ?? (thing?.node ? [thing.node.first, thing.node.end] : [0, 0]);
-  if (end - first < SHORTEST || end - first > LONGEST) return;
+  const question = thing && state.parse && (state.parse.kind === "dependency" ? ofArc(thing.arc ?? thing.word) : ofWords(thing));
+  if (!question) return;
   await new Promise((resolve) => setTimeout(resolve, 200));
   if (mine !== turn || !state.parse) return;
-  const words = state.parse.words.slice(first, end), tags = shownTags().slice(first, end);
-  const query = new URLSearchParams([...words.map((word) => ["words", word]), ...tags.map((tag) => ["tags", tag])]);
-  const past = await ask("GET", `/api/past?${query}`).catch(() => ({ labels: {}, none: 0 }));
-  const parts = [...counted(`“${words.join(" ")}” so far`, past.labels, past.none), ...counted(`${tags.join(" ")} so far`, past.tag_labels ?? {}, past.tag_none ?? 0)];
+  const past = await ask("GET", `/api/past?${new URLSearchParams(question.query)}`).catch(() => ({ labels: {}, none: 0 }));
+  const parts = [...counted(question.title, past.labels, past.none, question.none), ...counted(question.wider, past.tag_labels ?? {}, past.tag_none ?? 0, question.none)];
   if (mine !== turn || !parts.length) return;
   box.replaceChildren(...parts);
   box.hidden = false;
 }
 
+/** How these words were bracketed, and all words with these tags. */
+function ofWords({ span, node }) {
+  const [first, end] = span ?? (node ? [node.first, node.end] : [0, 0]);
+  if (end - first < SHORTEST || end - first > LONGEST) return null;
+  const words = state.parse.words.slice(first, end), tags = shownTags().slice(first, end);
+  const query = [...words.map((word) => ["words", word]), ...tags.map((tag) => ["tags", tag])];
+  return { query, title: `“${words.join(" ")}” so far`, wider: `${tags.join(" ")} so far`, none: "no constituent" };
+}
+
+/** How this word was attached to this head, and to any. */
+function ofArc(word) {
+  if (word === undefined) return null;
+  const { words, trees } = state.parse, head = trees[state.tree].heads[word], name = head ? words[head - 1] : "";
+  return { query: [["words", words[word]], ["head", name]], title: `“${words[word]}” under ${head ? `“${name}”` : "the root"} so far`, wider: `“${words[word]}” so far`, none: "another head" };
+}
+
 /** A heading and how often each label was chosen; nothing if there was nothing to choose. */
-function counted(title, labels, none) {
-  const rows = [...Object.entries(labels).map(([label, count]) => `${label}: ${count} ×`), ...(none ? [`no constituent: ${none} ×`] : [])];
+function counted(title, labels, none, otherwise) {
+  const rows = [...Object.entries(labels).map(([label, count]) => `${label}: ${count} ×`), ...(none ? [`${otherwise}: ${none} ×`] : [])];
   return rows.length ? [html("h2", {}, title), html("ul", { class: "plain" }, ...rows.map((row) => html("li", {}, row)))] : [];
 }
 

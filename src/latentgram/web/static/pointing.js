@@ -4,9 +4,10 @@ import { attachmentTo } from "./alternatives.js";
 import { correct } from "./asking.js";
 import { select } from "./editor.js";
 import { draw } from "./showing.js";
+import { hint, isHolding, putOn } from "./picking.js";
 import { html, percent } from "./svg.js";
 import { hideTip, showTip, tipOf } from "./tips.js";
-import { at, state, tell, view } from "./work.js";
+import { at, state, view } from "./work.js";
 
 const drawing = at("drawing"), FAR = 6;
 let drag = null, quiet = false, armed = null;
@@ -18,15 +19,19 @@ export function listen(element, thing) {
   element.addEventListener("pointerleave", hideTip);
   element.addEventListener("focus", () => {
     view.focused = keyOf(thing) ?? view.focused;
-    if (!quiet) choose(thing);
+    if (isHolding()) showDrop(thing);
+    else if (!quiet) choose(thing);
   });
   element.addEventListener("blur", hideTip);
   element.addEventListener("pointerdown", (event) => {
+    event.stopPropagation(); // A word of the list stands in a line.
     if (event.button) return;
     if (element.hasPointerCapture?.(event.pointerId)) element.releasePointerCapture(event.pointerId);
     drag = { thing, x: event.clientX, y: event.clientY, moved: false };
   });
   element.addEventListener("click", (event) => {
+    event.stopPropagation();
+    if (isHolding()) return putOn(thing);
     if (event.detail > 1 && canFold(thing)) return fold(thing);
     if (!setHead(thing)) {
       element.focus({ preventScroll: true });
@@ -50,22 +55,19 @@ function choose(thing) {
 
 /** A word, then its head: the second click says it. */
 function setHead(thing) {
-  if (state.parse.kind !== "dependency" || thing.word === undefined) {
-    armed = null;
-    return false;
-  }
-  const before = armed;
-  armed = before === thing.word ? null : thing.word;
-  if (before === null || before === thing.word || state.parse !== armedIn) {
-    armedIn = state.parse;
-    if (armed !== null) tell(`Now click the head of ${state.parse.words[armed]}`);
-    return false;
-  }
-  armed = null;
-  correct({ kind: "head", word: before, head: thing.word + 1 });
-  return true;
+  const before = armed?.parse === state.parse ? armed.word : null;
+  arm(null);
+  if (state.parse.kind !== "dependency" || thing.word === undefined || thing.word === before) return false;
+  if (before === null) arm(thing.word);
+  else correct({ kind: "head", word: before, head: thing.word + 1 });
+  return before !== null;
 }
-let armedIn = null;
+
+/** Wait for the head of a word to be clicked, or for nothing. */
+export function arm(word) {
+  armed = word === null ? null : { word, parse: state.parse };
+  hint(armed && `Now click the head of “${state.parse.words[word]}”, or press Escape.`);
+}
 
 document.addEventListener("pointermove", (event) => {
   if (!drag || drag.ended || (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < FAR)) return;
@@ -91,7 +93,7 @@ document.addEventListener("click", (event) => drag?.moved && drawing.contains(ev
 
 /** What a drag said. */
 function drop({ thing, over, to }) {
-  armed = null;
+  arm(null);
   if (state.parse.kind === "dependency") {
     const word = thing.word ?? thing.arc, head = over?.word ?? over?.arc;
     if (word !== undefined && head !== undefined && head !== word) correct({ kind: "head", word, head: head + 1 });
@@ -111,7 +113,7 @@ function thingUnder({ clientX, clientY }) {
 }
 
 /** Where it would go. */
-function showDrop(thing) {
+export function showDrop(thing) {
   for (const each of drawing.querySelectorAll(".drop")) each.classList.remove("drop");
   if (thing) view.picture.reachable.get(keyOf(thing))?.element.classList.add("drop");
 }
@@ -135,14 +137,15 @@ export function fold(thing) {
   const key = node ? `${node.first}-${node.end}-${node.label}` : `w${word ?? arc}`;
   if (!state.collapsed.delete(key)) state.collapsed.add(key);
   view.focused = keyOf(thing);
-  armed = null;
+  arm(null);
   select(null);
   draw();
   focusOn(view.focused, true);
 }
 
-export function keyOf({ node, word, arc }) {
+export function keyOf({ node, word, arc, tagOf }) {
   if (node) return node.key;
+  if (tagOf !== undefined) return `t${tagOf}`;
   if (arc !== undefined) return `a${arc}`;
   return word === undefined ? undefined : `w${word}`;
 }

@@ -74,10 +74,21 @@ export function queueOrder() {
   return order;
 }
 
+/** The first part of the queue, in portions that the server gives. */
+async function fetchQueue() {
+  const part = (offset) => ask("GET", `/api/queue?${new URLSearchParams({ order, offset, limit: Math.min(shown - offset, 200), client, annotator: annotator() })}`);
+  const answer = await part(0);
+  while (answer.items.length < Math.min(shown, answer.waiting)) {
+    const { items } = await part(answer.items.length);
+    if (!items.length) break;
+    answer.items.push(...items);
+  }
+  return answer;
+}
+
 export async function showQueue() {
-  const query = new URLSearchParams({ order, limit: Math.min(shown, 200), client, annotator: annotator() });
   const mine = ++turn;
-  const answer = await ask("GET", `/api/queue?${query}`);
+  const answer = await fetchQueue();
   if (mine !== turn) return;
   line.textContent = answer.waiting
     ? `${answer.waiting} waiting${answer.scored < answer.waiting ? `, ${answer.scored} of them parsed so far` : ""}. Uncertainty is the entropy over trees per word, in nats.`
@@ -86,7 +97,7 @@ export async function showQueue() {
   list.replaceChildren(...answer.items.map((item) => html("li", {}, html("button", { onclick: () => open(item) },
     html("span", { class: "n" }, item.entropy === null ? "…" : (item.entropy / item.words.length).toFixed(3)), html("span", { dir: "auto" }, written(item), " ", html("span", { class: "marks" }, marks(item)))),
     html("button", { class: "small", "aria-label": `Give to …: sentence ${item.number + 1}`, onclick: () => assign(item) }, "Give to …"))));
-  more.hidden = answer.items.length >= answer.waiting || shown >= 200;
+  more.hidden = answer.items.length >= answer.waiting;
   at("queue-give").hidden = !answer.items.length;
 }
 

@@ -3,6 +3,7 @@
 import { canAccept, whyClosed } from "./accepting.js";
 import { drawArcs } from "./arcs.js";
 import { byHand, freeTheRest, leaveTheRest, takeBack } from "./asking.js";
+import { showColumnsMenu } from "./columns.js";
 import { arcChart, spanChart } from "./chart.js";
 import { select } from "./editor.js";
 import { drawOutline } from "./outline.js";
@@ -33,6 +34,7 @@ export function show() {
   at("annotated").hidden = parse.kind === "dependency";
   at("hint").textContent = `${parse.guessed_tags ? "The tags were guessed. " : ""}${state.fixes.base === null ? "" : "Only your corrections change the tree."}`;
   at("free").hidden = state.fixes.base === null || Boolean(state.reopened);
+  showColumnsMenu();
   draw();
   showFixes();
   showTreeNumber();
@@ -161,6 +163,7 @@ export function showNote() {
   const { flag, comment } = state.note;
   at("flag").setAttribute("aria-pressed", String(Boolean(flag)));
   at("comment").setAttribute("aria-pressed", String(Boolean(comment)));
+  at("note-line").textContent = [flag && "⚑ flagged", comment && `✎ ${comment}`].filter(Boolean).join(" · ");
   if (at("comment-box").hidden) at("comment-text").value = comment ?? ""; // What is being written stays.
   at("skip").disabled = state.queue === null && !state.pasted;
 }

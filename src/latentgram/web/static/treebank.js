@@ -2,22 +2,27 @@
 
 import { ask } from "./api.js";
 import { openTree } from "./asking.js";
-import { offer } from "./download.js";
+import { offer, pictures } from "./download.js";
 import { html } from "./svg.js";
 import { annotator, at, newId, say, singly } from "./work.js";
 
-const PAGE = 30;
-let shown = PAGE, answer = null, turn = 0;
+const PAGE = 50;
+let first = 0, answer = null, turn = 0;
+
+/** Texts of the trees that are ticked. */
+const ticked = new Set();
 
 export function startTreebank() {
   at("search").addEventListener("submit", (event) => {
     event.preventDefault();
-    shown = PAGE;
-    showTreebank();
+    goTo(0);
   });
-  at("tree-order").addEventListener("change", () => showTreebank());
-  at("bank-more").addEventListener("click", () => {
-    shown += PAGE;
+  at("tree-order").addEventListener("change", () => goTo(0));
+  at("bank-before").addEventListener("click", () => goTo(first - PAGE));
+  at("bank-after").addEventListener("click", () => goTo(first + PAGE));
+  at("bank-place").addEventListener("change", () => goTo(Number(at("bank-place").value) - 1));
+  at("untick").addEventListener("click", () => {
+    ticked.clear();
     showTreebank();
   });
   for (const button of document.querySelectorAll("[data-export]")) {
@@ -28,9 +33,15 @@ export function startTreebank() {
   }
 }
 
+/** Show the trees from this place in the list on. */
+function goTo(place) {
+  first = Math.max(0, Math.min(Math.floor(place) || 0, (answer?.found ?? 1) - 1));
+  showTreebank();
+}
+
 /** The trees that are searched for; the history below. */
 export async function showTreebank() {
-  const query = new URLSearchParams({ query: at("pattern").value, order: at("tree-order").value, limit: Math.min(shown, 200) });
+  const query = new URLSearchParams({ query: at("pattern").value, order: at("tree-order").value, offset: first, limit: PAGE });
   const mine = ++turn;
   try {
     const found = await ask("GET", `/api/trees?${query}`);
@@ -44,14 +55,41 @@ export async function showTreebank() {
   const looked = at("tree-order").value === "doubtful" && answer.scored < answer.total ? `, ${answer.scored.toLocaleString("en")} of them parsed so far` : "";
   at("bank-line").textContent = answer.total ? `${answer.found.toLocaleString("en")} of ${answer.total.toLocaleString("en")} trees${looked}.` : "No trees yet: accept some, or start with --treebank FILE.";
   at("bank").replaceChildren(...answer.items.map(line));
-  at("bank-more").hidden = answer.items.length >= answer.found || shown >= 200;
+  showPlace();
+  showTicked();
   await showHistory();
+}
+
+/** Which part of the list is on the screen. */
+function showPlace() {
+  at("bank-pages").hidden = answer.found <= PAGE;
+  at("bank-place").value = first + 1;
+  at("bank-place").max = answer.found;
+  at("bank-end").textContent = `– ${(first + answer.items.length).toLocaleString("en")} of ${answer.found.toLocaleString("en")}`;
+  at("bank-before").disabled = first === 0;
+  at("bank-after").disabled = first + PAGE >= answer.found;
+}
+
+function showTicked() {
+  at("export-what").textContent = ticked.size ? `Export the ${ticked.size} ticked` : "Export these";
+  at("untick").hidden = !ticked.size;
+}
+
+/** A box to tick a tree for export. */
+function box({ text, number }) {
+  const made = html("input", { type: "checkbox", "aria-label": `Tick tree ${number + 1} for export`, checked: ticked.has(text) });
+  made.addEventListener("change", () => {
+    if (made.checked) ticked.add(text);
+    else ticked.delete(text);
+    showTicked();
+  });
+  return made;
 }
 
 function line(item) {
   const open = html("button", { "data-number": item.number, onclick: () => openTree(item.words, item.text.trimEnd() + (item.text.startsWith("(") ? "\n" : "\n\n"), { number: item.number, text: item.text }) },
     html("span", { class: "n" }, item.doubt === null ? `${item.number + 1}` : item.doubt.toFixed(2)), html("span", { dir: "auto" }, ...highlighted(item), " ", html("span", { class: "marks" }, about(item))));
-  return html("li", {}, open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: singly(() => act("POST", "/api/trees/delete", { id: newId(), number: item.number, old: item.text, annotator: annotator() })) }, "Delete"));
+  return html("li", {}, box(item), open, html("button", { class: "small", "aria-label": `Delete tree ${item.number + 1}`, onclick: singly(() => act("POST", "/api/trees/delete", { id: newId(), number: item.number, old: item.text, annotator: annotator() })) }, "Delete"));
 }
 
 /** The words, with those marked that a search found. */
@@ -90,10 +128,12 @@ function brief(text) {
 }
 
 async function save(format) {
+  const wanted = ticked.size ? { trees: [...ticked] } : { query: at("pattern").value, order: at("tree-order").value };
   try {
-    const made = await ask("POST", "/api/export", { query: at("pattern").value, format });
-    offer(new Blob([made.content], { type: "text/plain" }), `treebank.${made.ending}`);
-    say(`${made.trees} trees exported.`, true);
+    const made = await ask("POST", "/api/export", { ...wanted, format: format === "png" ? "svg" : format });
+    if (format === "png") await pictures(made.content, "treebank");
+    else offer(new Blob([made.content], { type: "text/plain" }), `treebank.${made.ending}`);
+    say(made.trees < made.found ? `Only the first ${made.trees.toLocaleString("en")} of ${made.found.toLocaleString("en")} trees were exported.` : `${made.trees.toLocaleString("en")} ${made.trees === 1 ? "tree" : "trees"} exported.`, made.trees === made.found);
   } catch (error) {
     say(error.message);
   }

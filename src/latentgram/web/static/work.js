@@ -46,6 +46,8 @@ export function say(text, good = false) {
   at("message").classList.toggle("good", good);
 }
 
+at("message").addEventListener("click", () => say(null));
+
 export function tell(text) {
   at("said").textContent = text;
 }
