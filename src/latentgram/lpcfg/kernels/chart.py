@@ -191,7 +191,8 @@ def grown(array, size):
     if size <= array.shape[0]:
         return array
     larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
-    larger[: array.shape[0]] = array
+    for place in range(array.shape[0]):  # a loop: an assignment to a slice compiles ten times as long
+        larger[place] = array[place]
     return larger
 
 

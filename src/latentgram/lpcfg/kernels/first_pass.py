@@ -134,9 +134,9 @@ def _rebalance(chart, interminals, width):
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 chart.inside[item] *= factor
             put_into_rows(chart, interminals, first, first + narrow)
-            if chart.left_sum.shape[0]:
-                chart.left_sum[cell] *= factor
-                chart.right_sum[cell] *= factor
+            for symbol in range(interminals if chart.left_sum.shape[0] else 0):
+                chart.left_sum[cell, symbol] *= factor
+                chart.right_sum[cell, symbol] *= factor
 
 
 @register_jitable
@@ -176,8 +176,10 @@ def grow_items(semiring, words, index, probability, masks):
         np.empty((cells * smooth, interminals)),
         np.empty((cells * smooth, interminals)),
     )
-    chart.cell_begin[: length + 1] = words.begin
-    chart.symbol[:leaves], chart.inside[:leaves] = words.symbol, words.inside
+    for word in range(length + 1):
+        chart.cell_begin[word] = words.begin[word]
+    for leaf in range(leaves):
+        chart.symbol[leaf], chart.inside[leaf] = words.symbol[leaf], words.inside[leaf]
     for word in range(length):
         if smooth:
             _sum_factors(word, chart, index.unseen)
