@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from latentgram import kernel_cache
-from latentgram.compiling import njit
+from latentgram.compiling import jitable, njit
 
 
 @njit()
@@ -33,6 +33,16 @@ def factorial(number):
 @njit()
 def choose(number, taken):
     return factorial(number) // (factorial(taken) * factorial(number - taken))
+
+
+@jitable()
+def last(values):
+    return values[values.shape[0] - 1]
+
+
+@njit()
+def negative_last(values):
+    return -last(values)
 
 
 VALUES = np.array([1.0, 2.0, 3.0])
@@ -90,3 +100,10 @@ def test_a_damaged_inner_kernel_is_compiled_again(tmp_path, monkeypatch):
 def test_a_kernel_may_call_itself():
     assert factorial(5) == 120
     assert choose(6, 2) == 15
+
+
+def test_a_function_for_kernels_stays_a_function_of_python():
+    assert negative_last(VALUES) == -3.0
+    assert last(VALUES) == 3.0
+    with pytest.raises(IndexError):
+        last(np.zeros(0))

@@ -15,7 +15,7 @@ import numba
 from numba.core.dispatcher import Dispatcher
 from numba.extending import overload
 
-from latentgram.kernel_dispatch import KernelDispatcher
+from latentgram.kernel_dispatch import InnerDispatcher, KernelDispatcher
 
 REORDER = {"reassoc", "contract", "nsz"}
 REORDER_AND_DIVIDE = REORDER | {"arcp"}
@@ -34,15 +34,7 @@ def njit(
 
     Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
     """
-    options = {
-        "nopython": True,
-        "nogil": True,
-        "no_cfunc_wrapper": True,
-        "boundscheck": None,
-        "inline": inline,
-        "fastmath": fastmath,
-        "error_model": error_model,
-    }
+    options = _options(inline, fastmath, error_model)
 
     def kernel_of(function: Kernel) -> Dispatcher[Kernel]:
         config: Any = numba.config
@@ -51,6 +43,35 @@ def njit(
         return cast("Dispatcher[Kernel]", KernelDispatcher(function, {}, options))
 
     return kernel_of
+
+
+def jitable(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]:
+    """A decorator of a function that only kernels call; to Python it stays the function it is.
+
+    So the same steps can be taken uncompiled, where one beyond an array is an error. What the function calls must
+    be known from what its file imports: it is stored (see kernel_cache.py) as long as those files are the same.
+    """
+
+    def known(function: Kernel) -> Kernel:
+        config: Any = numba.config
+        if not config.DISABLE_JIT:
+            InnerDispatcher(function, {}, _options("never", fastmath, "python")).stand_for_function()
+        return function
+
+    return known
+
+
+def _options(inline: str, fastmath: bool | set[str], error_model: str) -> dict[str, Any]:
+    """What numba calls the options of a target."""
+    return {
+        "nopython": True,
+        "nogil": True,
+        "no_cfunc_wrapper": True,
+        "boundscheck": None,
+        "inline": inline,
+        "fastmath": fastmath,
+        "error_model": error_model,
+    }
 
 
 _MEANINGS: dict[Function, dict[type, Function]] = {}

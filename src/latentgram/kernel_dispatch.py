@@ -89,13 +89,18 @@ class _InnerCache(KernelCache):
     _form = ("inner",)
 
 
-class _InnerDispatcher(CPUDispatcher):
+class InnerDispatcher(CPUDispatcher):
     """The inner forms of a kernel, one for each signature."""
 
     def __init__(self, function: Function, local: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__(function, local, options, _InnerPipeline)
         with suppress(RuntimeError):  # raised where nothing can be written: then nothing is kept
             self._cache = _InnerCache(function)
+
+    def stand_for_function(self) -> None:
+        """Have kernels that call the function itself find this."""
+        self.typingctx.insert_global(self.py_func, self._type)
+        vars(self.py_func)["inner"] = self  # numba refers to it weakly
 
     def add_overload(self, compiled: Any) -> None:
         """Have callers find it: numba knows a function by what Python calls, for which something else stands."""
@@ -115,7 +120,7 @@ class KernelDispatcher(CPUDispatcher):
 
     @cached_property
     def _inner(self) -> Any:
-        return _InnerDispatcher(self.py_func, self.locals, self.targetoptions)
+        return InnerDispatcher(self.py_func, self.locals, self.targetoptions)
 
     @property
     def is_compiling(self) -> Any:
