@@ -138,6 +138,7 @@ def test_what_cannot_be_met_is_told_and_the_rest_is_obeyed(serve: Any) -> None:
     assert [(each["number"], each["by_hand"]) for each in answer["unmet"]] == [(1, True), (2, True)]
     assert answer["unmet"][0]["reason"] == "NPX is not a label of this grammar: add it?"
     assert "cross" in answer["unmet"][1]["reason"]
+    assert [each["against"] for each in answer["unmet"]] == [None, 0]
     assert ("NP", 3, 8) in set(parse_tree(answer["trees"][0]["plain"]).spans())
     # Added by hand, the label is there; a crossing one is not to be had, and says so.
     answer = corrected(served, good, {**unknown, "by_hand": True}, {**crossing, "by_hand": True})

@@ -179,7 +179,8 @@ def _obeying(
             constraints_of(other for _, other in (*obeyed, (number, each))).fit(len(sentence))
             obeyed.append((number, each))
         except DataError as error:
-            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True)
+            rival = _contradicted(obeyed, each)
+            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True, against=rival)
     while True:
         told = known if not obeyed else constraints_of(each for _, each in obeyed)
         try:
@@ -194,6 +195,21 @@ def _obeying(
         if not is_met(each, best.tree):
             unmet[number] = Unmet(number=number, reason="the parser found no tree with this", by_hand=True)
     return told, best
+
+
+def _contradicted(earlier: Numbered, correction: Correction) -> int | None:
+    """The number of the first earlier correction that another contradicts; None if it is none of them alone."""
+    if not _agree([correction]):
+        return None
+    return next((number for number, each in earlier if not _agree([each, correction])), None)
+
+
+def _agree(corrections: Sequence[Correction]) -> bool:
+    try:
+        constraints_of(corrections)
+    except DataError:
+        return False
+    return True
 
 
 def _unknown(parser: Parser, correction: Correction) -> str | None:

@@ -153,6 +153,9 @@ class Unmet(BaseModel):
     number: int
     reason: str
     by_hand: bool = Field(description="Whether it can be made by hand, with `by_hand`.")
+    against: int | None = Field(
+        default=None, description="The number of an earlier correction that it contradicts."
+    )
 
 
 class ParseAnswer(Analysis):

@@ -17,7 +17,7 @@ const drawing = at("drawing");
 const COMMANDS = {
   t: () => focusOn(view.focused), n: () => doubtful(1), b: () => doubtful(-1), a: () => accept(), u: () => walk(-1), r: () => walk(1),
   s: skip, f: flag, c: editComment, p: pin, o: toggleOutline, "[": () => flip(-1), "]": () => flip(1), "?": showHelp, e: () => enterField(), U: undoAccept,
-  m: () => take(), i: () => here()?.node?.first === here()?.node?.end && take("antecedent"),
+  k: () => at("editor").querySelector("[data-act=keep]")?.click(), m: () => take(), i: () => here()?.node?.first === here()?.node?.end && take("antecedent"),
 };
 
 /** Take what is selected in hand: the next thing that Enter is pressed on is where it goes. */
