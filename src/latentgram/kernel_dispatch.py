@@ -99,7 +99,7 @@ class InnerDispatcher(CPUDispatcher):
 
     def stand_for_function(self) -> None:
         """Have kernels that call the function itself find this."""
-        self.typingctx.insert_global(self.py_func, self._type)
+        self.typingctx.insert_global(self.py_func, self._numba_type_)
         vars(self.py_func)["inner"] = self  # numba refers to it weakly
 
     def add_overload(self, compiled: Any) -> None:
