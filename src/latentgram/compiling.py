@@ -29,12 +29,16 @@ def njit(
     inline: Literal["never", "always"] = "never",
     fastmath: bool | set[str] = False,
     error_model: Literal["python", "numpy"] = "python",
+    borrows: bool = False,
 ) -> Callable[[Kernel], Dispatcher[Kernel]]:
     """A decorator that compiles a function when it is called, or takes what was compiled before.
 
     Compiled loops let go of the interpreter's lock: others go on, and the watch over signals can end a long one.
+
+    A function that `borrows` makes no array and returns none, and calls only such functions: references to the
+    arrays that it reads and writes are not counted, which would cost two atomic operations for each.
     """
-    options = _options(inline, fastmath, error_model)
+    options = _options(inline, fastmath, error_model, borrows)
 
     def kernel_of(function: Kernel) -> Dispatcher[Kernel]:
         config: Any = numba.config
@@ -45,7 +49,7 @@ def njit(
     return kernel_of
 
 
-def jitable(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]:
+def jitable(*, fastmath: bool | set[str] = False, borrows: bool = False) -> Callable[[Kernel], Kernel]:
     """A decorator of a function that only kernels call; to Python it stays the function it is.
 
     So the same steps can be taken uncompiled, where one beyond an array is an error. What the function calls must
@@ -55,14 +59,14 @@ def jitable(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]:
     def known(function: Kernel) -> Kernel:
         config: Any = numba.config
         if not config.DISABLE_JIT:
-            InnerDispatcher(function, {}, _options("never", fastmath, "python")).stand_for_function()
+            InnerDispatcher(function, {}, _options("never", fastmath, "python", borrows)).stand_for_function()
         return function
 
     return known
 
 
-def _options(inline: str, fastmath: bool | set[str], error_model: str) -> dict[str, Any]:
-    """What numba calls the options of a target."""
+def _options(inline: str, fastmath: bool | set[str], error_model: str, borrows: bool) -> dict[str, Any]:
+    """What numba calls the options of a target; all are said, so that none is a caller's."""
     return {
         "nopython": True,
         "nogil": True,
@@ -71,6 +75,7 @@ def _options(inline: str, fastmath: bool | set[str], error_model: str) -> dict[s
         "inline": inline,
         "fastmath": fastmath,
         "error_model": error_model,
+        "_nrt": not borrows,
     }
 
 

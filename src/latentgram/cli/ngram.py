@@ -139,7 +139,7 @@ def count(asked: Counting) -> None:
 class Building:
     """What is asked of `latentgram ngram build`."""
 
-    file: Path = argument("Counts (.lg or table), an ARPA file, or text.")
+    files: list[Path] = argument("Text or tables of n-grams, files or folders; stored counts (.lg); an ARPA file.")
     output: Output
     reading: Literal["exclusive", "epsilon", "failure"] | None = option(
         None, "How weights are computed from counts; by default exclusive (ARPA files, smoothed models: failure)."
@@ -169,7 +169,7 @@ class Building:
         """Whether a language model goes from text straight to an ARPA file."""
         from latentgram.data.files import plain_suffix
 
-        counted = plain_suffix(self.file) in (".lg", ".arpa")
+        counted = any(plain_suffix(file) in (".lg", ".arpa") for file in self.files)
         plain = self.compact is None and not self.strict and self.smoothing is not None
         return plain and not counted and plain_suffix(self.output) == ".arpa"
 
@@ -182,7 +182,7 @@ def build(asked: Building) -> None:
     from latentgram.cli.console import progress, reading, say
     from latentgram.learn.reading import read_automaton
 
-    check_output(asked.output, asked.file)
+    check_output(asked.output, asked.files)
     _refuse_idle_folder(asked.memory, asked.temporary)
     least = None if asked.cutoff is None else _cutoffs(asked.cutoff)
     learner = latentgram.Counting(
@@ -194,7 +194,7 @@ def build(asked: Building) -> None:
     if asked.estimates_arpa:
         with progress() as shown:
             written = latentgram.write_language_model(
-                asked.file,
+                asked.files,
                 asked.output,
                 by=learner,
                 order=asked.order or 3,
@@ -205,9 +205,9 @@ def build(asked: Building) -> None:
         _tell_repairs(written.repairs)
         say(written.summary())
         return
-    with reading([asked.file]) as shown:
+    with reading(asked.files) as shown:
         model = read_automaton(
-            [asked.file],
+            asked.files,
             learner,
             asked.strict,
             asked.order,
