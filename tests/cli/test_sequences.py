@@ -150,6 +150,16 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     first = dev.read_text().splitlines()[0].split()
     assert rows[0][2] == pytest.approx(10 ** (-rows[0][0] / (len(first) + 1)), rel=1e-2)
     assert "probability 0" not in ours.err
+    by_word = run("ngram", "query", model, dev, "--words")
+    sentence = [line.split("\t") for line in by_word.out.split("\n\n")[0].splitlines()]
+    assert [word for word, _, _ in sentence] == [*first, "</s>"]
+    assert sum(float(log) for _, log, _ in sentence) == pytest.approx(rows[0][0], abs=1e-3)
+    assert sum(int(unknown) for *_, unknown in sentence) == rows[0][1]
+    assert by_word.err == ours.err
+    table = run("ngram", "query", model, dev, "--words", "--to", "csv").out.splitlines()
+    assert table[0] == "sentence,word,log10_p,unknown"
+    assert len(table) == 1 + len(dev.read_text().split()) + len(rows)
+    assert "goes neither with" in run("ngram", "query", model, dev, "--words", "--ngrams").err
     grams = "".join(
         " ".join(["<s>", *first, "</s>"][max(0, i - 3) : i + 1]) + "\n" for i in range(1, len(first) + 2)
     )
