@@ -44,6 +44,7 @@ _ENSEMBLE = dataclasses.replace(
     parts=(),
     command="ensemble",
     mass="",
+    deviation="latentgram.lpcfg.mass:told_masses",
     help="Several latent-variable PCFGs that parse together.",
 )
 _CHART_CRF = dataclasses.replace(
