@@ -145,6 +145,9 @@ class Analysis(BaseModel):
     trees: list[TreeAnswer]
     marginals: list[Marginal]
     tags: list[Marginal]
+    relations: list[Marginal] = Field(
+        [], description="The posteriors of relations, given the heads of the best tree."
+    )
 
 
 class Unmet(BaseModel):
