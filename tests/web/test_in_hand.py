@@ -34,6 +34,9 @@ def test_a_constituent_is_moved_by_keys_and_a_trace_gets_what_it_refers_to(serve
     page.keyboard.press("Escape")
     assert page.is_hidden("#in-hand")
     page.keyboard.press("m")
+    page.click("#in-hand")
+    assert page.is_hidden("#in-hand")
+    page.keyboard.press("m")
     while page.evaluate("document.activeElement.dataset.label") != "VP":
         page.keyboard.press("ArrowUp")
     # On the way nothing else is selected.

@@ -334,7 +334,7 @@ def _write_ngrams(automaton: BackoffNGram, paths: list[str], to: Form | None) ->
 
 
 def _write_sentences(automaton: BackoffNGram, paths: list[str], to: Form | None, perplexity: bool) -> None:
-    """log10 p of sentences; the perplexity of all of them is said at the end."""
+    """Print log10 p of each sentence, and at the end the perplexity of all of them."""
     total = _Queried()
     rows = total.answers(automaton, paths)
     if to is not None:

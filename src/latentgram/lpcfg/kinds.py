@@ -68,7 +68,7 @@ _COMMITTEE = dataclasses.replace(
         "Gradient": Recipe("latentgram.lpcfg.committee.learning:learn_committee", f"{_SETTINGS}:GradientCommittee")
     },
     command="committee",
-    help="Several chart-crf that parse together: the most accurate one for phrases, at so many times the cost.",
+    help="Several chart-crf models that parse together: the most accurate for phrases, at several times the cost.",
     parser="latentgram.lpcfg.committee.parse:CommitteeBackend",
     reader="latentgram.lpcfg.committee.model:read_words",
     update="latentgram.lpcfg.committee.learning:update",

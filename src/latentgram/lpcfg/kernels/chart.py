@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import njit
+from latentgram.compiling import jitable, njit
 
 
 class Unseen(NamedTuple):
@@ -35,7 +34,7 @@ class Unseen(NamedTuple):
     """[S, I]"""
 
 
-@register_jitable
+@jitable(borrows=True)
 def unseen_rule(unseen, a, b, c):
     """p(a→b c) of a rule that was never seen."""
     return unseen.weight * unseen.left[b, a] * unseen.right[c, a]
@@ -154,7 +153,7 @@ cell_of = njit(inline="always")(_number)
 """The number of the cell over `width` words from `first` on."""
 
 
-@register_jitable
+@jitable()
 def note_drift(drift, first, end, power):
     """Note the power of two of the greatest inside number of a span, for `taken_out`; `drift` [n+1, 2] has, in
     differences from word to word, the sum over the spans that cover a word of their powers per word, and how many
@@ -166,7 +165,7 @@ def note_drift(drift, first, end, power):
     drift[end, 1] -= 1.0
 
 
-@register_jitable
+@jitable()
 def taken_out(drift, exponent):
     """[n+1] how many powers of two are taken out of the words before each gap: out of each word the mean of what
     its spans have drifted, which is added to its `exponent`."""
@@ -191,7 +190,8 @@ def grown(array, size):
     if size <= array.shape[0]:
         return array
     larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
-    larger[: array.shape[0]] = array
+    for place in range(array.shape[0]):  # a loop: an assignment to a slice compiles ten times as long
+        larger[place] = array[place]
     return larger
 
 

@@ -314,7 +314,9 @@ def _rebalance(chart, width):
 def grown_rows(array, size):
     """`grown` for the rows of a matrix."""
     larger = np.empty((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
+    for row in range(array.shape[0]):
+        for column in range(array.shape[1]):
+            larger[row, column] = array[row, column]
     return larger
 
 

@@ -23,10 +23,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import REORDER, njit
+from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart, unseen_rule
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
@@ -63,7 +62,7 @@ def mean_of(tensors, symbol):
     return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
 
 
-@register_jitable
+@jitable(borrows=True)
 def unseen_weight(tensors, a, b, c):
     """p(a→b c) of a rule that was never seen, in the precision of the others."""
     return tensors.rule.dtype.type(unseen_rule(tensors.unseen, a, b, c))

@@ -151,4 +151,9 @@ function enterField() {
   at("editor").querySelector("input")?.focus();
 }
 
+// What Escape does, for a finger.
+at("in-hand").addEventListener("click", () => {
+  arm(null);
+  if (isHolding()) letGo();
+});
 drawing.addEventListener("focus", () => view.picture && focusOn(view.focused, true));

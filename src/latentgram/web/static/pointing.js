@@ -64,7 +64,7 @@ function setHead(thing) {
 /** Wait for the head of a word to be clicked, or for nothing. */
 export function arm(word) {
   armed = word === null ? null : { word, parse: state.parse };
-  hint(armed && `Now click the head of “${state.parse.words[word]}”, or press Escape.`);
+  hint(armed && `Now click the head of “${state.parse.words[word]}”, or press Escape (or click here).`);
 }
 
 document.addEventListener("pointermove", (event) => {
