@@ -14,7 +14,7 @@ committee of three layers adds half a point more at three times the cost, and mo
 
     python benchmarks/bench_chart_crf.py [PACK] [MEMBERS]   # wsj-sample or genia; grammars below the layer
     python benchmarks/bench_chart_crf.py curve [LAYERS]     # more than one: of a committee
-    python benchmarks/bench_chart_crf.py committee [PACK] [LAYERS] [FILE]   # FILE: where the model is kept
+    python benchmarks/bench_chart_crf.py committee [PACK] [LAYERS] [FILE] [BITS]   # FILE: where the model is kept
 """
 
 from __future__ import annotations
@@ -105,13 +105,14 @@ class Clock:
             self.seconds.append(time.process_time() - self.began)
 
 
-def committee(pack: str, layers: int, file: Path | None) -> list[dict[str, object]]:
+def committee(pack: str, layers: int, file: Path | None, bits: int | None) -> list[dict[str, object]]:
     """F1 and speed of one layer, of two, … together."""
     clock = Clock()
     if file is not None and file.exists():
         model = lg.load(file, lg.Committee)
     else:
-        model = lg.fit(lg.Committee, treebank(pack, "train"), by=lg.Gradient(layers=layers), progress=clock)
+        by = lg.Gradient(layers=layers, bits=bits)
+        model = lg.fit(lg.Committee, treebank(pack, "train"), by=by, progress=clock)
         if file is not None:
             lg.save(model, file)
     dev = treebank(pack, "dev")
@@ -180,7 +181,8 @@ def main() -> None:
         model = lg.fit(lg.ChartCRF, warm, by=lg.Gradient(states=2, members=number))
     lg.Parser(model).parse(warm[0].sentence)
     if together:
-        table = committee(pack, number, Path(said[2]) if len(said) > 2 else None)
+        bits = int(said[3]) if len(said) > 3 else None
+        table = committee(pack, number, Path(said[2]) if len(said) > 2 else None, bits)
     elif pack == "curve":
         table = committee_curve(number) if number > 1 else curve()
     else:

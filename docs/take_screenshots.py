@@ -1,8 +1,9 @@
 """Take the pictures of the page for the README and the guide: `python docs/take_screenshots.py`.
 
 Serves a latent grammar of the demo treebank, opens the page in Chromium, corrects a tree, and writes page.png,
-page-dark.png, page-changes.png, page-treebank.png, page-people.png and page-model.png into docs/_static. Needs
-`playwright` and a Chromium (`CHROMIUM`, or `chromium` on the path).
+page-dark.png, page-changes.png, page-treebank.png, page-people.png and page-model.png into docs/_static; and
+page-arcs.png of an arc-factored parser of the demo dependencies. Needs `playwright` and a Chromium (`CHROMIUM`, or
+`chromium` on the path).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ QUEUE = lg.demo_treebank(40, seed=7)
 
 
 def serve(folder: Path) -> tuple[uvicorn.Server, str]:
-    """A server on a free port with a grammar of the demo treebank."""
+    """A server with a grammar of the demo treebank."""
     clock = count(time.time() - 3600, 70.0)
     written.time = SimpleNamespace(time=lambda: next(clock))  # as if by hand
     bank = lg.demo_treebank(1500, seed=0)
@@ -50,6 +51,19 @@ def serve(folder: Path) -> tuple[uvicorn.Server, str]:
         heldout=folder / "heldout.mrg",
         workers=1,
     )
+    return listening(session)
+
+
+def serve_arcs(folder: Path) -> tuple[uvicorn.Server, str]:
+    """A server with a parser of the demo dependencies, and rows of CoNLL-U to annotate."""
+    bank = lg.demo_dependencies(400, seed=0)
+    bank.write(folder / "garden.conllu")
+    parser = lg.Parser(lg.fit(lg.ArcFactored, bank, by=lg.MIRA()))
+    return listening(Session(parser, treebank=folder / "garden.conllu", sentences=lg.demo_dependencies(9, seed=7)))
+
+
+def listening(session: Session) -> tuple[uvicorn.Server, str]:
+    """A server on a free port, and its address."""
     server = uvicorn.Server(uvicorn.Config(create_app(session), port=0, log_level="error"))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
@@ -94,6 +108,22 @@ def annotate_twice(page: Page, address: str) -> None:
             page.request.post(f"{address}api/accept", data={**work, "proposed": trees[0]["plain"]})
     for tree in QUEUE[26:32]:
         page.request.post(f"{address}api/note", data={"words": tree.words, "assigned": "Bob"})
+
+
+def take_arcs(page: Page, address: str) -> None:
+    """A sentence of a CoNLL-U queue, one of its words on the way to another head."""
+    page.goto(address)
+    page.click("#tab-queue")
+    page.check("input[value=file]")
+    page.click("#queue li:nth-child(2) button")
+    page.wait_for_selector("#accept:not(:disabled)")
+    page.locator('.word[data-word="12"]').click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(500)
+    page.screenshot(path=STATIC / "page-arcs.png")
 
 
 def ask(page: Page) -> None:
@@ -144,11 +174,16 @@ def main() -> None:
         annotate_twice(page, address)
         page.click("#tab-people")
         page.click(".dispute summary")
+        page.set_viewport_size({"width": 1366, "height": 1000})
         page.screenshot(path=STATIC / "page-people.png")
+        page.set_viewport_size({"width": 1366, "height": 768})
         page.click("#tab-model")
         page.click('#symbols [data-name="NP"]')
         wait(page, "document.querySelectorAll('#symbol figure').length > 3")
         page.screenshot(path=STATIC / "page-model.png")
+        other, address = serve_arcs(Path(folder))
+        take_arcs(page, address)
+        other.should_exit = True
         browser.close()
         server.should_exit = True
 

@@ -8,7 +8,7 @@ import pytest
 import latentgram
 
 ROWS = [
-    {"data", "errors", "interrupt", "progress", "compiling", "kernel_cache"},
+    {"data", "errors", "interrupt", "progress", "compiling", "kernel_cache", "kernel_dispatch"},
     {"numeric"},
     {"parallel", "evaluate"},
     {"view"},
@@ -40,7 +40,8 @@ INSIDE = {
     ("data", "progress"),
     ("progress", "interrupt"),
     ("data", "compiling"),
-    ("compiling", "kernel_cache"),
+    ("compiling", "kernel_dispatch"),
+    ("kernel_dispatch", "kernel_cache"),
     ("kernel_cache", "errors"),
 }
 """Imports inside the lowest row."""

@@ -195,7 +195,9 @@ class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLoc
             return None
 
 
-class _KernelCacheImpl(caching.CompileResultCacheImpl):
+class KernelCacheImpl(caching.CompileResultCacheImpl):
+    """Where the files of a kernel are."""
+
     _locator_classes = [  # noqa: RUF012
         caching.UserProvidedCacheLocator,
         caching.InTreeCacheLocator,
@@ -207,7 +209,9 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
 class KernelCache(caching.FunctionCache):
     """The cache of one function: shipped code first, then numba's."""
 
-    _impl_class = _KernelCacheImpl
+    _impl_class = KernelCacheImpl
+    _form: tuple[str, ...] = ()
+    """What a form of a kernel that is not for Python adds to the key of a signature."""
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
@@ -215,6 +219,12 @@ class KernelCache(caching.FunctionCache):
         self._cache_file = caching.IndexDataCacheFile(self._cache_path, self._impl.filename_base, self._stamp)
         module = function.__module__.removeprefix("latentgram.")
         self._file_name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
+
+    def _index_key(self, sig: object, codegen: Any) -> tuple[object, ...]:
+        return (*super()._index_key(sig, codegen), *self._form)
+
+    def _shipped_key(self, sig: object) -> tuple[str, ...]:
+        return repr(sig), *self._form
 
     @functools.cached_property
     def _shipped(self) -> Any:
@@ -250,7 +260,7 @@ class KernelCache(caching.FunctionCache):
         """The compiled function of a signature, if there is one."""
         if runs_shipped_code():
             try:
-                if (data := self._shipped.load(repr(sig))) is not None:
+                if (data := self._shipped.load(self._shipped_key(sig))) is not None:
                     target_context.refresh()
                     return self._impl.rebuild(target_context, data)
             except Exception:  # whatever is wrong with shipped code, it can be compiled here
@@ -273,6 +283,6 @@ class KernelCache(caching.FunctionCache):
             _announce_temporary()
         if os.environ.get(SHIP) and self._impl.check_cachable(data):
             shipped_folder().mkdir(parents=True, exist_ok=True)
-            self._shipped.save(repr(sig), self._impl.reduce(data))
+            self._shipped.save(self._shipped_key(sig), self._impl.reduce(data))
         with contextlib.suppress(OSError):  # a full disk: it is compiled, and will be again next time
             super().save_overload(sig, data)

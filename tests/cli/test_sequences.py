@@ -150,6 +150,16 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     first = dev.read_text().splitlines()[0].split()
     assert rows[0][2] == pytest.approx(10 ** (-rows[0][0] / (len(first) + 1)), rel=1e-2)
     assert "probability 0" not in ours.err
+    by_word = run("ngram", "query", model, dev, "--words")
+    sentence = [line.split("\t") for line in by_word.out.split("\n\n")[0].splitlines()]
+    assert [word for word, _, _ in sentence] == [*first, "</s>"]
+    assert sum(float(log) for _, log, _ in sentence) == pytest.approx(rows[0][0], abs=1e-3)
+    assert sum(int(unknown) for *_, unknown in sentence) == rows[0][1]
+    assert by_word.err == ours.err
+    table = run("ngram", "query", model, dev, "--words", "--to", "csv").out.splitlines()
+    assert table[0] == "sentence,word,log10_p,unknown"
+    assert len(table) == 1 + len(dev.read_text().split()) + len(rows)
+    assert "goes neither with" in run("ngram", "query", model, dev, "--words", "--ngrams").err
     grams = "".join(
         " ".join(["<s>", *first, "</s>"][max(0, i - 3) : i + 1]) + "\n" for i in range(1, len(first) + 2)
     )
@@ -263,6 +273,33 @@ def test_a_language_model_in_bounded_memory_is_the_same_file(run: Run, folder: P
     assert "language model of order 4 with" in found.err
     assert bounded.read_bytes() == plain.read_bytes()
     assert not list((tmp_path / "work").iterdir())
+
+
+def test_a_language_model_is_built_from_several_files(run: Run, folder: Path, tmp_path: Path) -> None:
+    lines = (folder / "train.txt").read_text().splitlines(keepends=True)
+    half, whole, parts = len(lines) // 2, tmp_path / "whole.arpa", tmp_path / "parts.arpa"
+    (tmp_path / "a.txt").write_text("".join(lines[:half]))
+    (tmp_path / "b.txt").write_text("".join(lines[half:]))
+    options = ["--smoothing", "kneser-ney", "--order", 2]
+    assert run("ngram", "build", folder / "train.txt", "-o", whole, *options).status == 0
+    assert run("ngram", "build", tmp_path / "a.txt", tmp_path / "b.txt", "-o", parts, *options).status == 0
+    assert parts.read_bytes() == whole.read_bytes()
+    for files in ((tmp_path / "a.txt", whole), (whole, tmp_path / "a.txt")):
+        refused = run("ngram", "build", *files, "-o", tmp_path / "no.lg")
+        assert (refused.status, refused.err.count("\n")) == (1, 1)
+        assert "give only one stored automaton" in refused.err
+
+
+def test_ngrams_are_learned_from_as_footnotes_2_and_21_say(run: Run, folder: Path, tmp_path: Path) -> None:
+    arpa, model = tmp_path / "m.arpa", tmp_path / "h.lg"
+    assert run("ngram", "build", folder / "train.txt", "-o", arpa, "--smoothing", "witten-bell").status == 0
+    learn = ["train", "hmm", arpa, "--by", "variational", "--dictionary", f"{folder / 'train.tsv'}:1:2"]
+    learn += ["--iterations", 2, "--lag", 1, "-o", model]
+    refused = run(*learn)
+    assert refused.status == 1
+    assert "empty_history=False" in refused.err
+    assert run(*learn, "--no-empty-history", "--sequential").status == 0
+    assert accuracy(run("tag", model, folder / "dev.txt").out, folder / "dev.tsv") > 0.8
 
 
 @pytest.mark.parametrize("command", ["count", "build"])

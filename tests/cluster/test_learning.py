@@ -26,6 +26,7 @@ CASES = [
     Case("LPCFG", "Spectral"),
     Case("LPCFG", "EM"),
     Case("LPCFG", "Clustering"),
+    Case("ChartCRF", "Gradient"),
     Case("SHAG", "Spectral"),
     Case("HMM", "EM"),
     Case("LatentTree", "EM"),

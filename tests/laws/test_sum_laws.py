@@ -23,6 +23,8 @@ from latentgram.kinds.protocols import Distribution
 from latentgram.kinds.registry import kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.latent_tree.model import LatentTree
+from latentgram.lpcfg.mass import told_masses
+from latentgram.lpcfg.mass import tree_mass as tree_mass_of_phrases
 from latentgram.sequences.mass import ngram_mass, string_mass, tagged_mass
 from latentgram.shag.categories import categories
 from latentgram.shag.grammar import HeadGrammar
@@ -367,7 +369,7 @@ def test_the_bound_rises_from_round_to_round(case: Case) -> None:
         (Case("HMM", "EM"), "not a distribution: all sentences of up to 40 words together have"),
         (Case("BackoffNGram", "Counting"), "a distribution over sentences"),
         (Case("LatentTree", "EM"), "a distribution over the symbols of a dependency tree given its arcs"),
-        (Case("LatentTree", "Spectral"), "not a distribution"),
+        (Case("LatentTree", "Spectral"), "not a distribution: the symbols of a chain of 40 words together have"),
         (Case("Tagger", "Gradient"), "a distribution over the tags of a sentence given its words"),
     ],
     ids=str,
@@ -377,6 +379,15 @@ def test_info_tells_what_probabilities_are_of(case: Case, said: str, tmp_path: P
     lines = CliRunner().invoke(app, ["info", str(tmp_path / "model.lg")]).output.splitlines()
     [told] = [line for line in lines if line.startswith(("a distribution", "not a distribution"))]
     assert told.startswith(said)
+
+
+def test_ensembles_of_signed_grammars_tell_what_each_sums_to() -> None:
+    signed, distribution = (fitted(Case("LPCFG", learner)) for learner in ("Spectral", "Counting"))
+    assert not lg.Ensemble((signed, signed)).is_distribution
+    assert lg.Ensemble((distribution,)).is_distribution
+    told = told_masses(lg.Ensemble((signed, signed)), 3)
+    assert told.startswith("all sentences of up to 3 words together have ")
+    assert told.count(f"{tree_mass_of_phrases(signed, 3).sum():.4g}") == 2
 
 
 def test_the_guide_tells_of_every_kind_what_its_probabilities_are_of() -> None:

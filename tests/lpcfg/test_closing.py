@@ -10,8 +10,12 @@ import latentgram as lg
 from latentgram.lpcfg import closing
 from latentgram.lpcfg.kernels import closing as kernel
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, everything
+from latentgram.lpcfg.lexicon import LexiconPlan, outline
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.pruning import WITH_CLOSING
+from latentgram.lpcfg.settings import ClusteringLPCFG
+from latentgram.lpcfg.statistics import GrammarData
+from latentgram.parallel.local import InProcess
 
 BANK = lg.demo_treebank(300, seed=0)
 
@@ -102,6 +106,16 @@ def test_the_least_score_is_chosen_on_trees_kept_out(grammar: lg.LPCFG, monkeypa
     assert all(len(known) == len(learned[-1]) for known in learned)
     assert again.closing_least == grammar.closing_least
     np.testing.assert_array_equal(again.closing_weight, grammar.closing_weight)
+
+
+def test_closing_is_learned_from_counts_alone(grammar: lg.LPCFG) -> None:
+    """An outline that has no hidden states yet teaches the same: learners begin with it beside other work."""
+    settings = ClusteringLPCFG()
+    data = GrammarData.of(BANK, settings, InProcess())
+    learned = closing.learn_closing(outline(data, LexiconPlan.of(data, settings.pull)), BANK)
+    assert learned is not None
+    assert learned.least == grammar.closing_least
+    np.testing.assert_array_equal(learned.weight, grammar.closing_weight)
 
 
 def test_few_trees_close_nothing() -> None:

@@ -11,11 +11,12 @@ from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import Text
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory, standing_for
 from latentgram.sequences.counting import from_counts
 from latentgram.sequences.em import Corpus
+from latentgram.sequences.empty_history import without_empty_history
 from latentgram.sequences.ngram import READINGS
 from latentgram.sequences.parameters import Parameters
 from latentgram.sequences.variational import first_memory, independent_round, paired_round, round_of, sweep_values
@@ -308,6 +309,50 @@ def test_enough_sweeps_close_the_gap_in_one_round() -> None:
     assert exact.bound / 4 == pytest.approx(often, abs=1e-9)
 
 
+@pytest.mark.parametrize(("reading", "lag", "bigrams"), CASES)
+def test_states_in_turn_settle_where_all_at_once_do(reading: str, lag: int, bigrams: bool) -> None:
+    """And, but for lag 2, in one round, since these automata have no cycles of ambiguous words."""
+    given = corpus(reading, lag, bigrams=bigrams)
+    parameters, memory = random_parameters(given), first_memory(given, 2)[1]
+    (at_once, bound), in_turn = settled(given, parameters), round_of(2, sequential=True)
+    for _ in range(3 if lag == 2 else 1):
+        expected, memory = in_turn(given, parameters, memory)
+    assert expected.bound == pytest.approx(bound, rel=1e-12)
+    np.testing.assert_allclose(memory.down, at_once.down, atol=1e-12)
+    counts = paired_round(given, parameters, at_once)[0]
+    np.testing.assert_allclose(expected.transition, counts.transition, atol=1e-12)
+    np.testing.assert_allclose(expected.emission, counts.emission, atol=1e-12)
+
+
+@pytest.mark.parametrize("lag", [0, 1])
+def test_one_sequential_sweep_closes_the_gap(lag: int) -> None:
+    """Footnote 21: Z of a pass from the end is the sum over all that follows, where a state determines it."""
+    sentences = ["p a b", "q a c C", "r C", "s B c"]
+    given = ApproximateCorpus.of(from_counts(NGramCounts.of(Text.of(sentences), order=5)), DICTIONARY, lag)
+    parameters, memory = random_parameters(given), first_memory(given, 2)[1]
+    exact = Corpus.of(Text.of(sentences), given.shape, 2, segments=False).expect(parameters, Context())
+    found = round_of(2, sequential=True)(given, parameters, memory)[0]
+    assert found.bound == pytest.approx(exact.bound / 4, rel=1e-12)
+    np.testing.assert_allclose(found.transition, exact.transition / 4, atol=1e-12)
+
+
+def test_sequential_rounds_on_cycles_reach_the_same_bound() -> None:
+    rng = np.random.default_rng(0)
+    text = Text.of(["".join(rng.choice(list("aBcC"), rng.integers(1, 9))) for _ in range(200)])
+    text = Text.of([list(sentence.words[0]) for sentence in text])
+    given = ApproximateCorpus.of(from_counts(NGramCounts.of(text, order=2)), DICTIONARY)
+    parameters, at_once = random_parameters(given), first_memory(given, 2)[1]
+    in_turn, step = at_once, round_of(2, sequential=True)
+    gaps = []
+    for _ in range(60):
+        one, at_once = paired_round(given, parameters, at_once)
+        other, in_turn = step(given, parameters, in_turn)
+        gaps.append(other.bound)
+    assert other.bound == pytest.approx(one.bound, rel=1e-10)
+    assert abs(gaps[5] - gaps[-1]) < 1e-6
+    np.testing.assert_allclose(in_turn.down, at_once.down, atol=1e-9)
+
+
 @pytest.mark.parametrize("reading", READINGS)
 def test_hard_tags_are_the_likeliest_of_the_soft_ones(reading: str) -> None:
     given = corpus(reading, 1)
@@ -332,8 +377,13 @@ def test_learning_with_hard_tags_and_sweeps() -> None:
     text = Text.of(layered())
     assert soft.loglik(text) >= hard.loglik(text) - 1.0
     assert swept.loglik(text) == pytest.approx(soft.loglik(text), rel=0.01)
-    with pytest.raises(SettingError, match="not gradient"):
-        lg.fit(lg.HMM, counts, by=lg.Variational(states=2, hard=True, optimiser="gradient"))
+    for more in ({"hard": True}, {"sequential": True}):
+        with pytest.raises(SettingError, match="not gradient"):
+            lg.fit(lg.HMM, counts, by=lg.Variational(states=2, optimiser="gradient", **more))
+    with pytest.raises(SettingError, match="window 2"):
+        lg.fit(lg.HMM, counts, by=lg.Variational(states=2, window=1, sequential=True))
+    in_turn = lg.fit(lg.HMM, counts, by=lg.Variational(dictionary=DICTIONARY, iterations=10, sequential=True))
+    assert in_turn.loglik(text) == pytest.approx(soft.loglik(text), rel=0.01)
 
 
 def test_lag_one_needs_histories() -> None:
@@ -341,6 +391,45 @@ def test_lag_one_needs_histories() -> None:
         corpus("exclusive", 1, bigrams=False)
     counts = NGramCounts.of(Text.of(layered()), order=3, cutoff=4, all_bigrams=False)
     assert ApproximateCorpus.of(from_counts(counts), DICTIONARY).lag == 0
+
+
+def conditional(model: lg.BackoffNGram, history: int, words: int) -> np.ndarray:
+    """[words] p(word | history) by the definition of the readings."""
+    own = np.zeros(words)
+    arcs = slice(model.arc_start[history], model.arc_start[history + 1])
+    own[model.arc_word[arcs]] = model.arc_prob[arcs]
+    if model.failure[history] == 0:
+        return own
+    below = conditional(model, int(model.backoff[history]), words)
+    shut = own > 0 if model.reading == "failure" else np.zeros(words, bool)
+    return own + model.failure[history] * np.where(shut, 0.0, below)
+
+
+@pytest.mark.parametrize("smoothing", ["none", "failure", "kneser-ney", "katz"])
+def test_without_the_empty_history_every_history_sums_to_one(smoothing: str) -> None:
+    """Footnote 2. Bigrams are cut off, so z is only ever followed by itself, and goes with its history."""
+    text = Text.of([*layered(60), "a b z z"])
+    counts = NGramCounts.of(text, order=3, cutoff=(1, 2, 2), all_bigrams=False)
+    learner = lg.Counting(reading="failure") if smoothing == "failure" else lg.Counting(smoothing=smoothing)
+    model = lg.fit(lg.BackoffNGram, counts, by=learner)
+    bare = without_empty_history(model)
+    assert bare.flow.sum() > 0
+    assert bare.expected_visits[0] == 0.0
+    assert "z" not in {bare.words[int(word)] for word in bare.arc_word}
+    passed = np.flatnonzero(bare.expected_visits > 0)
+    assert len(passed) > 3
+    for history in passed.tolist():
+        before, after = (conditional(each, history, len(model.words)) for each in (model, bare))
+        assert after.sum() == pytest.approx(1.0, rel=1e-12)
+        own = slice(bare.arc_start[history], bare.arc_start[history + 1])
+        ratio = bare.arc_prob[own] / before[bare.arc_word[own]]
+        if model.reading == "failure":
+            assert ratio.std() < 1e-9
+    assert without_empty_history(bare) is bare
+    hmm = lg.fit(lg.HMM, model, by=lg.Variational(dictionary=DICTIONARY, empty_history=False, lag=1))
+    assert np.isfinite(hmm.logprob("a b c"))
+    with pytest.raises(DataError, match="nothing is left"):
+        without_empty_history(from_counts(NGramCounts.of(text, order=1)))
 
 
 def test_lag_two_needs_trigrams_and_free_failure_arcs() -> None:

@@ -13,6 +13,7 @@ from latentgram.errors import DataError
 from latentgram.parser.output import render
 from latentgram.parser.pipeline import fit_parser
 from latentgram.tagger.guesser import Guesser
+from latentgram.tagger.scaling import fitted_scale
 from latentgram.tagger.spelling import describe
 from latentgram.tagger.tagset import TagSet
 from latentgram.tagger.update import update
@@ -127,6 +128,28 @@ def test_files_and_rows_keep_features(tagger: lg.Tagger, tmp_path: Path) -> None
     for name, column in parse.column_confidence.items():
         assert tuple(column.tolist()) == pytest.approx(tagging.posteriors[name])
     assert render(parse, "conllu", probabilities=True).count("FeatsProb=") == len(tree)
+
+
+def test_the_scale_is_that_under_which_the_tagger_is_right_as_often_as_it_says() -> None:
+    """Three nouns of four are in the nominative, whatever is learned from them."""
+    rng = np.random.default_rng(0)
+
+    def drawn(count: int) -> list[lg.Sentence]:
+        cases = [("Case=Nom", "Case=Acc")[int(rng.random() < 0.25)] for _ in range(count)]
+        return [lg.Sentence((rng.choice(["rex", "lex", "pax"]),), upos=("NOUN",), feats=(case,)) for case in cases]
+
+    tagger, unseen = lg.fit(lg.Tagger, drawn(300), by=lg.Gradient(passes=2)), drawn(500)
+    scales = {factor: fitted_scale(tagger.scaled(factor), unseen) for factor in (1.0, 4.0)}
+    assert scales[4.0] == pytest.approx(scales[1.0] / 4.0, rel=0.4)
+    for factor, scale in scales.items():
+        tuned = tagger.scaled(factor * scale)
+        found, sure = zip(*tuned.annotated(unseen), strict=True)
+        right = np.mean([gold.feats == each.feats for gold, each in zip(unseen, found, strict=True)])
+        assert np.mean([each.columns["feats"] for each in sure]) == pytest.approx(right, abs=0.05)
+    loud = tagger.scaled(4.0)
+    for (first, _), (second, _) in zip(tagger.annotated(unseen), loud.annotated(unseen), strict=True):
+        assert first.feats == second.feats
+    assert fitted_scale(tagger, []) == 1.0
 
 
 def test_features_can_be_left_out() -> None:

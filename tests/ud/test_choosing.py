@@ -115,6 +115,17 @@ def test_a_lemmatiser_comes_back_from_a_file(lemmatiser, tmp_path):
         assert again.lemmas(sentence)[0] == lemmatiser.lemmas(sentence)[0]
 
 
+def test_a_word_without_a_lemma_teaches_nothing():
+    """Half of the sentences have lemmas; a word that is an underscore has itself."""
+    trees = made_trees(np.random.default_rng(0), 60)
+    bare = [tree.replace(lemmas=()) for tree in trees]
+    sign = lg.DependencyTree(("_",), (0,), upos=("PUNCT",), lemmas=("_",))
+    lemmatiser = lg.fit(lg.Lemmatiser, [*trees, *bare, sign], by=lg.Gradient())
+    for tree in bare:
+        assert "_" not in {lemma for each in lemmatiser.probabilities(tree.sentence) for lemma in each}
+    assert lemmatiser.lemmas(sign.sentence)[0] == ("_",)
+
+
 def test_trees_without_lemmas_are_refused():
     with pytest.raises(lg.DataError, match="no lemmas"):
         lg.fit(lg.Lemmatiser, [lg.DependencyTree(("a",), (0,))], by=lg.Gradient())

@@ -1,5 +1,7 @@
 """Segmentation: decisions against their definition, made-up languages, round trips, odd text."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ import latentgram as lg
 from latentgram.data.surface import raw_text, tokens_of
 from latentgram.numeric.hashing import bucket
 from latentgram.ud.kernels.segmenting import KEYS, character_keys
-from latentgram.ud.segmenter import BITS, kinds_of
+from latentgram.ud.kernels.sentences import best_sentences, sentence_spans, token_keys
+from latentgram.ud.segmenter import BITS, described, kinds_of
 
 NO_SPACE = "SpaceAfter=No"
 
@@ -106,6 +109,58 @@ def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
         inside = np.prod([1 - p for p in ends[begin : end - 1]])
         assert token.probability == pytest.approx(inside * ends[end - 1], rel=1e-5)
         begin = end
+
+
+def all_cuts(length):
+    """Every way to cut tokens into sentences, as pairs of their first token and the one behind them."""
+    for inner in product((False, True), repeat=length - 1):
+        ends = [*(t + 1 for t, cut in enumerate(inner) if cut), length]
+        yield list(zip([0, *ends], ends, strict=False))
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("text", ["Badi kolo . di ; Ko", "Ba ( di . ko ) . Lo : bi", "da ; di ; Do ; du"])
+def test_sentences_are_those_of_the_greatest_expected_f1_over_all_cuts(text, wide):
+    """Weights at random: p of every sentence against the sum over all cuts, and the best of these by F1."""
+    forms = text.split()
+    tokens = described(forms, np.ones(len(forms), np.bool_), np.zeros(0, np.uint64))
+    weights = np.random.default_rng(len(text)).normal(0, 0.25, 1 << 12).astype(np.float32)
+    keys, shares = np.empty(KEYS, np.uint64), {}
+    for first, end in {span for cuts in all_cuts(len(forms)) for span in cuts}:
+        opened, quoted, share = 0, 0, 1.0
+        for t in range(first, end):
+            opened += {"(": 1, ")": -1 if opened else 0}.get(forms[t], 0)
+            if t + 1 < len(forms):
+                size = token_keys(tokens, 0, len(forms), first, t, opened, quoted, wide, keys)
+                p = 1 / (1 + np.exp(-sum(float(weights[bucket(keys[k], 12)]) for k in range(size))))
+                share *= p if t + 1 == end else 1 - p
+        shares[first, end] = share
+    cuts = [(cut, np.prod([shares[span] for span in cut])) for cut in all_cuts(len(forms))]
+    assert sum(p for _, p in cuts) == pytest.approx(1)
+    exact = {span: sum(p for cut, p in cuts if span in cut) for span in shares}
+    begins, ends, found, expected = sentence_spans(tokens, wide, weights, 12)
+    listed = dict(zip(zip(begins.tolist(), ends.tolist(), strict=True), found.tolist(), strict=True))
+    for span, p in exact.items():
+        assert listed.get(span, 0.0) == pytest.approx(p, abs=0.03)
+    assert expected == pytest.approx(sum(exact.values()), abs=0.1)
+
+    def f1(cut):
+        return 2 * sum(listed.get(span, -1.0) for span in cut) / (expected + len(cut))
+
+    chosen = best_sentences(begins, ends, found, expected).tolist()
+    assert f1([(begins[n], ends[n]) for n in chosen]) == pytest.approx(max(f1(cut) for cut, _ in cuts))
+
+
+def test_a_long_paragraph_whose_sentences_are_doubtful_is_cut_without_gaps():
+    """No sentence is left without one before it, whatever is left out as negligible."""
+    forms = list("abcd.:AB(2") * 300
+    tokens = described(forms, np.ones(len(forms), np.bool_), np.zeros(0, np.uint64))
+    for mean in (-0.3, -0.1, 0.0, 0.1):
+        weights = np.random.default_rng(0).normal(mean, 0.2, 1 << 12).astype(np.float32)
+        spans = sentence_spans(tokens, True, weights, 12)
+        chosen = best_sentences(*spans)
+        begins, ends = spans[0][chosen].tolist(), spans[1][chosen].tolist()
+        assert [0, *ends] == [*begins, len(forms)]
 
 
 def test_words_without_blanks_between_them_are_found():

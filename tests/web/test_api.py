@@ -19,6 +19,7 @@ from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
 from latentgram.kinds.registry import kind_of
 from latentgram.web import workers
+from latentgram.web.analysis import Asked, analyse
 from latentgram.web.bank import doubts_of
 from latentgram.web.session import Session
 
@@ -217,6 +218,12 @@ def test_an_arc_factored_parser_learns_a_correction_at_once(tmp_path: Path) -> N
     bank[:60].write(tmp_path / "bank.conllu")
     parser = lg.Parser(lg.fit(lg.ArcFactored, bank[:60], by=lg.MIRA(order=1, passes=1, bits=16)))
     session = Session(parser, treebank=tmp_path / "bank.conllu", workers=0)
+    # Every relation of an arc has a probability, and the best is the one in the tree.
+    analysis, _ = analyse(parser, Asked(bank[60].sentence))
+    for word, relation in enumerate(analysis.trees[0].relations):
+        told = {part.label: part.probability for part in analysis.relations if part.first == word}
+        assert max(told, key=lambda name: told[name]) == relation
+        assert 0.9 < sum(told.values()) < 1.0 + 1e-9
     tree = next(tree for tree in bank[60:] if parser.parse(tree.sentence).tree.heads != tree.heads)
     assert session.accept("abc-12345", tree, None, 1, None)[1]
     assert session.parser.parse(tree.sentence).tree.heads == tree.heads

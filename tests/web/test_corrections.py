@@ -75,7 +75,7 @@ def test_a_trace_and_what_it_refers_to_have_one_index() -> None:
     ("change", "args", "complaint"),
     [
         ("bracket", (1, 3, "X"), "would cross NP over “the dog”"),
-        ("attach", ((0, 2, "NP"), (5, 7, "PP")), "other words would stand between"),
+        ("attach", ((0, 2, "NP"), (5, 7, "PP")), "NP over “the dog” .* other words would stand between"),
         ("attach", ((2, 7, "VP"), (5, 7, "PP")), "to itself"),
         ("unbracket", (0, 7, "S"), "outermost"),
         ("label_as", ((0, 3, "NP"), "X"), "no NP over “the dog saw”"),
@@ -118,6 +118,18 @@ def test_blanks_are_where_they_were_when_words_are_cut_and_joined() -> None:
     assert arcs.merge(cut, 2) == tree
     apart = arcs.split(parse_conllu(ROWS)[0], 2, ("a", "l"))
     assert apart.misc[2:4] == ("Gloss=to|SpaceAfter=No", "_")
+    # Other words than the old one are those of a token that is written as it was.
+    joined = arcs.split(tree, 2, ("a", "el"))
+    assert [row.split("\t")[:2] for _, row in joined.extra_rows] == [
+        ["1-2", "vámonos"],
+        ["3-4", "al"],
+        ["4.1", "el"],
+    ]
+    assert joined.extra_rows[1][1].endswith("\tSpaceAfter=No")
+    assert (joined.words[2:4], joined.misc[2:4]) == (("a", "el"), ("Gloss=to", "_"))
+    assert parse_conllu(to_conllu(joined))[0] == joined
+    with pytest.raises(DataError, match="part of a multiword token already"):
+        arcs.split(tree, 1, ("no", "z"))
     # Within a token of several words there are no blanks to speak of.
     assert arcs.split(tree, 1, ("n", "os")).misc[1:3] == ("_", "_")
 
@@ -138,6 +150,7 @@ def test_what_cannot_be_met_is_told_and_the_rest_is_obeyed(serve: Any) -> None:
     assert [(each["number"], each["by_hand"]) for each in answer["unmet"]] == [(1, True), (2, True)]
     assert answer["unmet"][0]["reason"] == "NPX is not a label of this grammar: add it?"
     assert "cross" in answer["unmet"][1]["reason"]
+    assert [each["against"] for each in answer["unmet"]] == [None, 0]
     assert ("NP", 3, 8) in set(parse_tree(answer["trees"][0]["plain"]).spans())
     # Added by hand, the label is there; a crossing one is not to be had, and says so.
     answer = corrected(served, good, {**unknown, "by_hand": True}, {**crossing, "by_hand": True})
@@ -220,6 +233,9 @@ def test_relations_columns_and_crossing_arcs_of_dependencies(serve: Any) -> None
     assert (tree.heads[3], tree.heads[4]) == (8, 1)
     assert not tree.is_projective
     assert answer["trees"][0]["rows"]["lemma"][4] == "dog"
+    cut = corrected(served, {"kind": "split", "word": 5, "parts": ["into", "it"]}, words=words)
+    assert cut["trees"][0]["multiword"] == [[5, 7, "in"]]
+    assert "\n6-7\tin\t" in cut["trees"][0]["plain"]
 
 
 def test_tags_of_a_tagger_are_asked_by_either_name_and_unknown_ones_are_offered_as_new() -> None:

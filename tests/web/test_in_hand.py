@@ -6,7 +6,7 @@ import zipfile
 from typing import Any
 
 from latentgram.data.conllu import parse_conllu
-from web.browser import TEXT, ask, node, until, wait
+from web.browser import AXE, TEXT, ask, faults, node, until, wait
 from web.conftest import needs_chromium
 
 pytestmark = needs_chromium
@@ -32,6 +32,9 @@ def test_a_constituent_is_moved_by_keys_and_a_trace_gets_what_it_refers_to(serve
     page.keyboard.press("m")
     assert page.text_content("#in-hand").startswith("Where does PP “of the museum” belong?")
     page.keyboard.press("Escape")
+    assert page.is_hidden("#in-hand")
+    page.keyboard.press("m")
+    page.click("#in-hand")
     assert page.is_hidden("#in-hand")
     page.keyboard.press("m")
     while page.evaluate("document.activeElement.dataset.label") != "VP":
@@ -79,12 +82,20 @@ def test_columns_stand_under_the_words_and_heads_are_set_by_keys(serve: Any, pag
     page.click("#tab-queue")
     page.click("#queue li:first-child button")
     page.wait_for_selector("#accept:not(:disabled)")
-    assert page.text_content('[data-tag="1"]') == "VERBVBZaller"
+    assert page.text_content('[data-tag="1"]') == "VERB VBZ aller "
     assert page.text_content(".token") == "du"
     page.click("#columns summary")
     page.check("#columns [value=feats]")
-    assert page.text_content('[data-tag="0"]') == "PRONPRPilNumber=Sing"
+    assert page.text_content('[data-tag="0"]') == "PRON PRP il Number=Sing "
     page.click("#columns summary")
+    if AXE.exists():
+        assert not faults(page)
+    page.click("#outline")
+    page.locator(".outline .item", has_text="parc").first.click()
+    assert page.text_content("#editor h2") == "Head of “parc”"
+    if AXE.exists():
+        assert not faults(page)
+    page.click("#outline")
 
     page.click('.word[data-word="5"]')
     assert page.text_content("#in-hand").startswith("Now click the head of “.”")
@@ -99,6 +110,15 @@ def test_columns_stand_under_the_words_and_heads_are_set_by_keys(serve: Any, pag
     page.keyboard.press("m")
     page.keyboard.press("0")
     wait(page, "document.querySelector('.arc[data-modifier=\"4\"]').dataset.head === '0'")
+
+    # What contradicts an earlier correction names it.
+    page.click('.word[data-word="1"]')
+    page.click('.word[data-word="5"]')
+    fixes(page, 3)
+    assert "it contradicts: “parc” is the root" in page.text_content("#fixes .unmet")
+    page.keyboard.press("u")
+    fixes(page, 2)
+    page.click('.word[data-word="4"]')
 
     page.keyboard.press("ArrowDown")
     assert page.text_content("#editor h2") == "Tags, lemma and features"

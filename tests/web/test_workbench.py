@@ -214,6 +214,9 @@ def test_the_next_sentence_is_there_without_waiting_and_notes_are_kept(serve: An
     page.keyboard.type("odd word")
     page.keyboard.press("Enter")
     wait(page, "document.getElementById('comment').getAttribute('aria-pressed') === 'true'")
+    page.keyboard.press("n")
+    page.keyboard.press("k")  # keeps what is selected
+    wait(page, "document.querySelectorAll('#fixes li').length === 1")
     page.wait_for_timeout(1500)  # what comes next is parsed meanwhile
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
@@ -222,6 +225,14 @@ def test_the_next_sentence_is_there_without_waiting_and_notes_are_kept(serve: An
     wait(page, f"document.getElementById('sentence').value !== {before!r}")
     assert "parse" not in asked[: asked.index("accept") + 1]
     wait(page, f"!{CLOSED}")
+    # Taken back, the sentence is there again with its corrections; and it is accepted again.
+    page.keyboard.press("U")
+    says(page, "The last acceptance was taken back")
+    assert page.input_value("#sentence") == before
+    assert page.locator("#fixes li").count() == 1
+    assert served.get("/api/queue")["waiting"] == 4
+    page.keyboard.press("a")
+    wait(page, f"document.getElementById('sentence').value !== {before!r} && !{CLOSED}")
     skipped = page.input_value("#sentence")
     page.keyboard.press("s")
     wait(page, f"document.getElementById('sentence').value !== {skipped!r}")
@@ -370,6 +381,8 @@ def test_letters_of_ones_own_the_list_and_how_far_the_queue_is(serve: Any, page:
     assert page.text_content("#editor .quote") == "“the dog”"
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.dataset.label") == "NP"
+    if AXE.exists():
+        assert not faults(page)
     page.keyboard.press("o")
     until(page, "NP 3 5")
 

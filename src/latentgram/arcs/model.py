@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from latentgram.arcs.crossing import LIFTED
 from latentgram.arcs.kernels.features import score_arcs, score_listed, score_tree
 from latentgram.arcs.kernels.pruning import likely_arcs
-from latentgram.arcs.kernels.relations import name_arcs
+from latentgram.arcs.kernels.relations import name_arcs, relation_scores
 from latentgram.arcs.symbols import ArcSymbols
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
@@ -110,10 +110,24 @@ class ArcRelations:
         """
         if len(self.names) == 1:
             return self.names.symbols * len(heads), np.zeros(0)
-        places = np.zeros(len(heads) + 2, np.int64)
-        places[1:-1] = heads
-        relations, sure = name_arcs(symbols, places, self.weights.dense, len(self.names), self.scale)
+        relations, sure = name_arcs(symbols, _places(heads), self.weights.dense, len(self.names), self.scale)
         return tuple(self.names.decode(relations)), sure if self.scale > 0.0 else np.zeros(0)
+
+    def posteriors(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> Floats:
+        """p(relation | head) [N, L] of every relation of every word; 0 where that is not known."""
+        if self.scale == 0.0 or len(self.names) == 1:
+            return np.zeros((len(heads), len(self.names)))
+        scores = self.scale * relation_scores(symbols, _places(heads), self.weights.dense, len(self.names))
+        shares: Floats = np.exp(scores - scores.max(1, keepdims=True))
+        shares /= shares.sum(1, keepdims=True)
+        return shares
+
+
+def _places(heads: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Heads with places for the root and the end."""
+    places = np.zeros(len(heads) + 2, np.int64)
+    places[1:-1] = heads
+    return places
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import NoParse, SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
+from latentgram.kinds.marginals import LEAST
 from latentgram.kinds.protocols import Decoder, Known
 from latentgram.kinds.result import Parse
 from latentgram.numeric.projective_posteriors import expected_score
@@ -139,6 +140,18 @@ class ArcBackend(AttachmentBackend[ArcAnalysis]):
     def name_arcs(self, sentences: Sequence[Sentence], heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
         """The relations of all words, given their heads."""
         return [tuple(map(without_mark, names)) for names in super().name_arcs(sentences, heads)]
+
+    def relation_posteriors(self, sentence: Sentence, heads: Sequence[int]) -> list[dict[str, float]]:
+        """How probable each relation of each word is, given the heads; the most probable first."""
+        analysis = self._analysis(sentence)
+        shares = self.model.relations.posteriors(analysis.symbols, np.array(heads, np.int64))
+        names, told = [without_mark(name) for name in self.model.relations.names], list[dict[str, float]]()
+        for row in shares:
+            word: dict[str, float] = {}
+            for place in np.argsort(-row, kind="stable")[: np.count_nonzero(row >= LEAST)]:
+                word[names[place]] = word.get(names[place], 0.0) + float(row[place])
+            told.append(word)
+        return told
 
     def _parses(self, trees: Sequence[tuple[ArcAnalysis, Heads]]) -> list[Parse]:
         """Parses; arcs whose names tell so are lowered, but where heads are required they are as they were found.

@@ -74,6 +74,9 @@ def _probabilities(path: Path, name: str) -> str:
         model = stored.model if isinstance(stored, latentgram.Parser) else stored
         kind = kinds().get(type(model).__name__)
         if kind is not None and isinstance(model, Distribution) and not model.is_distribution:
+            if kind.deviation:
+                told = cast("Callable[[Distribution, int], str]", named(kind.deviation))(model, LONGEST)
+                return f"not a distribution: {told}"
             if not kind.mass:
                 return "not a distribution"
             try:

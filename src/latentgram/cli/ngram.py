@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from latentgram.cli.tables import Form
+    from latentgram.data.text import Text
     from latentgram.evaluate.perplexity import TextScore
     from latentgram.sequences.ngram import BackoffNGram
 
@@ -139,7 +140,7 @@ def count(asked: Counting) -> None:
 class Building:
     """What is asked of `latentgram ngram build`."""
 
-    file: Path = argument("Counts (.lg or table), an ARPA file, or text.")
+    files: list[Path] = argument("Text or tables of n-grams, files or folders; stored counts (.lg); an ARPA file.")
     output: Output
     reading: Literal["exclusive", "epsilon", "failure"] | None = option(
         None, "How weights are computed from counts; by default exclusive (ARPA files, smoothed models: failure)."
@@ -169,7 +170,7 @@ class Building:
         """Whether a language model goes from text straight to an ARPA file."""
         from latentgram.data.files import plain_suffix
 
-        counted = plain_suffix(self.file) in (".lg", ".arpa")
+        counted = any(plain_suffix(file) in (".lg", ".arpa") for file in self.files)
         plain = self.compact is None and not self.strict and self.smoothing is not None
         return plain and not counted and plain_suffix(self.output) == ".arpa"
 
@@ -182,7 +183,7 @@ def build(asked: Building) -> None:
     from latentgram.cli.console import progress, reading, say
     from latentgram.learn.reading import read_automaton
 
-    check_output(asked.output, asked.file)
+    check_output(asked.output, asked.files)
     _refuse_idle_folder(asked.memory, asked.temporary)
     least = None if asked.cutoff is None else _cutoffs(asked.cutoff)
     learner = latentgram.Counting(
@@ -194,7 +195,7 @@ def build(asked: Building) -> None:
     if asked.estimates_arpa:
         with progress() as shown:
             written = latentgram.write_language_model(
-                asked.file,
+                asked.files,
                 asked.output,
                 by=learner,
                 order=asked.order or 3,
@@ -205,9 +206,9 @@ def build(asked: Building) -> None:
         _tell_repairs(written.repairs)
         say(written.summary())
         return
-    with reading([asked.file]) as shown:
+    with reading(asked.files) as shown:
         model = read_automaton(
-            [asked.file],
+            asked.files,
             learner,
             asked.strict,
             asked.order,
@@ -290,6 +291,12 @@ def query(
     perplexity: Annotated[
         bool, typer.Option("--perplexity", help="Add a third column with the perplexity of the sentence.")
     ] = False,
+    words: Annotated[
+        bool,
+        typer.Option(
+            "--words", help="Write a line for every word and end of sentence: word, log10 p, 1 if unknown."
+        ),
+    ] = False,
     to: TableForm = None,
 ) -> None:
     """Print log10 p and the number of unknown words of every sentence, and the total perplexity on stderr.
@@ -301,12 +308,16 @@ def query(
     from latentgram.cli.console import ensure_input, reading
     from latentgram.learn.reading import read_automaton
 
+    if words and (ngrams or perplexity):
+        raise SettingError("--words goes neither with --ngrams nor with --perplexity")
     ensure_input(files)
     automaton = read_automaton([model])
     paths = [str(file) for file in files] if files else ["-"]
     with reading(paths):
         if ngrams:
             _write_ngrams(automaton, paths, to)
+        elif words:
+            _write_words(automaton, paths, to)
         else:
             _write_sentences(automaton, paths, to, perplexity)
 
@@ -323,7 +334,7 @@ def _write_ngrams(automaton: BackoffNGram, paths: list[str], to: Form | None) ->
 
 
 def _write_sentences(automaton: BackoffNGram, paths: list[str], to: Form | None, perplexity: bool) -> None:
-    """log10 p of sentences; the perplexity of all of them is said at the end."""
+    """Print log10 p of each sentence, and at the end the perplexity of all of them."""
     total = _Queried()
     rows = total.answers(automaton, paths)
     if to is not None:
@@ -332,6 +343,23 @@ def _write_sentences(automaton: BackoffNGram, paths: list[str], to: Form | None,
         end = "\t{3:.2f}" if perplexity else ""
         for part in rows:
             typer.echo("\n".join(f"{{1:.5f}}\t{{2}}{end}".format(*row) for row in part))
+    total.report()
+
+
+def _write_words(automaton: BackoffNGram, paths: list[str], to: Form | None) -> None:
+    """log10 p of every word given those before it, a blank line after each sentence."""
+    from latentgram.data.text import END
+
+    total = _Queried()
+    rows = total.words(automaton, paths)
+    if to is not None:
+        write_table(("sentence", "word", "log10_p", "unknown"), chain.from_iterable(rows), to)
+    else:
+        for part in rows:
+            lines = (
+                f"{word}\t{log:.5f}\t{unknown:d}\n{chr(10) * (word == END)}" for _, word, log, unknown in part
+            )
+            typer.echo("".join(lines), nl=False)
     total.report()
 
 
@@ -381,6 +409,28 @@ class _Queried:
         """Of each sentence its number, log10 p, the number of unknown words and the perplexity; by blocks."""
         import numpy as np
 
+        for text, number, of_word, unknown in self._blocks(automaton, paths):
+            counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
+            logs, tokens = np.add.reduceat(of_word, text.start[:-1]), np.diff(text.start)
+            columns = (number, logs / np.log(10), counts, np.exp(-logs / tokens))
+            yield list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def words(self, automaton: BackoffNGram, paths: list[str]) -> Iterator[list[tuple[int, str, float, bool]]]:
+        """Of each word the number of its sentence, the word, log10 p and whether it is unknown; by blocks."""
+        import numpy as np
+
+        for text, number, of_word, unknown in self._blocks(automaton, paths):
+            sentence = np.repeat(number, np.diff(text.start)).tolist()
+            names = text.words.decode(text.tokens[1:].tolist())
+            logs = (of_word[1:] / np.log(10)).tolist()
+            yield list(zip(sentence, names, logs, unknown[1:].tolist(), strict=True))
+
+    def _blocks(
+        self, automaton: BackoffNGram, paths: list[str]
+    ) -> Iterator[tuple[Text, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
+        """Blocks of text with the numbers of their sentences, log p of each token and whether it is unknown."""
+        import numpy as np
+
         from latentgram.data.text import Text, text_blocks
         from latentgram.evaluate.perplexity import TextScore
 
@@ -393,15 +443,12 @@ class _Queried:
                 score = TextScore.of(of_word[1:], unknown[1:], len(text))
                 before = 0 if self.total is None else self.total.sentences
                 self.total = score if self.total is None else self.total + score
-                counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
                 logs, tokens = np.add.reduceat(of_word, text.start[:-1]), np.diff(text.start)
                 there = np.isfinite(logs)
                 self.possible += int(there.sum())
                 self.possible_tokens += int(tokens[there].sum())
                 self.possible_log += float(logs[there].sum())
-                number = np.arange(before + 1, before + 1 + len(logs))
-                columns = (number, logs / np.log(10), counts, np.exp(-logs / tokens))
-                yield list(zip(*(column.tolist() for column in columns), strict=True))
+                yield text, np.arange(before + 1, before + 1 + len(logs)), of_word, unknown
 
     def report(self) -> None:
         """Say what the perplexity of all of it is."""

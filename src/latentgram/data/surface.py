@@ -47,7 +47,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """How a sentence stands in its text: its tokens, how sure its end is, whether it begins a paragraph."""
+    """How a sentence stands in its text: its tokens, p that it is one sentence, whether it begins a paragraph."""
 
     tokens: tuple[Token, ...]
     probability: float = 1.0

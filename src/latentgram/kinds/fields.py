@@ -175,8 +175,16 @@ LAG = Field(
     at_most=2,
     word=AUTO,
 )
+EMPTY_HISTORY = Field(
+    "whether words may be chosen without regard to the previous one; if not, the empty history is removed, which "
+    "smoothed models and n-grams without all bigrams need for lag 1"
+)
 HARD = Field("whether every arc has exactly one tag (zero entropy, as in Viterbi EM)")
 SWEEPS = Field("number of sweeps over the automaton before each update of the parameters", at_least=1)
+SEQUENTIAL = Field(
+    "whether a sweep takes the histories one after the other, from the ends of sentences to their beginnings and "
+    "back, so that each uses the new values of the next ones (window 2)"
+)
 STANDS_FOR = Field(
     "number of sentences that the n-grams represent, relative to the pseudo-counts; 0: as many as were counted "
     "or, for an ARPA file, which does not say, as many as make its rarest words occur once",

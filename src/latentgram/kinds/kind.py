@@ -146,6 +146,8 @@ class Kind:
     mass: str = ""
     """[n] the probability of all its sentences, or trees, with 1, 2, … n words: a function of the model and n. The
     model is a `Distribution`, which says whether they sum to at most one."""
+    deviation: str = ""
+    """Without `mass`: what a model that is not a distribution sums to, in words; a function of the model and n."""
     rates: bool = False
     """Whether it rates the trees of n-best lists (a `Rater`)."""
     raters: Mapping[str, tuple[Settings, ...]] = field(default_factory=dict)

@@ -189,8 +189,10 @@ class Variational(_Sequences):
     seed: int | None = fields.SEED(None)
     window: int | Literal["auto"] | None = fields.WINDOW(None)
     lag: int | Literal["auto"] | None = fields.LAG(None)
+    empty_history: bool | None = fields.EMPTY_HISTORY(None)
     hard: bool | None = fields.HARD(None)
     sweeps: int | None = fields.SWEEPS(None)
+    sequential: bool | None = fields.SEQUENTIAL(None)
     sentences: int | None = fields.STANDS_FOR(None)
     optimiser: Literal["rounds", "gradient"] | None = fields.OPTIMISER(None)
 

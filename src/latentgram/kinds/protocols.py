@@ -135,6 +135,14 @@ class Naming(Protocol):
         """The relations of all words, given their heads as a `DependencyTree` has them."""
 
 
+@runtime_checkable
+class Weighing(Protocol):
+    """A backend for dependency trees that knows how probable each relation of an arc is."""
+
+    def relation_posteriors(self, sentence: Sentence, heads: Sequence[int]) -> list[dict[str, float]]:
+        """p(relation | head) of the probable relations of each word, given the heads of all."""
+
+
 class Scorer(Model, Protocol[Item]):
     """A model that gives sentences, or trees, a probability and does not parse."""
 

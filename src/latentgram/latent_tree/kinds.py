@@ -25,6 +25,7 @@ KINDS = [
         parts=("latentgram.latent_tree.symbols:TreeSymbols",),
         scores="trees",
         over="the symbols of a dependency tree given its arcs",
+        deviation="latentgram.latent_tree.model:told_mass",
         rates=True,
         raters={
             "latent-tree": tuple(EM(seed=seed) for seed in range(STARTS)),

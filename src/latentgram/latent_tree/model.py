@@ -266,3 +266,9 @@ def _distribution(numbers: Floats, axis: int) -> Floats:
 
 def _nonzero(numbers: Floats) -> Floats:
     return np.where(np.abs(numbers) > 1e-300, numbers, 1.0)
+
+
+def told_mass(model: LatentTree, words: int) -> str:
+    """What the symbols of one tree sum to, in words."""
+    chain = DependencyTree(("x",) * words, tuple(range(words)))
+    return f"the symbols of a chain of {words} words together have {model.mass([chain])[0]:.4g}"

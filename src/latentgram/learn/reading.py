@@ -128,7 +128,7 @@ def read_automaton(
         raise SettingError("--strict is for ARPA files (.arpa)")
     if arpa and learner.reading not in (None, "failure"):
         raise SettingError(f"an ARPA file has the failure reading and cannot be read as {learner.reading}")
-    if len(files) > 1 and (arpa or first.endswith(".lg")):
+    if len(files) > 1 and any(plain_suffix(file) in (".arpa", ".lg") for file in files):
         raise SettingError("give only one stored automaton, ARPA file or file of stored counts")
     counted = arpa or first.endswith(".lg")
     if counted and (order is not None or memory is not None):

@@ -50,10 +50,32 @@ class _Lesson(NamedTuple):
     is_node: NDArray[np.bool_]
 
 
+class Closed(NamedTuple):
+    """What closes cells: `LPCFG.closing_weight` and `LPCFG.closing_least`."""
+
+    weight: NDArray[np.int8]
+    least: float
+
+
 def with_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> LPCFG:
     """The grammar with what closes cells, learned from the trees it was learned from."""
-    if grammar.plain or not len(grammar.interminals):
+    return closed(grammar, learn_closing(grammar, treebank, seed))
+
+
+def closed(grammar: LPCFG, learned: Closed | None) -> LPCFG:
+    """The grammar with what closes cells, if there is something."""
+    if learned is None:
         return grammar
+    return dataclasses.replace(grammar, closing_weight=learned.weight, closing_least=learned.least)
+
+
+def learn_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> Closed | None:
+    """What closes the cells of a grammar that was learned from these trees, None if they are too few.
+
+    Of the grammar only its counts are looked at, so an outline of it will do (lexicon.py).
+    """
+    if grammar.plain or not len(grammar.interminals):
+        return None
     trees = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
     lessons = _lessons(grammar, treebank.select(trees), np.random.default_rng(seed))
     ends = [len(lessons) // 2 * part // PARTS * 2 for part in range(PARTS + 1)]
@@ -67,10 +89,8 @@ def with_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> LPC
             break
     scores = np.sort(np.concatenate([np.zeros(0, np.float32), *kept_out]))
     if len(scores) < FEWEST:
-        return grammar
-    return dataclasses.replace(
-        grammar, closing_weight=learned.in_bytes(), closing_least=float(scores[int(LOST * len(scores))])
-    )
+        return None
+    return Closed(learned.in_bytes(), float(scores[int(LOST * len(scores))]))
 
 
 class _Weights:

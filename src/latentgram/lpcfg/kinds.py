@@ -44,6 +44,7 @@ _ENSEMBLE = dataclasses.replace(
     parts=(),
     command="ensemble",
     mass="",
+    deviation="latentgram.lpcfg.mass:told_masses",
     help="Several latent-variable PCFGs that parse together.",
 )
 _CHART_CRF = dataclasses.replace(
@@ -67,7 +68,7 @@ _COMMITTEE = dataclasses.replace(
         "Gradient": Recipe("latentgram.lpcfg.committee.learning:learn_committee", f"{_SETTINGS}:GradientCommittee")
     },
     command="committee",
-    help="Several chart-crf that parse together: the most accurate one for phrases, at so many times the cost.",
+    help="Several chart-crf models that parse together: the most accurate for phrases, at several times the cost.",
     parser="latentgram.lpcfg.committee.parse:CommitteeBackend",
     reader="latentgram.lpcfg.committee.model:read_words",
     update="latentgram.lpcfg.committee.learning:update",

@@ -368,3 +368,12 @@ def assemble(
         pull=0.0,
     )
     return discounted(grammar)
+
+
+def outline(data: GrammarData, lexicon: Lexicon) -> LPCFG:
+    """A grammar of the same symbols, rules, words and counts as any that is learned from the data, without hidden
+    states: for what depends on counts alone, which then need not wait for the rest."""
+    d = data.derivations
+    nothing, one_state = np.zeros((d.symbols, 1)), np.ones(d.symbols, np.int32)
+    rules, words = np.zeros(len(d.rules)), np.zeros((len(lexicon.entries), 1))
+    return assemble(data, one_state, rules, nothing, nothing, nothing, lexicon, words, nonnegative=False)

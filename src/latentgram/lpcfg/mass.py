@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN
 from latentgram.lpcfg.kernels.mass import fill_mass
-from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.unseen import unseen_rules
 
 Floats = NDArray[np.float64]
@@ -53,3 +53,9 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
         unseen,
     )
     return np.asarray(mass[1:] @ grammar.root_vector, np.float64)
+
+
+def told_masses(ensemble: Ensemble, longest: int) -> str:
+    """What the trees of each grammar sum to, in words."""
+    masses = (f"{tree_mass(grammar, longest).sum():.4g}" for grammar in ensemble.grammars)
+    return f"all sentences of up to {longest} words together have {', '.join(masses)} under its grammars"

@@ -27,9 +27,9 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
-from latentgram.lpcfg.closing import with_closing
+from latentgram.lpcfg.closing import Closed, closed, learn_closing
 from latentgram.lpcfg.kernels import moments
-from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble
+from latentgram.lpcfg.lexicon import Lexicon, LexiconPlan, assemble, outline
 from latentgram.lpcfg.low_rank import low_rank
 from latentgram.lpcfg.model import LPCFG, rule_layout, truncated
 from latentgram.lpcfg.printed_lexicon import PrintedLexicon
@@ -48,17 +48,24 @@ def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Co
     """The recipe."""
     if learner.search and context.dev_score is None:
         raise SettingError("a search for the number of states needs held-out trees to score candidates on")
-    data = GrammarData.of(treebank, learner, context.engine)
-    lexicon = beside(context.engine, lambda: lexicon_of(data, learner))
+    data, engine = GrammarData.of(treebank, learner, context.engine), context.engine
+
+    def of_counts() -> tuple[Lexicon, Callable[[], Closed | None]]:
+        """What needs no views: the lexicon, and what closes cells, which is begun."""
+        lexicon = lexicon_of(data, learner)
+        return lexicon, beside(engine, lambda: learn_closing(outline(data, lexicon), treebank))
+
+    counted = beside(engine, of_counts)
     views = project(data, ViewSettings.of(learner), context)
-    grammar = spectral_grammar(data, views, learner.backoff, lexicon(), context.engine)
+    lexicon, closing = counted()
+    grammar = spectral_grammar(data, views, learner.backoff, lexicon, engine)
     best, trace = grammar, grammar.provenance.trace
     if learner.search and context.dev_score is not None:
         best, trace = search_states(grammar, context.dev_score, learner.search, context.progress)
     if learner.rank:
         best = low_rank(best, learner.rank)
     best = dataclasses.replace(best, provenance=dataclasses.replace(best.provenance, trace=trace))
-    return with_closing(best, treebank)
+    return closed(best, closing())
 
 
 def lexicon_of(data: GrammarData, learner: SpectralLPCFG) -> Lexicon:

@@ -74,8 +74,12 @@ def _rescaled(grammar: LPCFG, unseen: Array) -> LPCFG:
     seen = (1.0 - unseen[:size] if unseen.size else seen) / (
         1.0 - grammar.unseen[:size] if grammar.unseen.size else seen
     )
-    factor = np.repeat(seen[grammar.rules[:, 0]], np.diff(grammar.rule_offset))
-    return dataclasses.replace(grammar.whole, rule_tensor=grammar.rule_tensor * factor, unseen=unseen)
+    # Rule by rule: a factor for every number would take as much memory again, and longer than the products.
+    tensor, begin = np.empty(grammar.rule_tensor.shape), grammar.rule_offset.tolist()
+    for number, factor in enumerate(seen[grammar.rules[:, 0]]):
+        place = slice(begin[number], begin[number + 1])
+        np.multiply(grammar.rule_tensor[place], factor, out=tensor[place])
+    return dataclasses.replace(grammar.whole, rule_tensor=tensor, unseen=unseen)
 
 
 def unseen_rules(grammar: LPCFG) -> Unseen:

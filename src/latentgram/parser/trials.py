@@ -24,7 +24,7 @@ from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Kind, Recipe
 from latentgram.kinds.learners import Gradient
-from latentgram.kinds.protocols import Model, Scorer
+from latentgram.kinds.protocols import Model, Scorer, Weighing
 from latentgram.kinds.registry import kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
@@ -164,6 +164,8 @@ def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> No
     parser.parse(sentence.words * (LONG // len(sentence.words) + 1))
     parser.score(few[0])
     parser.marginals(sentence)
+    if isinstance(few[0], DependencyTree) and isinstance(parser.backend, Weighing):
+        parser.backend.relation_posteriors(few[0].sentence, few[0].heads)
     whole = [dataclasses.replace(parser, pruning=Pruning.none())] if kind.prunes else []
     for each in (parser, *whole):
         each.nbest(sentence, FEW)

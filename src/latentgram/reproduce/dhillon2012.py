@@ -9,9 +9,9 @@ Literal: the lists (n = 50, three-fold jackknifing), the two templates, the aver
 Algorithm 1 (rows "as printed"; p̂ that is no probability has a floor of ours, and none in those of log |p̂|),
 tags by ten-way jackknifing with `tags` = 10, sentences without punctuation with `printed`, which also leaves out
 all rows that the paper has not. Ours: features and decoder of the base parser; its learner, MIRA with one rival
-(k-best with `best`); the reranker by margins, and the score of the base parser in all rerankers but those of
-"templates alone"; features brought to a common spread; U from the treebank, and from raw text with `vectors`; all
-rows with other models.
+(k-best with `best`, and in a row of its own); the reranker by margins, and the score of the base parser in all
+rerankers but those of "templates alone"; features brought to a common spread; U from the treebank, and from raw
+text with `vectors`; all rows with other models.
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ SYSTEMS: dict[str, tuple[str, ...]] = {
     "+ all generative": (*LATENT, "top-down"),
 }
 """The rerankers: the generative models of each; all have the base score and the templates."""
+RIVALS = 5
+KBEST = f"base, {RIVALS}-best MIRA"
+"""The base parser learned with so many rivals of each sentence, without reranking."""
 ALONE = "templates alone"
 """How rerankers that do not see the score of the base parser are named."""
 PERCEPTRON: dict[str, tuple[str, ...]] = {
@@ -227,6 +230,7 @@ def run(folder: Path, order: int, setup: Setup, parts: Sequence[str], progress: 
         )
     )
     base, seconds["base parser"] = timed(lambda: learn_arcs(train, learner, context))
+    many, seconds[KBEST] = timed(lambda: learn_arcs(train, replace(learner, best=RIVALS), context))
     scorers = learn_generative(train, models, context, ways)
     rerankers = {}
     unscored = RatedLists(rated.lists, {**rated.ratings, BASE: [np.zeros(len(each)) for each in rated.lists]})
@@ -242,7 +246,10 @@ def run(folder: Path, order: int, setup: Setup, parts: Sequence[str], progress: 
         seen = gold if tagger is None else retagged(gold, tagger)
         lists, seconds[f"{part} lists"] = timed(partial(nbest_lists, base, seen, count))
         ratings = RatedLists.of(lists, scorers)
-        rows[part] = {"base": _rows(gold, lists, [0] * len(gold), rule)}
+        rows[part] = {
+            name: _rows(gold, trees, [0] * len(gold), rule)
+            for name, trees in (("base", lists), (KBEST, nbest_lists(many, seen, 2)))
+        }
         for name, reranker in rerankers.items():
             features = ratings.dense(reranker.names)
             best = [int(np.argmax(reranker.scored(*pair))) for pair in zip(lists, features, strict=True)]

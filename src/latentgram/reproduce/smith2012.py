@@ -39,6 +39,7 @@ from latentgram.reproduce.experiment import Results, table
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
 from latentgram.sequences.counting import count_backoff, from_counts
 from latentgram.sequences.em import Corpus
+from latentgram.sequences.empty_history import without_empty_history
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.parameters import Emissions, Parameters, Prior, as_hmm, maximise, uniform
 from latentgram.sequences.settings import CountingNGram
@@ -227,12 +228,16 @@ class Comparison:
         if wide:
             learners.append(partial(self.ngram_em, "n-gram EM, classes", classes=True))
             learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2", step=round_of(2), window=2))
+            in_turn = round_of(2, sequential=True)
+            learners.append(partial(self.ngram_em, "n-gram EM, n_q = 2, sequential", step=in_turn, window=2))
             learners.append(partial(self.ngram_em, "n-gram EM, 5-grams, lag 2", order=5, lag=2))
             learners.append(partial(self.em, order=3))
             learners.append(partial(self.ngram_em, "n-gram EM, n_p = 3", step=round_of(1, order=3), memory=3))
             learners.append(partial(self.ngram_em, "n-gram EM, hard", step=round_of(1, hard=True)))
             for smoothing in ("kneser-ney", "witten-bell"):
                 learners.append(partial(self.ngram_em, f"n-gram EM, {smoothing}", smoothing=smoothing))
+                name = f"n-gram EM, {smoothing}, no empty history"
+                learners.append(partial(self.ngram_em, name, smoothing=smoothing, empty_history=False))
         runs = [max(map(learn, self.priors), key=lambda run: run.scores["dev_accuracy"]) for learn in learners]
         for run in runs:
             if test and run.model is not None:
@@ -268,6 +273,7 @@ class Comparison:
         order: int = 3,
         smoothing: Smoothing = "none",
         lag: int | None = None,
+        empty_history: bool = True,
     ) -> Run:
         """EM on an n-gram model of the text, or of its words and classes; smoothed or as it was counted.
 
@@ -284,6 +290,7 @@ class Comparison:
         counts = NGramCounts.of(self.text, order=order, cutoff=counted, dictionary=reduced)
         settings = CountingNGram(smoothing=smoothing, cutoff=self.cutoff if smooth else 1)
         model = count_backoff(counts, settings, Context())
+        model = model if empty_history else without_empty_history(model)
         allowed = dictionary if counts.classes is None else counts.classes.dictionary(dictionary)
         corpus = ApproximateCorpus.of(model, allowed, lag)
         first, past = first_memory(corpus, window, memory)

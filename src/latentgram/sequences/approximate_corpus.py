@@ -23,6 +23,7 @@ from latentgram.errors import SettingError
 from latentgram.numeric.threads import one_thread
 from latentgram.sequences.delay import Rise, delayed
 from latentgram.sequences.kernels import variational as kernels
+from latentgram.sequences.kernels.variational_pairs import last_states_first
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Expected, Parameters
 
@@ -69,7 +70,8 @@ class ApproximateCorpus:
         if lag is not None and lag > 0 and lost > 0:
             raise SettingError(
                 f"lag {lag} needs a history for every word, but the automaton backs off to the empty history "
-                f"{lost:.3g} times per sentence; keep all bigrams when counting, or use lag 0"
+                f"{lost:.3g} times per sentence: keep all bigrams when counting, remove that history "
+                "(empty_history=False), or use lag 0"
             )
         if lag == 2:
             later, rise = delayed(model)
@@ -95,9 +97,23 @@ class ApproximateCorpus:
             arc, share = np.concatenate([arc, below])[order], np.concatenate([share, lost])[order]
         return kernels.Machine(
             model.arc_start, model.arc_target, model.arc_prob, model.flow, model.backoff, model.failure,
-            np.ascontiguousarray(tagged, np.int32), self.shape.start, self.shape.tag, state, arc, share,
-            *self.rise,
+            np.ascontiguousarray(tagged, np.int32), self.shape.start, self.shape.tag,
+            _offsets(state, model.states), state, arc, share, _offsets(self.rise.source, model.states), *self.rise,
         )  # fmt: skip
+
+    @cached_property
+    def last_first(self) -> Ints:
+        """The states that sentences pass, each behind those it leads to, but for cycles.
+
+        Where words wait for their tags, the first state of a sentence tells those of the one before: it comes
+        first.
+        """
+        model, failing = self.model, np.flatnonzero(self.model.failure > 0)
+        source = np.concatenate([model.source, failing, self.rise.source])
+        target = np.concatenate([model.arc_target, model.backoff[failing], self.rise.target])
+        order = np.argsort(source, kind="stable")
+        found: Ints = last_states_first(_offsets(source, model.states), target[order], model.initial)
+        return np.roll(found, 1) if self.lag else found
 
     @cached_property
     def phi_start(self) -> Ints:
@@ -190,6 +206,11 @@ class ApproximateCorpus:
         return replace(
             expected, bound=total + float((expected.transition * safe_log(parameters.transition)).sum())
         )
+
+
+def _offsets(source: NDArray[np.integer], states: int) -> Ints:
+    """[states + 1] where the items of each state begin when they are in the order of their states."""
+    return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=states))]).astype(np.int64)
 
 
 def standing_for(model: BackoffNGram, sentences: int = 0) -> BackoffNGram:

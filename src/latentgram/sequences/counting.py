@@ -157,7 +157,10 @@ def from_counts(counts: NGramCounts, reading: str = "exclusive") -> BackoffNGram
 
 def _refuse_others(counts: object) -> None:
     if not isinstance(counts, NGramCounts):
-        raise SettingError(f"a BackoffNGram is counted from NGramCounts, not from {type(counts).__name__}")
+        raise SettingError(
+            f"a BackoffNGram is counted from NGramCounts, not from {type(counts).__name__}: count the n-grams of "
+            "a text first, NGramCounts.of(text, order=3)"
+        )
 
 
 def _exact_failures(model: BackoffNGram) -> BackoffNGram:

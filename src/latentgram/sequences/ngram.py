@@ -63,6 +63,8 @@ EMPTY = 0
 """The state of the empty history."""
 DIRECT = 3000
 """Up to this many states the system of expected visits is solved by elimination."""
+RESTARTS, SWEEPS = 10, 20
+"""How often the iterative solution may break down, and the sweeps that bring it away from there."""
 
 
 def shortens(model: BackoffNGram) -> bool:
@@ -175,11 +177,7 @@ class BackoffNGram(Summarised):
         if len(others) <= DIRECT:
             visits[others] = np.atleast_1d(spsolve(system.tocsc(), right))
         else:
-            visits[others], fault = bicgstab(system, right, rtol=1e-13, atol=0.0, maxiter=5000)
-            if fault:
-                raise DataError(
-                    "expected visits of the n-gram automaton do not converge: does it ever end a sentence?"
-                )
+            visits[others] = _solved(system, right)
         return np.maximum(visits, 0.0)
 
     def _moves(self) -> csr_array:
@@ -414,6 +412,18 @@ class BackoffNGram(Summarised):
             f"back-off {self.order}-gram automaton ({self.reading}) with {self.states:,} histories, "
             f"{self.arcs:,} arcs and {len(self.words) - 1:,} words"
         )
+
+
+def _solved(system: csr_array, right: Floats) -> Floats:
+    """x with (I − M) x = r by BiCGSTAB; where that breaks down, it starts anew after some sweeps x ← r + M x."""
+    found = np.zeros(len(right))
+    for _ in range(RESTARTS):
+        found, fault = bicgstab(system, right, x0=found, rtol=1e-13, atol=0.0, maxiter=5000)
+        if not fault:
+            return np.asarray(found)
+        for _ in range(SWEEPS):
+            found = right + found - system @ found
+    raise DataError("expected visits of the n-gram automaton do not converge: does it ever end a sentence?")
 
 
 def _as_line(gram: str | Sequence[str]) -> str | None:

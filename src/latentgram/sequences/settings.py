@@ -54,8 +54,10 @@ class VariationalHMM(HiddenTags):
     order: int = fields.ORDER(2)
     window: int | Literal["auto"] = fields.WINDOW("auto")
     lag: int | Literal["auto"] = fields.LAG("auto")
+    empty_history: bool = fields.EMPTY_HISTORY(True)
     hard: bool = fields.HARD(False)
     sweeps: int = fields.SWEEPS(1)
+    sequential: bool = fields.SEQUENTIAL(False)
     sentences: int = fields.STANDS_FOR(0)
     optimiser: Literal["rounds", "gradient"] = fields.OPTIMISER("rounds")
 

@@ -17,6 +17,7 @@ the round is left to `fused_update`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -32,12 +33,14 @@ from latentgram.sequences.approximate_corpus import (
     FLOOR,
     ApproximateCorpus,
     Floats,
+    Ints,
     Memory,
     safe_log,
     standing_for,
 )
 from latentgram.sequences.counting import from_counts
 from latentgram.sequences.em import dictionary_of
+from latentgram.sequences.empty_history import without_empty_history
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels import variational_open as open_kernels
@@ -148,13 +151,54 @@ def paired_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memo
     into, pairs = corpus.table(), np.zeros((corpus.tags, corpus.tags))
     emission = np.zeros(len(corpus.shape.tag))
     logs = pair_kernels.flows(
-        corpus.machine, parameters.emission, _arriving(parameters), rho, np.exp(rho), memory.down, into, pairs,
-        emission,
+        corpus.machine, np.arange(corpus.model.states), False, corpus.model.expected_visits, parameters.emission,
+        _arriving(parameters), rho, np.exp(rho), memory.down, into, into, pairs, emission,
     )  # fmt: skip
     bound = float(logs) - float(np.vdot(into, rho))
     np.maximum(into, 0.0, out=into)
     kernels.spread_down(corpus.machine, into)
     return Expected(pairs.T.copy(), emission, bound), Memory(into, rho)
+
+
+@dataclass(frozen=True)
+class PassedMemory(Memory):
+    """What passes over the states in turn leave behind: also the flow that waits for the next pass."""
+
+    waiting: Floats
+
+
+def passed_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
+    """One E-step for n_q = 2 in turn (footnote 21): ρ from the last states to the first, then the flow back.
+
+    On an automaton without cycles both are then what they should be for these parameters (with lag 2, which hands
+    a tag over to the next sentence, in the third round).
+    """
+    order, model, arriving = corpus.last_first, corpus.model, _arriving(parameters)
+    rho, carried, waiting = memory.up.astype(np.float64), memory.down.astype(np.float64), corpus.table()
+    ahead = np.exp(rho)
+    pair_kernels.values_in_turn(corpus.machine, order, parameters.emission, arriving, carried, rho, ahead)
+
+    def passed(states: Ints) -> Expected:
+        pairs, emission = np.zeros((corpus.tags, corpus.tags)), np.zeros(len(corpus.shape.tag))
+        taken, before = corpus.table(), waiting.copy()
+        logs = pair_kernels.flows(
+            corpus.machine, states[::-1].copy(), True, model.expected_visits, parameters.emission, arriving, rho,
+            ahead, carried, waiting, taken, pairs, emission,
+        )  # fmt: skip
+        # The ρ of where arcs lead is in log Z: what was brought in this pass, but not by failures and rises.
+        brought = float(np.vdot(taken + waiting - before, rho))
+        brought -= float(model.failure @ (carried * rho[model.backoff]).sum(1))
+        rise = corpus.rise
+        brought -= float(rise.share @ (carried[rise.source] * rho[rise.target]).sum(1))
+        return Expected(pairs.T.copy(), emission, float(logs) - brought)
+
+    if isinstance(memory, PassedMemory):
+        waiting[:] = memory.waiting
+    else:
+        waiting[model.initial] = carried[model.initial]
+        if order[0] == model.initial:
+            passed(order[:1])
+    return passed(order), PassedMemory(carried, rho, waiting)
 
 
 def sweep_values(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> Floats:
@@ -185,7 +229,7 @@ ROUNDS: dict[int, Round] = {1: independent_round, 2: paired_round}
 """By n_q."""
 
 
-def round_of(window: int, hard: bool = False, sweeps: int = 1, order: int = 2) -> Round:
+def round_of(window: int, hard: bool = False, sweeps: int = 1, order: int = 2, sequential: bool = False) -> Round:
     """The E-step of the settings.
 
     Several sweeps let what is far away be heard before the parameters move. On an automaton without cycles as many
@@ -194,7 +238,11 @@ def round_of(window: int, hard: bool = False, sweeps: int = 1, order: int = 2) -
     """
     if window != 1 and (hard or order == 3):
         raise SettingError("hard tags and HMMs of order 3 need independently chosen tags: window 1")
+    if window != 2 and sequential:
+        raise SettingError("a sequential sweep needs tags chosen given the previous one: window 2")
     step = partial(triple_round, hard=hard) if order == 3 else hard_round if hard else ROUNDS[window]
+    if sequential:
+        step = passed_round
 
     def swept(corpus: ApproximateCorpus, parameters: Parameters, memory: Memory) -> tuple[Expected, Memory]:
         for _ in range(sweeps - 1):
@@ -218,6 +266,8 @@ def chosen_window(settings: VariationalHMM, reading: str) -> int:
     """n_q: as it is said, or 2 where a dictionary leaves few pairs of tags and nothing else asks for 1."""
     if isinstance(settings.window, int):
         return settings.window
+    if settings.sequential:
+        return 2
     alone = settings.hard or settings.order == 3 or settings.optimiser == "gradient" or reading == "failure"
     return 1 if alone or settings.dictionary is None else 2
 
@@ -226,7 +276,12 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
     """The recipe: an HMM from a back-off automaton, or from counts read as exclusive ones."""
     model = from_counts(data) if isinstance(data, NGramCounts) else data
     if not isinstance(model, BackoffNGram):
-        raise DataError(f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}")
+        raise DataError(
+            f"Variational learns from a BackoffNGram or NGramCounts, not from {type(data).__name__}: count the "
+            "n-grams of a text first, NGramCounts.of(text, order=3), or learn from it by EM"
+        )
+    if not settings.empty_history:
+        model = without_empty_history(model)
     model = standing_for(model, settings.sentences)
     if model.classes is not None and settings.dictionary is None:
         raise SettingError("the counts were reduced with a tag dictionary: give the one they were counted with")
@@ -243,11 +298,11 @@ def variational_hmm(data: BackoffNGram | NGramCounts, settings: VariationalHMM, 
         )
     start = maximise(counts.times(model.sentences), corpus.shape, prior)
     if settings.optimiser == "gradient":
-        if settings.hard or settings.sweeps != 1 or settings.order != 2:
+        if settings.hard or settings.sweeps != 1 or settings.order != 2 or settings.sequential:
             raise SettingError("hard tags, sweeps and order 3 need the optimiser rounds, not gradient")
         parameters, trace = climb_gradient(corpus, start, prior, window, settings, context)
     else:
-        step = round_of(window, settings.hard, settings.sweeps, settings.order)
+        step = round_of(window, settings.hard, settings.sweeps, settings.order, settings.sequential)
         parameters, trace = _climb_rounds(corpus, start, memory, prior, step, settings, context)
     if model.classes is None:
         return as_hmm(parameters, corpus.shape, corpus.word_count, trace, settings.unknown)

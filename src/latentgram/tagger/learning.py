@@ -4,13 +4,16 @@ Every feature that training shows at a word with more than one candidate has a w
 tag and, if it was seen at least `frequent` times, for those of all candidates. The loss is −log p(tags | words),
 so that posteriors are probabilities: the mean over all moments of learning keeps them from being too sure.
 
+With FEATS a tag has many parts, whose weights together make it too sure: all scores are multiplied by the number
+under which a tagger that has not seen every fifth sentence is right there as often as it says (scaling.py).
+
 Jackknifing (`jackknifed`) tags each part of a treebank by a tagger that was learned from the other parts: what a
 parser should be trained on that will be given tags with a tagger's errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +35,15 @@ from latentgram.tagger.kernels.chain import Steps
 from latentgram.tagger.kernels.features import keys_of
 from latentgram.tagger.kernels.learning import Moving, Observed, learn_round
 from latentgram.tagger.model import Tagger
+from latentgram.tagger.scaling import fitted_scale
 from latentgram.tagger.settings import GradientTagger
 from latentgram.tagger.spelling import SpellingTable
 from latentgram.tagger.tagset import TagSet, Triple, tag_triples
 
 Ints = NDArray[np.int64]
 
+FOLDS = 5
+"""A sentence out of so many is held out to find how sure a tagger with FEATS may be."""
 LARGEST_TABLE = 1 << 21
 """Weights of three tags in a row beyond so many share places."""
 SMALLEST = 0.01
@@ -96,7 +102,12 @@ class Tagged:
 
 def learn_tagger(data: Any, learner: GradientTagger, context: Context) -> Tagger:
     """A tagger of tagged sentences or of the sentences of a treebank."""
-    return _learn(_sentences(data), learner, context)
+    sentences = _sentences(data)
+    tagger = _learn(sentences, learner, context)
+    if not tagger.feats or len(sentences) < FOLDS:
+        return tagger
+    without, part = next(_held_out(sentences, learner, FOLDS))
+    return tagger.scaled(fitted_scale(without, [sentences[i] for i in part]))
 
 
 def _sentences(data: Any) -> list[Sentence]:
@@ -184,10 +195,17 @@ def jackknifed(
     """The trees with tags and features in place of the gold ones, by taggers that have not seen the sentence."""
     found: list[DependencyTree] = list(trees)
     sentences = trees.sentences()
-    for fold in range(folds):
-        context.progress.step("jackknifing", fold + 1, folds)
-        tagger = _learn([s for i, s in enumerate(sentences) if i % folds != fold], learner, Context())
-        part = range(fold, len(sentences), folds)
+    for fold, (tagger, part) in enumerate(_held_out(sentences, learner, folds), 1):
+        context.progress.step("jackknifing", fold, folds)
         for i, (tagged, _) in zip(part, tagger.annotate([sentences[i] for i in part]), strict=True):
             found[i] = found[i].replace(xpos=tagged.xpos or (), upos=tagged.upos or (), feats=tagged.feats or ())
     return Treebank.of(found)
+
+
+def _held_out(
+    sentences: Sequence[Sentence], learner: GradientTagger, folds: int
+) -> Iterator[tuple[Tagger, range]]:
+    """For each fold a tagger that was learned from the others, and the numbers of the fold's sentences."""
+    for fold in range(folds):
+        others = [sentence for i, sentence in enumerate(sentences) if i % folds != fold]
+        yield _learn(others, learner, Context()), range(fold, len(sentences), folds)

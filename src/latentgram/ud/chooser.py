@@ -65,6 +65,12 @@ class Items:
     def __len__(self) -> int:
         return len(self.words.form)
 
+    def select(self, numbers: Ints) -> Items:
+        """Some of the words, by their numbers."""
+        form, tag, coarse, shape, around = self.words
+        chosen = Words(form[numbers], tag[numbers], coarse[numbers], shape[numbers], around[numbers])
+        return Items(self.forms, chosen)
+
 
 def readable(chooser: Chooser) -> bool:
     """Whether all scripts can be read; ValueError if one cannot."""

@@ -100,17 +100,20 @@ def _column(sentence: Sentence, column: tuple[str, ...] | None) -> tuple[str, ..
 def learn_lemmatiser(
     trees: Treebank[DependencyTree], settings: GradientLemmatiser, context: Context
 ) -> Lemmatiser:
-    """A lemmatiser from the words, tags and lemmas of trees."""
+    """A lemmatiser from the words, tags and lemmas of trees; a word without a lemma teaches nothing."""
     held = trees.dependency_trees
     lemmas = [lemma for tree in held for lemma in tree.lemmas]
     if all(lemma == NONE for lemma in lemmas):
         raise DataError("the trees have no lemmas to learn from")
     made: dict[tuple[str, str], str] = {}
-    scripts = []
-    for word, lemma in zip((word for tree in held for word in tree.words), lemmas, strict=True):
-        if (word, lemma) not in made:
-            made[word, lemma] = script_between(word, lemma)
-        scripts.append(made[word, lemma])
+    scripts, taught = [], []
+    for number, pair in enumerate(zip((word for tree in held for word in tree.words), lemmas, strict=True)):
+        if NONE == pair[1] != pair[0]:
+            continue
+        if pair not in made:
+            made[pair] = script_between(*pair)
+        scripts.append(made[pair])
+        taught.append(number)
     trace: list[dict[str, float]] = []
 
     def report(done: int, loss: float) -> None:
@@ -118,6 +121,6 @@ def learn_lemmatiser(
         trace.append({"pass": float(done), "loss": loss})
 
     how = Learning(settings.passes, settings.step, settings.bits, settings.seed)
-    items = items_of([tree.sentence for tree in held])
+    items = items_of([tree.sentence for tree in held]).select(np.array(taught))
     chooser = learn_chooser(items, scripts, how, report)
     return Lemmatiser(chooser, Provenance(trace=tuple(trace)))

@@ -64,6 +64,10 @@ class UDBackend:
         tagged, _ = self.model.tagger.fill(sentences, [None] * len(sentences))
         return self.arcs.name_arcs(tagged, heads)
 
+    def relation_posteriors(self, sentence: Sentence, heads: Sequence[int]) -> list[dict[str, float]]:
+        """How probable each relation of each word is under the best tags, given the heads."""
+        return self.arcs.relation_posteriors(self._tagged(sentence, None)[0], heads)
+
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all arcs under the best tags."""
         return self.arcs.marginals(self._tagged(sentence, known)[0], known)

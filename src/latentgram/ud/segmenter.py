@@ -1,4 +1,6 @@
-"""`Segmenter`: raw text cut into sentences, tokens and words as a treebank cuts it (kernels/segmenting.py).
+"""`Segmenter`: raw text cut into sentences, tokens and words as a treebank cuts it.
+
+Tokens are cut by kernels/segmenting.py, sentences by kernels/sentences.py.
 
 A line is a paragraph, with which a sentence ends in any case; blanks within it are one blank. Where words are
 written without blanks, places for cuts are all places between characters; words that training has seen often help
@@ -29,13 +31,20 @@ from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.ud.averaging import Arrays, Learning, averaged_weights
 from latentgram.ud.chooser import Codes, codes_of, letters_of
-from latentgram.ud.kernels.segmenting import (
-    BLANK,
-    learn_ends,
+from latentgram.ud.kernels.segmenting import BLANK, learn_ends, token_ends, word_codes
+from latentgram.ud.kernels.sentences import (
+    CAPITAL,
+    CAPITALS,
+    CASELESS,
+    FIRST_SIGN,
+    MIXED,
+    NUMBER,
+    OTHER,
+    SMALL,
+    Tokens,
+    best_sentences,
     learn_sentences,
-    sentence_ends,
-    token_ends,
-    word_codes,
+    sentence_spans,
 )
 from latentgram.ud.multiwords import Split, Splitter, learn_splitter
 from latentgram.ud.settings import GradientSegmenter
@@ -49,6 +58,8 @@ SPLIT_BITS = 18
 """The same for the weights of splits."""
 OFTEN = 3
 """Words seen so often help to find words that are written without blanks, and are known in small letters."""
+SENTENCE_STEP = 2.0
+"""Steps towards the ends of sentences, of which there are few, are so many times as long."""
 SPARSE = 0.3
 """Where fewer tokens than this share have a blank behind them, words are written without blanks."""
 
@@ -78,6 +89,8 @@ class Segmenter(Summarised):
     provenance: Provenance = field(default_factory=Provenance)
     chained: bool = False
     """Whether weights of token ends know where the token began, and which characters are an address's."""
+    wide: bool = False
+    """Whether weights of sentence ends know what tokens farther away look like."""
 
     def summary(self) -> str:
         """One line."""
@@ -104,13 +117,12 @@ class Segmenter(Summarised):
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
-        stops = sentence_ends(*described(forms, space, self.small), self.stops.dense, stop_bits)
+        spans = sentence_spans(described(forms, space, self.small), self.wide, self.stops.dense, stop_bits)
         splits = [((form,), 1.0) for form in forms] if self.splitter is None else self.splitter.split(forms)
-        begin = 0
-        for end in (np.flatnonzero(stops >= 0.5) + 1).tolist():
-            inner = float(np.prod(1.0 - stops[begin : end - 1]))
-            yield _sentence(forms, tokens, splits, begin, end, inner * float(stops[end - 1]), begin == 0)
-            begin = end
+        begins, behind, sure, _ = spans
+        for number in best_sentences(*spans).tolist():
+            begin, end = int(begins[number]), int(behind[number])
+            yield _sentence(forms, tokens, splits, begin, end, min(float(sure[number]), 1.0), begin == 0)
 
 
 def bits_of(weights: HashedWeights) -> int:
@@ -232,22 +244,32 @@ def _shape(form: str) -> str:
     return "".join(kinds) + ("" if len(form) <= 12 else form[-1])
 
 
-class Described(NamedTuple):
-    """Tokens for compiled loops: codes of forms, of forms in lower case and of shapes; blanks, case, and signs."""
-
-    form: Ints
-    low: Ints
-    shape: Ints
-    space: NDArray[np.bool_]
-    usual: Ints
-    sign: Ints
+_ALIKE = str.maketrans("：；؛﹕﹔", ":;;:;")
+"""Colons and semicolons of other scripts."""
 
 
-def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> Described:
-    """Tokens as the loops over sentences want them.
+def look_of(form: str) -> int:
+    """What a token looks like: its case, a number, or the code of the last character of a sign.
 
-    `usual` is 1 for a token with a capital that is usually written small, 2 for another with a capital, else 0.
+    >>> [look_of(form) for form in ("cat", "Cat", "CAT", "eBay", "猫", "B2", "20", ";")]
+    [0, 1, 2, 3, 4, 2, 5, 59]
     """
+    if form[:1].isalpha():
+        if form.lower() == form.upper():
+            return CASELESS
+        if form == form.lower():
+            return SMALL
+        if form == form.upper() and len(form) > 1:
+            return CAPITALS
+        return CAPITAL if form[0].isupper() else MIXED
+    if form[:1].isdigit():
+        return NUMBER
+    code = ord(form[-1].translate(_ALIKE))
+    return code if code >= FIRST_SIGN else OTHER
+
+
+def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> Tokens:
+    """Tokens as the loops over sentences want them; `small`: codes of words that are usually written small."""
     low = codes_of(form.lower() for form in forms)
     place = np.minimum(np.searchsorted(small, low), max(len(small) - 1, 0))
     known = small[place] == low if len(small) else np.zeros(len(low), np.bool_)
@@ -255,8 +277,9 @@ def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> D
     signs = [1 if f in _OPENING else 2 if f in _CLOSING else 3 if f in _QUOTES else 0 for f in forms]
     usual = np.where(capital, np.where(known, 1, 2), 0).astype(np.int64)
     shapes = codes_of(_shape(form) for form in forms)
-    form, small_form, outline = (each.view(np.int64) for each in (codes_of(forms), low, shapes))
-    return Described(form, small_form, outline, space, usual, np.array(signs, np.int64))
+    codes, small_form, outline = (each.view(np.int64) for each in (codes_of(forms), low, shapes))
+    looks = np.array([look_of(form) for form in forms], np.int64)
+    return Tokens(codes, small_form, outline, space, usual, np.array(signs, np.int64), looks)
 
 
 class _Paragraph(NamedTuple):
@@ -305,7 +328,7 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     joins = any(" " in form for form in forms)
     ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], replace(how, bits=SPLIT_BITS))
-    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)), True)
+    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)), True, True)
 
 
 class _Passes(NamedTuple):
@@ -367,6 +390,7 @@ def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Pa
     tokens = described(forms, space, small)
 
     def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        return float(learn_sentences(order, start, *tokens, gold, passes.how.step, moment, *arrays, BITS))
+        step = SENTENCE_STEP * passes.how.step
+        return float(learn_sentences(order, start, tokens, gold, step, moment, *arrays, BITS))
 
     return passes.learn("sentence ends", len(paragraphs), len(forms) - len(paragraphs), one)

@@ -18,11 +18,12 @@ import numpy as np
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree
 from latentgram.data.sentence import Sentence
+from latentgram.data.surface import NO_SPACE
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, LatentgramError, NoParse
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.marginals import Marginals
-from latentgram.kinds.protocols import AnyTree
+from latentgram.kinds.protocols import AnyTree, Weighing
 from latentgram.kinds.result import Parse, finite
 from latentgram.parser.parser import Parser
 from latentgram.web.annotations import words_in
@@ -42,7 +43,7 @@ from latentgram.web.editing.corrections import (
     retokenised,
     unknown_names,
 )
-from latentgram.web.schemas import Analysis, ParseAnswer, Unmet
+from latentgram.web.schemas import Analysis, Marginal, ParseAnswer, Unmet
 from latentgram.web.shown import Posteriors, read_tree, shown
 
 LONG = 100
@@ -72,10 +73,13 @@ def answer(parser: Parser, asked: Asked, version: int, guessed_tags: bool) -> st
 def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
     """The best trees of a sentence, the posteriors of all that may be in a tree, and the corrections not met."""
     started = time.perf_counter()
-    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections)
+    multiword = not _phrases(parser)
+    words, corrections, cuts = retokenised(asked.sentence.words, asked.corrections, multiword)
     if asked.base is None:
         corrections = _in_terms_of(parser, corrections)
     sentence, source = _recut(asked.sentence, words, cuts), asked.source
+    if source is None and cuts and multiword:
+        source = _rows_of(asked.sentence)
     for cut in cuts:
         source = source if source is None else _tree_of(apply(source, cut))
     unmet: dict[int, Unmet] = {}
@@ -118,6 +122,7 @@ def analyse(parser: Parser, asked: Asked) -> tuple[Analysis, list[Unmet]]:
         trees=[shown(parse, tree, posteriors) for parse, tree in zip(parses, trees, strict=True)],
         marginals=posteriors.parts,
         tags=posteriors.tags,
+        relations=_relations(parser, trees[0]),
         milliseconds=1000 * (time.perf_counter() - started),
     )
     return analysis, [unmet[number] for number in sorted(unmet)]
@@ -156,13 +161,22 @@ def _recut(sentence: Sentence, words: tuple[str, ...], cuts: Sequence[Split | Me
         return sentence
     if sentence.tags is None:
         return Sentence(words)
-    tagged = DependencyTree(
-        sentence.words, (0,) * len(sentence), xpos=sentence.xpos or (), upos=sentence.upos or ()
-    )
-    rows: AnyTree = tagged.replace(heads=(0, *range(1, len(sentence))))
+    rows: AnyTree = _rows_of(sentence)
     for cut in cuts:
         rows = apply(rows, cut)
     return rows.sentence
+
+
+def _rows_of(sentence: Sentence) -> DependencyTree:
+    """The rows of a sentence that came without any; its heads are of no account."""
+    blanks = sentence.space_after or (True,) * len(sentence)
+    return DependencyTree(
+        sentence.words,
+        (0, *range(1, len(sentence))),
+        xpos=sentence.xpos or (),
+        upos=sentence.upos or (),
+        misc=tuple("_" if blank else NO_SPACE for blank in blanks),
+    )
 
 
 def _obeying(
@@ -179,7 +193,8 @@ def _obeying(
             constraints_of(other for _, other in (*obeyed, (number, each))).fit(len(sentence))
             obeyed.append((number, each))
         except DataError as error:
-            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True)
+            rival = _contradicted(obeyed, each)
+            unmet[number] = Unmet(number=number, reason=error.message, by_hand=True, against=rival)
     while True:
         told = known if not obeyed else constraints_of(each for _, each in obeyed)
         try:
@@ -194,6 +209,21 @@ def _obeying(
         if not is_met(each, best.tree):
             unmet[number] = Unmet(number=number, reason="the parser found no tree with this", by_hand=True)
     return told, best
+
+
+def _contradicted(earlier: Numbered, correction: Correction) -> int | None:
+    """The number of the first earlier correction that another contradicts; None if it is none of them alone."""
+    if not _agree([correction]):
+        return None
+    return next((number for number, each in earlier if not _agree([each, correction])), None)
+
+
+def _agree(corrections: Sequence[Correction]) -> bool:
+    try:
+        constraints_of(corrections)
+    except DataError:
+        return False
+    return True
 
 
 def _unknown(parser: Parser, correction: Correction) -> str | None:
@@ -244,6 +274,21 @@ def _marginals(parser: Parser, sentence: Sentence, known: Constraints | None) ->
         return parser.marginals(sentence, known)
     except LatentgramError:
         return Marginals()
+
+
+def _relations(parser: Parser, tree: AnyTree) -> list[Marginal]:
+    """The posteriors of all relations of the arcs of a tree, where the parser has some."""
+    if not isinstance(tree, DependencyTree) or not isinstance(parser.backend, Weighing):
+        return []
+    try:
+        told = parser.backend.relation_posteriors(tree.sentence, tree.heads)
+    except LatentgramError:
+        return []
+    return [
+        Marginal(first=word, end=word + 1, label=name, probability=p)
+        for word, names in enumerate(told)
+        for name, p in names.items()
+    ]
 
 
 def _phrases(parser: Parser) -> bool:

@@ -201,15 +201,15 @@ class Bank:
         same = [each for each in self.annotations.book.accepted() if each.tree.strip() == text.strip()]
         return same[-1] if same else None
 
-    def undo(self, id: str, annotator: str, change: str | None) -> str:
-        """Undo a change, or the last acceptance; what was done, in words."""
+    def undo(self, id: str, annotator: str, change: str | None) -> tuple[str, str | None]:
+        """Undo a change, or the last acceptance; what was done, in words, and the id of that acceptance."""
         if change is not None:
             row = next((each for each in self.annotations.book.changes(10_000) if each.id == change), None)
             if row is None:
                 raise DataError("there is no such change in the history")
             undone = Change(id, time.time(), annotator, "undo", row.of, row.number, row.new, row.old)
             self.annotations.book.change(undone)
-            return f"Undone: {row.action}."
+            return f"Undone: {row.action}.", None
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
         mine = [each for each in accepted if each.annotator in (annotator, "")]
         if not mine:
@@ -219,7 +219,7 @@ class Bank:
         self.annotations.book.change(
             Change(id, time.time(), annotator, "take back", last.id, number, last.tree, "")
         )
-        return "The last acceptance was taken back."
+        return "The last acceptance was taken back.", last.id
 
 
 def doubts_of(parser: Parser, trees: list[AnyTree]) -> list[float | None]:

@@ -145,6 +145,9 @@ class Analysis(BaseModel):
     trees: list[TreeAnswer]
     marginals: list[Marginal]
     tags: list[Marginal]
+    relations: list[Marginal] = Field(
+        [], description="The posteriors of relations, given the heads of the best tree."
+    )
 
 
 class Unmet(BaseModel):
@@ -153,6 +156,9 @@ class Unmet(BaseModel):
     number: int
     reason: str
     by_hand: bool = Field(description="Whether it can be made by hand, with `by_hand`.")
+    against: int | None = Field(
+        default=None, description="The number of an earlier correction that it contradicts."
+    )
 
 
 class ParseAnswer(Analysis):

@@ -1,6 +1,7 @@
 """Tables of n-grams: there and back, years, parts of speech, boundaries."""
 
 import gzip
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,35 @@ def test_boundaries_are_found_by_punctuation(tmp_path: Path) -> None:
     assert counts["<s>", "he", "ran"] == 3
     assert counts["ran", ".", "he"] == 0
     assert counts.repairs["n-grams across a found boundary dropped"] == 1
+
+
+def test_lines_are_summed_whatever_their_form_and_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain lines are read in compiled code, others one by one, and equal n-grams are summed on the way."""
+    monkeypatch.setattr("latentgram.data.ngrams.table_rows.MANY", 5)
+    forms = ("{0}\t{1}", "{0}\t1990\t{1}\t7", "{0}\t1990,{1},2\t1991,0,1", "{0}\t {1} ", "{0}\tx\t{1}\ty", "")
+    grams = (
+        "a",
+        "a\u2003rose",
+        "a rose is",
+        "</S>",
+        "<s> a",
+        "_START_ a",
+        "is _END_",
+        "run_VERB a",
+        "é é é é é é",
+    )
+    lines, expected = [], Counter[tuple[str, ...]]()
+    for number in range(300):
+        form, gram = forms[number % len(forms)], grams[number % len(grams)]
+        lines.append(form.format(gram, number))
+        spelled = gram.replace("</S>", "</s>").replace("_START_", "<s>").replace("_END_", "</s>")
+        if form and "_VERB" not in gram:
+            expected[tuple(spelled.split())] += number
+    counts = read_table(table(tmp_path / "t.tsv", "\n".join(lines)))
+    assert all(counts[gram] == count for gram, count in expected.items() if len(gram) > 2)
+    assert counts["<s>", "a"] == expected["<s>", "a"]
+    dropped = sum(form != "" and grams[n % len(grams)] == "run_VERB a" for n, form in enumerate(forms * 50))
+    assert counts.repairs["entries with parts of speech dropped"] == dropped
 
 
 def test_missing_parts_are_added_and_counted(tmp_path: Path) -> None:

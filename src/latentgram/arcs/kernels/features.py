@@ -60,7 +60,8 @@ def sentence_at(trees, s):
     """The symbols [4, N + 2] of a sentence of `EncodedTrees`, and its heads [N + 2] by places."""
     begin, end = trees.offsets[s], trees.offsets[s + 1]
     heads = np.zeros(end - begin + 2, np.int64)
-    heads[1:-1] = trees.heads[begin:end]
+    for word in range(begin, end):
+        heads[word - begin + 1] = trees.heads[word]
     return trees.symbols[:, begin + 2 * s : end + 2 * s + 2], heads
 
 

@@ -47,8 +47,10 @@ def k_best_pass(order, trees, best, limit, clock, weights, summed):
         lacking = np.empty(len(heads))
         for i in range(len(heads)):
             guess = np.zeros(len(gold), np.int64)
-            guess[1:-1] = heads[i] + 1
-            missed = int(np.sum(gold != guess))
+            missed = 0
+            for word in range(len(heads[i])):
+                guess[word + 1] = heads[i][word] + 1
+                missed += int(gold[word + 1] != guess[word + 1])
             if i == 0:
                 wrong += missed
             if missed == 0:

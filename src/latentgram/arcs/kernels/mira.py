@@ -195,9 +195,11 @@ def mira_pass(order, trees, limit, clock, weights, summed, crossing):
             heads, margin = _second_order_rival(symbols, gold, start, trees.kept_head, weights, crossing)
         else:
             heads, margin = _first_order_rival(symbols, gold, weights, crossing)
-        guess[1:-1] = heads + 1
+        missed = 0
+        for word in range(len(heads)):
+            guess[word + 1] = heads[word] + 1
+            missed += int(gold[word + 1] != guess[word + 1])
         clock += 1.0
-        missed = int(np.sum(gold != guess))
         if missed > 0 and margin > 0.0:
             wrong += missed
             _update(symbols, gold, guess, second, margin, limit, clock, weights, summed, change)

@@ -57,7 +57,8 @@ def list_likely_heads(trees, weights, scale, floor, crossing):
             kept[heads[word + 1], word] = True
         while used + kept.sum() > len(listed):
             larger = np.empty(2 * len(listed), np.int32)
-            larger[:used] = listed[:used]
+            for place in range(used):
+                larger[place] = listed[place]
             listed = larger
         for word in range(n_words):
             for head in range(n_words + 1):

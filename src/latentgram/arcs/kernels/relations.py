@@ -146,6 +146,17 @@ def name_arcs(symbols, heads, weights, n_relations, scale):
 
 
 @njit()
+def relation_scores(symbols, heads, weights, n_relations):
+    """The scores [N, L] of all relations of every word of a sentence, of which `name_arcs` takes the best."""
+    first, last, count = _children(heads)
+    rows, scores = np.empty(MOST_ROWS, np.int64), np.empty((len(heads) - 2, n_relations))
+    for word in range(1, len(heads) - 1):
+        used = relation_rows(symbols, heads, first, last, count, word, len(weights) - n_relations, rows)
+        _scores(weights, rows, used, scores[word - 1])
+    return scores
+
+
+@njit()
 def losses_by_scale(trees, relations, weights, n_relations, scales):
     """−Σ log p(right relation | head) of all arcs under each of these scales."""
     losses = np.zeros(len(scales))

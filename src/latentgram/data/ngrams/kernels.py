@@ -52,7 +52,8 @@ def _doubled(slots):
 def _longer(array, used):
     """The same array with room for twice as many."""
     grown = np.empty(2 * array.size, array.dtype)
-    grown[:used] = array[:used]
+    for place in range(used):
+        grown[place] = array[place]
     return grown
 
 

@@ -22,8 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, whole_number, write_text
-from latentgram.data.ngrams.counts import MOST_COUNT, MOST_ORDERS, UNKNOWN, NGramCounts
+from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
+from latentgram.data.kernels.tables import raise_counts
+from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts
+from latentgram.data.ngrams.table_rows import Counted, TableRows, merged_rows
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.tagged import TAGGED_SUFFIXES
 from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
@@ -33,7 +35,6 @@ _TAGGED = re.compile(r"(^|.)_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_
 _BEGINS = {"<S>", BEGIN, "_START_"}
 _ENDS = {"</S>", END, "_END_"}
 _FINAL = (".", "!", "?")
-_YEAR = re.compile(r"\d+,(\d+),\d+")
 _LINE = re.compile(r"[^\t]*[^\t\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+|\d+,\d+,\d+(\t\d+,\d+,\d+)*)$")
 """What a line of a table looks like; a negative count is a table with a fault, and no text."""
 _NO_TABLE = re.compile(
@@ -42,7 +43,8 @@ _NO_TABLE = re.compile(
 """Files beside the tables of Web 1T and Google Books that hold no n-grams, or hold them twice."""
 _LEFT_OUT = "files of totals and indexes left out"
 
-Gram = tuple[str, ...]
+Grams = dict[int, Counted]
+"""The n-grams of each order."""
 
 
 def is_table(paths: PathLike | Iterable[PathLike]) -> bool:
@@ -73,104 +75,104 @@ def _is_table(path: str) -> bool:
 
 def read_table(paths: PathLike | Iterable[PathLike]) -> NGramCounts:
     """Counts from tables in any order, of any orders up to 6."""
-    counts: Counter[Gram] = Counter()
     repairs: Counter[str] = Counter()
     files, others = _tables(paths)
     if others:
         repairs[_LEFT_OUT] = others
-    total = 0
+    rows = TableRows()
     for path in files:
-        for number, line in read_lines(path):
-            if line:
-                total += _read_line(line, path, number, counts, repairs)
-                if total > MOST_COUNT:
-                    what = f"the counts up to here sum to {total}, but are exact only up to {MOST_COUNT} (2^53)"
-                    raise DataError(what, path=path, line=number)
-    if not counts:
+        rows.read(path)
+    names, grams = _as_meant(rows, repairs)
+    if not grams:
         raise DataError("the table has no n-grams", path=next(iter(files), None))
-    marked = any(word in (BEGIN, END) for gram in counts for word in (gram[0], gram[-1]))
+    marked = any((gram[:, [0, -1]] <= names[END]).any() for gram, _ in grams.values())
     if not marked:
-        counts = _with_boundaries(counts, repairs, files[0])
-    return _assemble(counts, repairs)
+        grams = _with_boundaries(grams, names, repairs, files[0])
+    return _assemble(grams, names, repairs)
 
 
-def _read_line(line: str, path: PathLike, number: int, counts: Counter[Gram], repairs: Counter[str]) -> int:
-    """Add one line to the counts; what it counts."""
-    fields = line.split("\t")
-    years = [_YEAR.fullmatch(field) for field in fields[1:]]
-    if all(years) and years:
-        numbers = [whole_number(year[1]) for year in years if year]
-        written = str(sum(number or 0 for number in numbers)) if None not in numbers else line
-    elif len(fields) in (2, 4):
-        written = fields[1 if len(fields) == 2 else 2].strip()
-    else:
-        raise DataError(
-            "expected 'words<TAB>count' or 'words<TAB>year<TAB>count<TAB>books'", path=path, line=number
-        )
-    count = whole_number(written)
-    if count is None:
-        raise DataError(f"the count {written[:20]!r} is not a non-negative integer", path=path, line=number)
-    words = [UNKNOWN if word == "<UNK>" else word for word in fields[0].split()]
-    if not 1 <= len(words) <= MOST_ORDERS:
-        raise DataError(f"an n-gram has 1 to {MOST_ORDERS} words, not {len(words)}", path=path, line=number)
-    gram = tuple(BEGIN if word in _BEGINS else END if word in _ENDS else word for word in words)
-    if any(word.startswith("_") or "_" in word for word in gram) and any(map(_TAGGED.search, gram)):
-        repairs["entries with parts of speech dropped"] += 1
-    elif BEGIN in gram[1:] or END in gram[:-1]:
-        repairs["n-grams with a boundary inside left out"] += 1
-    else:
-        counts[gram] += count
-    return count
+def _as_meant(rows: TableRows, repairs: Counter[str]) -> tuple[dict[str, int], Grams]:
+    """Numbers of words whatever they are written as, the boundaries first; and the n-grams that count."""
+    written = list(rows.words)
+    meant = [BEGIN if w in _BEGINS else END if w in _ENDS else UNKNOWN if w == "<UNK>" else w for w in written]
+    names = {name: number for number, name in enumerate(dict.fromkeys((BEGIN, END, *meant)))}
+    number = np.array([names[name] for name in meant], np.int32)
+    tagged = np.array(["_" in name and _TAGGED.search(name) is not None for name in meant], np.bool_)
+    grams: Grams = {}
+    for gram, sums in rows.distinct():
+        parts = tagged[gram].any(1)
+        gram = number[gram]
+        inside = (gram[:, 1:] == names[BEGIN]).any(1) | (gram[:, :-1] == names[END]).any(1)
+        for what, dropped in (
+            ("entries with parts of speech dropped", parts),
+            ("n-grams with a boundary inside left out", inside & ~parts),
+        ):
+            if dropped.any():
+                repairs[what] += int(sums[dropped, 1].sum())
+        kept = ~(parts | inside)
+        if kept.any():
+            grams[gram.shape[1]] = merged_rows([(gram[kept], sums[kept, 0])], len(names))
+    return names, grams
 
 
-def _with_boundaries(counts: Counter[Gram], repairs: Counter[str], path: PathLike) -> Counter[Gram]:
+def _with_boundaries(grams: Grams, names: dict[str, int], repairs: Counter[str], path: PathLike) -> Grams:
     """Boundaries after final punctuation, where the table has none."""
-    marked: Counter[Gram] = Counter()
-    longest = max(map(len, counts))
-    for gram, count in counts.items():
-        if any(word in _FINAL for word in gram[1:-1]):
-            repairs["n-grams across a found boundary dropped"] += 1
-            continue
-        if len(gram) > 1 and gram[0] in _FINAL:
-            marked[(BEGIN, *gram[1:])] += count
-            continue
-        marked[gram] += count
-        if gram[-1] in _FINAL and len(gram) < longest:
-            marked[(*gram, END)] += count
-    marked[END,] = sum(counts[mark,] for mark in _FINAL)
-    if not marked[END,]:
+    final = np.array([names[mark] for mark in _FINAL if mark in names], np.int64)
+    marked: defaultdict[int, list[Counted]] = defaultdict(list)
+    ends = 0
+    for size, (gram, count) in grams.items():
+        across = np.isin(gram[:, 1:-1], final).any(1)
+        if across.any():
+            repairs["n-grams across a found boundary dropped"] += int(across.sum())
+        gram, count = gram[~across].copy(), count[~across]
+        begins = np.isin(gram[:, 0], final) & (size > 1)
+        gram[begins, 0] = names[BEGIN]
+        marked[size].append((gram, count))
+        closes = np.isin(gram[:, -1], final) & ~begins
+        ends += int(count[closes].sum()) if size == 1 else 0
+        if size < max(grams):
+            closed = np.column_stack([gram[closes], np.full(int(closes.sum()), names[END], np.int32)])
+            marked[size + 1].append((closed, count[closes]))
+    if not ends:
         raise DataError(
             "the table has neither boundary symbols nor the words . ! ? from which to derive them", path=path
         )
-    repairs["boundaries found by final punctuation"] = marked[END,]
-    return marked
+    repairs["boundaries found by final punctuation"] = ends
+    marked[1].append((np.array([[names[END]]], np.int32), np.array([ends])))
+    return {
+        size: merged_rows(parts, len(names))
+        for size, parts in marked.items()
+        if any(len(gram) for gram, _ in parts)
+    }
 
 
-def _assemble(counts: Counter[Gram], repairs: Counter[str]) -> NGramCounts:
+def _assemble(grams: Grams, names: dict[str, int], repairs: Counter[str]) -> NGramCounts:
     """Number the words, close the set under parts and give those counts."""
-    begins = counts.pop((BEGIN,), 0)
-    counts[END,] = max(counts[END,], begins)
-    words = Alphabet((END, *sorted({word for gram in counts for word in gram} - {BEGIN, END})))
-    by_order: defaultdict[int, list[tuple[list[int], int]]] = defaultdict(list)
-    for gram, count in counts.items():
-        numbers = [BOUNDARY if word == BEGIN else words.index(word) for word in gram]
-        by_order[len(gram)].append((numbers, count))
-    orders = range(1, max(by_order) + 1)
-    grams = [np.array([g for g, _ in by_order[k]], np.int64).reshape(-1, k) for k in orders]
-    trie, rows = NGramTrie.of(grams, len(words))
+    used = np.unique(np.concatenate([gram.ravel() for gram, _ in grams.values()]))
+    listed = list(names)
+    words = Alphabet((END, *sorted(listed[number] for number in used.tolist() if number > names[END])))
+    place = words.encode(listed)
+    place[names[BEGIN]] = BOUNDARY
+    single, count = grams.get(1, (np.zeros((0, 1), np.int32), np.zeros(0, np.int64)))
+    begins, ends = (int(count[single[:, 0] == names[mark]].sum()) for mark in (BEGIN, END))
+    inner = single[:, 0] > names[END]
+    counts = [np.append(count[inner], max(begins, ends))]
+    numbered = [np.append(place[single[inner]], [[BOUNDARY]], axis=0)]
+    for size in range(2, max(grams) + 1):
+        gram, count = grams.get(size, (np.zeros((0, size), np.int32), np.zeros(0, np.int64)))
+        numbered.append(place[gram])
+        counts.append(count)
+    trie, rows = NGramTrie.of(numbered, len(words))
     count_of = np.full(len(trie), -1, np.int64)
-    for k, row in zip(orders, rows, strict=True):
-        count_of[row] = [count for _, count in by_order[k]]
+    for row, count in zip(rows, counts, strict=True):
+        count_of[row] = count
     added = int((count_of < 0).sum())
-    for longer in range(len(trie) - 1, trie.words - 1, -1):
-        for part in (trie.prefix[longer], trie.suffix[longer]):
-            if count_of[part] < count_of[longer]:
-                repairs["counts raised to those of longer n-grams"] += int(count_of[part] >= 0)
-                count_of[part] = count_of[longer]
+    if raised := int(raise_counts(trie.prefix, trie.suffix, trie.words, count_of)):
+        repairs["counts raised to those of longer n-grams"] = raised
     count_of = np.maximum(count_of, 0)
     if added:
         repairs["missing parts of n-grams added"] = added
-    cutoffs = tuple(int(count_of[trie.level[k - 1] : trie.level[k]].min(initial=1)) for k in orders)
+    cutoffs = tuple(int(count_of[trie.level[k] : trie.level[k + 1]].min(initial=1)) for k in range(trie.order))
     return NGramCounts(words, trie, count_of, cutoffs, dict(repairs))
 
 

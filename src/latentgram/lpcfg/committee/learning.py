@@ -1,26 +1,27 @@
 """Learning a `Committee`: `fit(Committee, trees, by=Gradient(layers=3))`, one `ChartCRF` after the other.
 
 What differs from one to the next is the binarisation of its grammar, and with it the symbols, the charts and most
-features; after that the seed of its clusters and of the order of its lessons. Cost: that of as many `ChartCRF`s.
+features; after that the seed of its clusters and of the order of its lessons. Two layers of one binarisation make
+much the same mistakes, and together would outvote a third. Cost: that of as many `ChartCRF`s.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Literal
 
 from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
+from latentgram.kinds.learners import Direction
 from latentgram.lpcfg.committee.model import Committee
 from latentgram.lpcfg.crf.learning import learn_chart_crf
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.update import update as update_layer
 from latentgram.lpcfg.settings import GradientChartCRF, GradientCommittee
 
-Direction = Literal["left", "right", "head"]
+DIRECTIONS: tuple[Direction, ...] = "left", "right", "head"
 
 
 def learn_committee(treebank: Treebank[Tree], learner: GradientCommittee, context: Context) -> Committee:
@@ -37,14 +38,13 @@ def learn_committee(treebank: Treebank[Tree], learner: GradientCommittee, contex
 def settings_of(learner: GradientCommittee) -> list[GradientChartCRF]:
     """What each layer is learned by, in the order in which they are worth adding.
 
-    >>> [(layer.direction, layer.seed) for layer in settings_of(GradientCommittee(layers=3))]
-    [('left', 0), ('right', 0), ('left', 1)]
+    >>> [(layer.direction, layer.seed) for layer in settings_of(GradientCommittee(layers=4))]
+    [('left', 0), ('right', 0), ('head', 0), ('left', 1)]
     """
     said = {name: value for name, value in vars(learner).items() if name != "layers"}
-    first: Direction = learner.direction
-    other: Direction = "left" if first == "right" else "right"
+    directions = sorted(DIRECTIONS, key=lambda direction: direction != learner.direction)
     return [
-        GradientChartCRF(**{**said, "direction": (first, other)[number % 2], "seed": learner.seed + number // 2})
+        GradientChartCRF(**{**said, "direction": directions[number % 3], "seed": learner.seed + number // 3})
         for number in range(learner.layers)
     ]
 

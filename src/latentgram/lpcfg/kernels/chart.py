@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import njit
+from latentgram.compiling import jitable, njit
 
 
 class Unseen(NamedTuple):
@@ -35,7 +34,7 @@ class Unseen(NamedTuple):
     """[S, I]"""
 
 
-@register_jitable
+@jitable(borrows=True)
 def unseen_rule(unseen, a, b, c):
     """p(a→b c) of a rule that was never seen."""
     return unseen.weight * unseen.left[b, a] * unseen.right[c, a]
@@ -154,7 +153,7 @@ cell_of = njit(inline="always")(_number)
 """The number of the cell over `width` words from `first` on."""
 
 
-@register_jitable
+@jitable()
 def note_drift(drift, first, end, power):
     """Note the power of two of the greatest inside number of a span, for `taken_out`; `drift` [n+1, 2] has, in
     differences from word to word, the sum over the spans that cover a word of their powers per word, and how many
@@ -166,7 +165,7 @@ def note_drift(drift, first, end, power):
     drift[end, 1] -= 1.0
 
 
-@register_jitable
+@jitable()
 def taken_out(drift, exponent):
     """[n+1] how many powers of two are taken out of the words before each gap: out of each word the mean of what
     its spans have drifted, which is added to its `exponent`."""
@@ -191,7 +190,8 @@ def grown(array, size):
     if size <= array.shape[0]:
         return array
     larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
-    larger[: array.shape[0]] = array
+    for place in range(array.shape[0]):  # a loop: an assignment to a slice compiles ten times as long
+        larger[place] = array[place]
     return larger
 
 
@@ -211,8 +211,11 @@ def no_groups(symbols):
 def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
     """`pack_chart` with a table of groups that is used again and again: it is left as it was found."""
     cells = length * (length + 1) // 2
-    symbols, most = index.pair_of.shape[0], joints.left.shape[0]
-    pair_of = index.pair_of.ravel()
+    symbols, most, smooth = index.pair_of.shape[0], joints.left.shape[0], index.unseen.weight > 0.0
+    # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
+    pair_of, pair_begin = index.pair_of.ravel(), index.pair_begin
+    rule_parent, rule_number = index.parent, index.rule
+    joint_begin, joint_end, joint_left, joint_right = joints
     item_of = np.full(symbols, -1, np.int32)
     parent_of_group = np.full(symbols, -1, np.int32)
     group_begin, cursor = np.zeros(cells + 1, np.int32), np.empty(most, np.int32)
@@ -226,8 +229,8 @@ def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
         first_group = groups
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
             item_of[item_symbol[item]] = item
-        for joint in range(joints.begin[cell], joints.end[cell]):
-            key = item_symbol[joints.left[joint]] * symbols + item_symbol[joints.right[joint]]
+        for joint in range(joint_begin[cell], joint_end[cell]):
+            key = item_symbol[joint_left[joint]] * symbols + item_symbol[joint_right[joint]]
             group = group_of[key]
             if group == _NEW:  # does the cell hold a parent of the pair?
                 before, pair = parents, pair_of[key]
@@ -236,13 +239,13 @@ def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
                         grown(parent_item, parents + symbols),
                         grown(parent_rule, parents + symbols),
                     )
-                for entry in range(index.pair_begin[pair], index.pair_begin[pair + 1] if pair >= 0 else 0):
-                    item = item_of[index.parent[entry]]
+                for entry in range(pair_begin[pair], pair_begin[pair + 1] if pair >= 0 else 0):
+                    item = item_of[rule_parent[entry]]
                     if item >= 0:
-                        parent_item[parents], parent_rule[parents] = item, index.rule[entry]
-                        parent_of_group[index.parent[entry]] = groups
+                        parent_item[parents], parent_rule[parents] = item, rule_number[entry]
+                        parent_of_group[rule_parent[entry]] = groups
                         parents += 1
-                if index.unseen.weight > 0.0:
+                if smooth:
                     for item in range(cell_begin[cell], cell_begin[cell + 1]):
                         if parent_of_group[item_symbol[item]] != groups:
                             parent_item[parents], parent_rule[parents] = item, UNSEEN_RULE
@@ -261,13 +264,13 @@ def pack_items(length, cell_begin, item_symbol, joints, index, group_of):
             cursor[group - first_group] = splits
             splits += split_begin[group + 1]
             split_begin[group + 1] = splits
-        for joint in range(joints.begin[cell], joints.end[cell]):
-            group_of[item_symbol[joints.left[joint]] * symbols + item_symbol[joints.right[joint]]] = _NEW
+        for joint in range(joint_begin[cell], joint_end[cell]):
+            group_of[item_symbol[joint_left[joint]] * symbols + item_symbol[joint_right[joint]]] = _NEW
             group = group_joint[joint]
             if group >= 0:
                 place = cursor[group - first_group]
                 cursor[group - first_group] += 1
-                split_left[place], split_right[place] = joints.left[joint], joints.right[joint]
+                split_left[place], split_right[place] = joint_left[joint], joint_right[joint]
         for item in range(cell_begin[cell], cell_begin[cell + 1]):
             item_of[item_symbol[item]] = -1
         group_begin[cell + 1] = groups
@@ -298,23 +301,13 @@ def number_edges(split_begin, parent_begin):
     return edge_begin
 
 
-@njit()
-def prune_chart(chart, item_marginal, edge_marginal, threshold):
-    """The chart of the edges whose marginal is at least `threshold` in size, and where its items and edges came
-    from.
-
-    A group keeps the splits that go well with some parent and the parents that go well with some split. An item
-    above the words lives if it keeps an edge. Groups are numbered bottom-up, so one pass finds what lives.
-    """
-    groups, items = chart.split_begin.shape[0] - 1, chart.item_symbol.shape[0]
-    cells = chart.cell_begin.shape[0] - 1
-    alive = np.zeros(items, np.bool_)
+@njit(borrows=True)
+def _mark_probable(chart, item_marginal, edge_marginal, threshold, alive, keep_split, keep_parent):
+    """Mark the items, the splits and the parents that stay; how many splits and parents these are."""
     for item in range(chart.cell_begin[chart.length]):
         alive[item] = abs(item_marginal[item]) >= threshold
-    keep_split = np.zeros(chart.split_left.shape[0], np.bool_)
-    keep_parent = np.zeros(chart.parent_item.shape[0], np.bool_)
     splits, parents = 0, 0
-    for group in range(groups):
+    for group in range(chart.split_begin.shape[0] - 1):
         edge = chart.edge_begin[group]
         for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
@@ -325,58 +318,85 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
                     keep_split[split] = keep_parent[entry] = True
                 edge += 1
             alive[chart.parent_item[entry]] |= keep_parent[entry]
+    return splits, parents
 
-    renumbered = np.full(items, -1, np.int32)
-    source = np.empty(items, np.int32)
-    cell_begin, count = np.zeros(cells + 1, np.int32), 0
-    for cell in range(cells):
+
+@njit(borrows=True)
+def _take_marked(chart, alive, keep_split, keep_parent, renumbered, source, edge_source, pruned):
+    """Write what is marked into another chart; how many items, groups and edges it has."""
+    items, groups, splits, parents, edges = 0, 0, 0, 0, 0
+    for cell in range(chart.cell_begin.shape[0] - 1):
         for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
             if alive[item]:
-                renumbered[item], source[count] = count, item
-                count += 1
-        cell_begin[cell + 1] = count
-    source = source[:count].copy()
-
-    group_begin = np.zeros(cells + 1, np.int32)
-    split_begin, parent_begin = np.zeros(groups + 1, np.int32), np.zeros(groups + 1, np.int32)
-    split_left, split_right = np.empty(splits, np.int32), np.empty(splits, np.int32)
-    parent_item, parent_rule = np.empty(parents, np.int32), np.empty(parents, np.int32)
-    new_group, new_split, new_parent = 0, 0, 0
-    edge_source, edges = np.empty(edge_marginal.shape[0], np.int32), 0
-    for cell in range(cells):
+                renumbered[item], source[items], pruned.item_symbol[items] = items, item, chart.item_symbol[item]
+                items += 1
+        pruned.cell_begin[cell + 1] = items
         for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
-            edge = chart.edge_begin[group]
+            edge, before = chart.edge_begin[group], splits
             for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                 if keep_split[split]:
-                    split_left[new_split] = renumbered[chart.split_left[split]]
-                    split_right[new_split] = renumbered[chart.split_right[split]]
-                    new_split += 1
+                    pruned.split_left[splits] = renumbered[chart.split_left[split]]
+                    pruned.split_right[splits] = renumbered[chart.split_right[split]]
+                    splits += 1
             for entry in range(chart.parent_begin[group], chart.parent_begin[group + 1]):
                 if keep_parent[entry]:
-                    parent_item[new_parent] = renumbered[chart.parent_item[entry]]
-                    parent_rule[new_parent] = chart.parent_rule[entry]
-                    new_parent += 1
+                    pruned.parent_item[parents] = renumbered[chart.parent_item[entry]]
+                    pruned.parent_rule[parents] = chart.parent_rule[entry]
+                    parents += 1
                 for split in range(chart.split_begin[group], chart.split_begin[group + 1]):
                     if keep_parent[entry] and keep_split[split]:
                         edge_source[edges] = edge
                         edges += 1
                     edge += 1
-            if new_split > split_begin[new_group]:
-                new_group += 1
-                split_begin[new_group], parent_begin[new_group] = new_split, new_parent
-        group_begin[cell + 1] = new_group
-    split_begin, parent_begin = split_begin[: new_group + 1].copy(), parent_begin[: new_group + 1].copy()
+            if splits > before:
+                groups += 1
+                pruned.split_begin[groups], pruned.parent_begin[groups] = splits, parents
+                pruned.edge_begin[groups] = edges
+        pruned.group_begin[cell + 1] = groups
+    return items, groups, edges
+
+
+@njit()
+def prune_chart(chart, item_marginal, edge_marginal, threshold):
+    """The chart of the edges whose marginal is at least `threshold` in size, and where its items and edges came
+    from.
+
+    A group keeps the splits that go well with some parent and the parents that go well with some split. An item
+    above the words lives if it keeps an edge. Groups are numbered bottom-up, so one pass finds what lives.
+    """
+    most_groups, most_items = chart.split_begin.shape[0], chart.item_symbol.shape[0]
+    cells = chart.cell_begin.shape[0] - 1
+    alive, keep_split = np.zeros(most_items, np.bool_), np.zeros(chart.split_left.shape[0], np.bool_)
+    keep_parent = np.zeros(chart.parent_item.shape[0], np.bool_)
+    marked = alive, keep_split, keep_parent
+    splits, parents = _mark_probable(chart, item_marginal, edge_marginal, threshold, *marked)
     pruned = PackedChart(
         chart.length,
-        cell_begin,
-        chart.item_symbol[source],
-        group_begin,
-        split_begin,
-        split_left,
-        split_right,
-        parent_begin,
-        parent_item,
-        parent_rule,
-        number_edges(split_begin, parent_begin),
+        np.zeros(cells + 1, np.int32),
+        np.empty(most_items, np.int32),
+        np.zeros(cells + 1, np.int32),
+        np.zeros(most_groups, np.int32),
+        np.empty(splits, np.int32),
+        np.empty(splits, np.int32),
+        np.zeros(most_groups, np.int32),
+        np.empty(parents, np.int32),
+        np.empty(parents, np.int32),
+        np.zeros(most_groups, np.int64),
     )
-    return pruned, source, edge_source[:edges]
+    renumbered, source = np.empty(most_items, np.int32), np.empty(most_items, np.int32)
+    edge_source = np.empty(edge_marginal.shape[0], np.int32)
+    items, groups, edges = _take_marked(chart, *marked, renumbered, source, edge_source, pruned)
+    pruned = PackedChart(
+        chart.length,
+        pruned.cell_begin,
+        pruned.item_symbol[:items],
+        pruned.group_begin,
+        pruned.split_begin[: groups + 1],
+        pruned.split_left,
+        pruned.split_right,
+        pruned.parent_begin[: groups + 1],
+        pruned.parent_item,
+        pruned.parent_rule,
+        pruned.edge_begin[: groups + 1],
+    )
+    return pruned, source[:items], edge_source[:edges]

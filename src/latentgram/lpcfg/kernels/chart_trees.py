@@ -37,7 +37,8 @@ def _best_gains(chart, item_gain, edge_gain):
     """The greatest total gain of a tree at each item, and the children that reach it (−1 at a leaf)."""
     items, leaves = chart.item_symbol.shape[0], chart.cell_begin[chart.length]
     best = np.full(items, -np.inf)
-    best[:leaves] = item_gain[:leaves]
+    for leaf in range(leaves):
+        best[leaf] = item_gain[leaf]
     left_child, right_child = np.full(items, -1, np.int32), np.full(items, -1, np.int32)
     for group in range(chart.split_begin.shape[0] - 1):
         edge = chart.edge_begin[group]

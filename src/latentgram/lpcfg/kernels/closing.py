@@ -94,8 +94,16 @@ def filter_tags(leaf_begin, leaf_tag, leaf_weight, bigram):
 @njit()
 def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before):
     """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
-    length, edge, kind = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.dtype
+    length, kind = leaf_begin.shape[0] - 1, after.dtype
     begins, ends = np.zeros((length + 1, after.shape[1]), kind), np.zeros((length + 1, after.shape[1]), kind)
+    _add_contexts(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before, begins, ends)
+    return Contexts(begins, ends)
+
+
+@njit(borrows=True)
+def _add_contexts(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, after, before, begins, ends):
+    """Add what all words say to nothing."""
+    length, edge, kind = leaf_begin.shape[0] - 1, after.shape[0] - 1, after.dtype
     add_scaled(begins[0], kind.type(1), after[edge])
     add_scaled(ends[length], kind.type(1), before[edge])
     for word in range(length):
@@ -103,7 +111,6 @@ def context_scores(leaf_begin, leaf_tag, leaf_weight, forward, backward, scale, 
             here = leaf_weight[leaf] / scale[word] * backward[leaf]
             add_scaled(begins[word + 1], kind.type(forward[leaf]), after[leaf_tag[leaf]])
             add_scaled(ends[word], kind.type(here), before[leaf_tag[leaf]])
-    return Contexts(begins, ends)
 
 
 class Closing(NamedTuple):
@@ -164,7 +171,7 @@ def _bucket(width):
     return bucket
 
 
-@njit()
+@njit(borrows=True)
 def pair_places(ends, first, end, mask, places):
     """Where the weights of all that speaks of both gaps of a span are."""
     bucket = np.int64(_bucket(end - first)) << 48

@@ -147,7 +147,7 @@ class CutChart(NamedTuple):
     """[n] the powers of two that were taken out of each word."""
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def _merits(begins, unseen, ends, merit, bits):
     """The estimated posteriors of symbols by unseen rules, and the greatest of them.
 
@@ -163,11 +163,10 @@ def _merits(begins, unseen, ends, merit, bits):
     return merit[size]
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def _meet(chart, rules, space, first, end):
     """Σ_k α(b,i,k) α(c,k,j) of all pairs, item by item, and Σ_k L_{ik}(a) R_{kj}(a); how many pairs were met, or
     `NOTHING` where no cells meet."""
-    # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
     begin, symbol, inside, ends, at = chart.begin, chart.symbol, chart.inside, chart.ends, chart.at
     left_row, right_row, unseen, mass, met = chart.left, chart.right, space.unseen, space.mass, space.met
     pair_of, symbols, count = rules.pair_of, rules.name.shape[0], NOTHING
@@ -193,7 +192,7 @@ def _meet(chart, rules, space, first, end):
     return count
 
 
-@njit()
+@njit(borrows=True)
 def _spread(rules, space, count):
     """α(a) = Σ p(a→b c) · (mass of the pair), for the pairs that were met; how many symbols were reached."""
     pair_begin, parent, probability = rules.pair_begin, rules.parent, rules.probability
@@ -213,7 +212,7 @@ def _spread(rules, space, count):
     return symbols
 
 
-@njit()
+@njit(borrows=True)
 def _limit(chart, limits, masks, first, end, best):
     """The least estimated posterior in a cell whose best is this."""
     length, exponent = chart.exponent.shape[0], 0
@@ -224,7 +223,7 @@ def _limit(chart, limits, masks, first, end, best):
     return max(math.ldexp(limits.floor, -int(exponent)), limits.beam * best)
 
 
-@njit()
+@njit(borrows=True)
 def _keep(chart, rules, contexts, limits, masks, space, first, end, count, items):
     """Put the symbols of a cell that pass the limits into the chart, behind its `items`; how many it has then.
 
@@ -262,7 +261,7 @@ def _keep(chart, rules, contexts, limits, masks, space, first, end, count, items
     return items
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def _add_cell(chart, rules, first, end, items):
     """Number a cell whose items are in place, and sum its rows; those that no other cell will ask for stay out."""
     length, cell = chart.exponent.shape[0], chart.cells[0]
@@ -315,7 +314,9 @@ def _rebalance(chart, width):
 def grown_rows(array, size):
     """`grown` for the rows of a matrix."""
     larger = np.empty((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
+    for row in range(array.shape[0]):
+        for column in range(array.shape[1]):
+            larger[row, column] = array[row, column]
     return larger
 
 
@@ -369,6 +370,27 @@ def start_cut(words, rules, space):
     return chart
 
 
+@njit(borrows=True)
+def _fill_cells(chart, contexts, rules, limits, masks, space, width, first):
+    """Fill the cells of a width from one on, as long as there is room; the first that is not filled."""
+    length, interminals = chart.exponent.shape[0], rules.after.shape[1]
+    items = np.int64(chart.begin[chart.cells[0]])
+    while first + width <= length:
+        end = first + width
+        if masks.of_cell[cell_of(length, first, width)] != CLOSED:
+            if items + interminals > chart.symbol.shape[0] or chart.cells[0] == chart.left.shape[0]:
+                return first
+            met = _meet(chart, rules, space, first, end)
+            if met != NOTHING:
+                reached = _spread(rules, space, met)
+                more = _keep(chart, rules, contexts, limits, masks, space, first, end, reached, items)
+                if more > items:
+                    items = more
+                    _add_cell(chart, rules, first, end, items)
+        first += 1
+    return first
+
+
 @njit()
 def grow_widths(chart, contexts, rules, limits, masks, space, narrowest, end_width):
     """The chart with the cells of some widths more: all that are narrower are there. `space` is as it was.
@@ -378,22 +400,11 @@ def grow_widths(chart, contexts, rules, limits, masks, space, narrowest, end_wid
     every span of which something is known, keep all symbols that `masks` allow.
     """
     length, interminals = chart.exponent.shape[0], rules.after.shape[1]
-    items = np.int64(chart.begin[chart.cells[0]])
     for width in range(narrowest, end_width):
-        for first in range(length - width + 1):
-            end = first + width
-            if masks.of_cell[cell_of(length, first, width)] == CLOSED:
-                continue
-            met = _meet(chart, rules, space, first, end)
-            if met == NOTHING:
-                continue
-            if items + interminals > chart.symbol.shape[0] or chart.cells[0] == chart.left.shape[0]:
-                chart = _with_room(chart, items + interminals)
-            reached = _spread(rules, space, met)
-            more = _keep(chart, rules, contexts, limits, masks, space, first, end, reached, items)
-            if more > items:
-                items = more
-                _add_cell(chart, rules, first, end, items)
+        first = _fill_cells(chart, contexts, rules, limits, masks, space, width, 0)
+        while first + width <= length:
+            chart = _with_room(chart, np.int64(chart.begin[chart.cells[0]]) + interminals)
+            first = _fill_cells(chart, contexts, rules, limits, masks, space, width, first)
         if width >= 4 and width & (width - 1) == 0:
             _rebalance(chart, width)
     return chart

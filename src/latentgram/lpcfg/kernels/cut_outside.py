@@ -42,7 +42,7 @@ class FirstStage(NamedTuple):
     """∂Z/∂α"""
 
 
-@njit()
+@njit(borrows=True)
 def _unseen_above(symbol, outside, handing, live, to_left, to_right):
     """Σ_a left(a) right(a) β(a) over the items of a cell that may have unseen rules."""
     total = 0.0
@@ -52,7 +52,7 @@ def _unseen_above(symbol, outside, handing, live, to_left, to_right):
     return total
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def _arrive(chart, rules, cell, outside, left_above, right_above, beta, handing, least):
     """Finish the outside numbers of a cell; the items that hand something down, those that may have unseen rules
     first: how many of these, and how many in all."""
@@ -118,79 +118,109 @@ def start_outside(chart, root, space):
     return HandedDown(total, outside, left_above, right_above, none, 0)
 
 
-@njit()
-def hand_down(chart, rules, space, state, item_least, joint_least, first_cell, end_cell):
-    """Go on with some cells, counted from the widest; `space` is clean before and after.
+@njit(borrows=True)
+def _meeting_items(chart, cell):
+    """How many pairs of items meet at the split points of a cell."""
+    first, end, pairs = chart.first[cell], chart.end[cell], 0
+    for place in range(chart.ends_count[first]):
+        middle = chart.ends[first, place]
+        if middle >= end:
+            break
+        left, right = chart.at[middle, first], chart.at[end, middle]
+        if right >= 0:
+            pairs += (chart.begin[left + 1] - chart.begin[left]) * (chart.begin[right + 1] - chart.begin[right])
+    return pairs
+
+
+@njit(borrows=True)
+def _hand_down_cell(chart, rules, space, state, cell, with_factors, live, least, joints):
+    """What the items of a cell hand down, `live` of them that are listed in `space`, the first of which may have
+    unseen rules. Joints are noted behind those that there are; how many there are then.
 
     Unseen rules make a joint only where all of them at a split point, and all those with its left item, reach the
     threshold together.
     """
-    # Arrays are taken out of their tuples before the loops: each time costs two atomic operations.
-    cells, symbols = chart.cells[0], rules.name.shape[0]
     item_begin, symbol, inside, ends, at = chart.begin, chart.symbol, chart.inside, chart.ends, chart.at
-    left_row, right_row, to_left, to_right = chart.left, chart.right, rules.left, rules.right
     pair_of, pair_begin, parent, probability = rules.pair_of, rules.pair_begin, rules.parent, rules.probability
+    to_left, to_right, symbols = rules.left, rules.right, rules.name.shape[0]
     beta, above, known_in, handing = space.value, space.mass, space.met, space.reached
-    total, outside, left_above, right_above, noted, joints = state
-    begin, stop, joint_left, joint_right = noted
-    for pair in range(known_in.shape[0]):
-        known_in[pair] = -1
-    nothing = inside.dtype.type(0)
-    least, small = joint_least * total, _SMALL_SHARE * min(item_least, joint_least) * total
-    for cell in range(cells - 1 - first_cell, cells - 1 - end_cell if total > 0.0 else cells - 1 - first_cell, -1):
-        with_factors, live = _arrive(chart, rules, cell, outside, left_above, right_above, beta, handing, small)
-        first, end = chart.first[cell], chart.end[cell]
-        begin[cell] = joints
-        for place in range(chart.ends_count[first] if live > 0 else 0):
-            middle = ends[first, place]
-            if middle >= end:
-                break
-            left_cell, right_cell = at[middle, first], at[end, middle]
-            if right_cell < 0:
-                continue
-            by_unseen = 0.0
-            for number in range(with_factors):
-                item = handing[number]
-                a = symbol[item]
-                left_above[left_cell, a] += outside[item] * right_row[right_cell, a]
-                right_above[right_cell, a] += outside[item] * left_row[left_cell, a]
-                by_unseen += outside[item] * left_row[left_cell, a] * right_row[right_cell, a]
-            right_from, right_to = item_begin[right_cell], item_begin[right_cell + 1]
-            left_from, left_to = item_begin[left_cell], item_begin[left_cell + 1]
-            most = joints + (left_to - left_from) * (right_to - right_from)
-            if most > joint_left.shape[0]:
-                joint_left, joint_right = grown(joint_left, most), grown(joint_right, most)
-            for left in range(left_from, left_to):
-                b, value, below = symbol[left], inside[left], nothing
-                left_unseen = with_factors > 0 and by_unseen >= least
+    outside, left_above, right_above = state.outside, state.left_above, state.right_above
+    joint_left, joint_right = state.noted.left, state.noted.right
+    first, end, nothing = chart.first[cell], chart.end[cell], inside.dtype.type(0)
+    for place in range(chart.ends_count[first] if live > 0 else 0):
+        middle = ends[first, place]
+        if middle >= end:
+            break
+        left_cell, right_cell = at[middle, first], at[end, middle]
+        if right_cell < 0:
+            continue
+        left_row, right_row, by_unseen = chart.left[left_cell], chart.right[right_cell], 0.0
+        for number in range(with_factors):
+            item = handing[number]
+            a = symbol[item]
+            left_above[left_cell, a] += outside[item] * right_row[a]
+            right_above[right_cell, a] += outside[item] * left_row[a]
+            by_unseen += outside[item] * left_row[a] * right_row[a]
+        right_from, right_to = item_begin[right_cell], item_begin[right_cell + 1]
+        for left in range(item_begin[left_cell], item_begin[left_cell + 1]):
+            b, value, below = symbol[left], inside[left], nothing
+            row, left_unseen = b * symbols, with_factors > 0 and by_unseen >= least
+            if left_unseen:
+                mass = _unseen_above(symbol, outside, handing, with_factors, to_left[b], right_row)
+                left_unseen = value * mass >= least
+            for right in range(right_from, right_to):
+                c, share = symbol[right], nothing
+                pair = pair_of[row + c]
+                if pair >= 0:
+                    if known_in[pair] != cell:
+                        known_in[pair] = cell
+                        for entry in range(pair_begin[pair], pair_begin[pair + 1]):
+                            share += probability[entry] * beta[parent[entry]]
+                        above[pair] = share
+                    share = above[pair]
+                    below += share * inside[right]
+                    outside[right] += share * value
                 if left_unseen:
-                    mass = _unseen_above(symbol, outside, handing, with_factors, to_left[b], right_row[right_cell])
-                    left_unseen = value * mass >= least
-                for right in range(right_from, right_to):
-                    pair, share = pair_of[b * symbols + symbol[right]], nothing
-                    if pair >= 0:
-                        if known_in[pair] != cell:
-                            known_in[pair] = cell
-                            for entry in range(pair_begin[pair], pair_begin[pair + 1]):
-                                share += probability[entry] * beta[parent[entry]]
-                            above[pair] = share
-                        share = above[pair]
-                        below += share * inside[right]
-                        outside[right] += share * value
-                    if left_unseen:
-                        share += _unseen_above(
-                            symbol, outside, handing, with_factors, to_left[b], to_right[symbol[right]]
-                        )
-                    if share > 0.0 and share * value * inside[right] >= least:
-                        joint_left[joints], joint_right[joints] = left, right
-                        joints += 1
-                outside[left] += below
-        stop[cell] = joints
+                    share += _unseen_above(symbol, outside, handing, with_factors, to_left[b], to_right[c])
+                if share > 0.0 and share * value * inside[right] >= least:
+                    joint_left[joints], joint_right[joints] = left, right
+                    joints += 1
+            outside[left] += below
+    return joints
+
+
+@njit(borrows=True)
+def _hand_down_cells(chart, rules, space, state, least, small, cell, last, joints):
+    """Hand down from the cells before one, as far as `last`, as long as there is room for joints: which cell was
+    reached, and how many joints there are."""
+    beta, handing = space.value, space.reached
+    while cell > last and joints + _meeting_items(chart, cell - 1) <= state.noted.left.shape[0]:
+        cell -= 1
+        with_factors, live = _arrive(
+            chart, rules, cell, state.outside, state.left_above, state.right_above, beta, handing, small
+        )
+        state.noted.begin[cell] = joints
+        joints = _hand_down_cell(chart, rules, space, state, cell, with_factors, live, least, joints)
+        state.noted.end[cell] = joints
         for number in range(live):
-            beta[symbol[handing[number]]] = 0.0
-    for pair in range(above.shape[0]):
-        above[pair] = 0.0
-    noted = Joints(begin, stop, joint_left, joint_right)
+            beta[chart.symbol[handing[number]]] = 0.0
+    return cell, joints
+
+
+@njit()
+def hand_down(chart, rules, space, state, item_least, joint_least, first_cell, end_cell):
+    """Go on with some cells, counted from the widest; `space` is clean before and after."""
+    total, outside, left_above, right_above, noted, joints = state
+    least, small = joint_least * total, _SMALL_SHARE * min(item_least, joint_least) * total
+    cell, last = chart.cells[0] - first_cell, chart.cells[0] - (end_cell if total > 0.0 else first_cell)
+    space.met[:] = -1
+    while cell > last:
+        state = HandedDown(total, outside, left_above, right_above, noted, joints)
+        cell, joints = _hand_down_cells(chart, rules, space, state, least, small, cell, last, joints)
+        if cell > last:
+            most = joints + _meeting_items(chart, cell - 1)
+            noted = Joints(noted.begin, noted.end, grown(noted.left, most), grown(noted.right, most))
+    space.mass[:] = 0.0
     return HandedDown(total, outside, left_above, right_above, noted, joints)
 
 

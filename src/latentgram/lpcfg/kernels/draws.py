@@ -122,7 +122,8 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
                 order[tree, count] = item
                 count += 1
                 if item < chart.cell_begin[length]:
-                    result[:states] = alpha[begin[item] : begin[item + 1]]
+                    for state in range(states):
+                        result[state] = alpha[begin[item] + state]
                     depth -= 1
                     continue
                 top[2], top[3], top[4] = _choose(
@@ -154,7 +155,8 @@ def draw_exactly(chart, tensors, leaf_entry, leaf_weight, scale, uniforms):
                         functional[depth, l] += matrix[l * right_states + r] * alpha[begin[right] + r]
             else:
                 child, child_states = right, right_states
-                of_left[depth - 1, :left_states] = result[:left_states]
+                for l in range(left_states):
+                    of_left[depth - 1, l] = result[l]
                 functional[depth, :right_states] = 0.0
                 for l in range(left_states):
                     for r in range(right_states):

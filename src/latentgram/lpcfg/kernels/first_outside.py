@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import REORDER, njit
+from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown, unseen_rule
 from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
 
@@ -39,7 +38,7 @@ def _pull_factors(unseen, symbol, left_adjoint, right_adjoint):
     return total
 
 
-@register_jitable
+@jitable()
 def _hand_factors(chart, weight, first, width, item_outside, left_adjoint, right_adjoint):
     """The adjoint of `_sum_unseen`."""
     length = chart.exponent.shape[0]
@@ -105,7 +104,7 @@ def outside_items(chart, root, index, probability):
     return Outside(total, item_outside, chart.inside * item_outside / total)
 
 
-@register_jitable
+@jitable()
 def _unseen_above(chart, cell, item_outside, to_left, to_right):
     """Σ_a left(a) right(a) β(a) over the items of a cell; the factors are [I]."""
     total = 0.0

@@ -20,10 +20,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import njit
+from latentgram.compiling import jitable, njit
 from latentgram.lpcfg.kernels.chart import CLOSED, cell_of, note_drift, taken_out
 from latentgram.lpcfg.kernels.rows import Rows, empty_rows, meet_in_rows, put_into_rows
 from latentgram.lpcfg.kernels.vectors import add_scaled
@@ -58,7 +57,7 @@ class Grown(NamedTuple):
     right_sum: NDArray[np.float64]
 
 
-@register_jitable
+@jitable()
 def _sum_factors(cell, chart, unseen):
     """Σ_b left(b, a) α(b) and Σ_c right(c, a) α(c) of a cell, for all interminals a."""
     if chart.cell_begin[cell] < chart.cell_begin[cell + 1]:
@@ -83,7 +82,7 @@ class _Cell(NamedTuple):
     """[I] the sums of unseen rules, or nothing."""
 
 
-@register_jitable
+@jitable()
 def _sum_unseen(chart, first, width, sums):
     """Σ_{b,c} p(a→b c) α(b) α(c) = weight · (Σ_b left(b, a) α(b)) · (Σ_c right(c, a) α(c)), over all split points
     and but for the weight."""
@@ -96,7 +95,7 @@ def _sum_unseen(chart, first, width, sums):
                 sums[symbol] += chart.left_sum[left, symbol] * chart.right_sum[right, symbol]
 
 
-@register_jitable
+@jitable()
 def _spread(semiring, index, probability, cell, here, met):
     """α(a) = ⊕ p(a→b c) · (mass of the pair), for the pairs that were met."""
     for number in range(met):
@@ -109,7 +108,7 @@ def _spread(semiring, index, probability, cell, here, met):
             here.inside[symbol] = plus(semiring, here.inside[symbol], probability[entry] * value)
 
 
-@register_jitable
+@jitable()
 def _rebalance(chart, interminals, width):
     """Bring the inside numbers of a width near to one again, when they have drifted."""
     length, drifted = chart.exponent.shape[0], False
@@ -134,12 +133,12 @@ def _rebalance(chart, interminals, width):
             for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
                 chart.inside[item] *= factor
             put_into_rows(chart, interminals, first, first + narrow)
-            if chart.left_sum.shape[0]:
-                chart.left_sum[cell] *= factor
-                chart.right_sum[cell] *= factor
+            for symbol in range(interminals if chart.left_sum.shape[0] else 0):
+                chart.left_sum[cell, symbol] *= factor
+                chart.right_sum[cell, symbol] *= factor
 
 
-@register_jitable
+@jitable()
 def _keep_symbols(chart, masks, first, width, here, weight):
     """Put the symbols of a cell that masks allow into the chart: those with rules that were seen, then those that
     have the `weight` of unseen ones only."""
@@ -176,8 +175,10 @@ def grow_items(semiring, words, index, probability, masks):
         np.empty((cells * smooth, interminals)),
         np.empty((cells * smooth, interminals)),
     )
-    chart.cell_begin[: length + 1] = words.begin
-    chart.symbol[:leaves], chart.inside[:leaves] = words.symbol, words.inside
+    for word in range(length + 1):
+        chart.cell_begin[word] = words.begin[word]
+    for leaf in range(leaves):
+        chart.symbol[leaf], chart.inside[leaf] = words.symbol[leaf], words.inside[leaf]
     for word in range(length):
         if smooth:
             _sum_factors(word, chart, index.unseen)

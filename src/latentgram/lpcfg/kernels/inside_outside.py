@@ -23,10 +23,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import REORDER, njit
+from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart, unseen_rule
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
@@ -57,27 +56,32 @@ def vector_places(item_symbol, states):
     return begin
 
 
-@register_jitable
+@njit(inline="always")
 def mean_of(tensors, symbol):
     """The mean outside vector of a symbol."""
     return tensors.mean_outside[tensors.symbol_begin[symbol] : tensors.symbol_begin[symbol + 1]]
 
 
-@register_jitable
+@jitable(borrows=True)
 def unseen_weight(tensors, a, b, c):
     """p(a→b c) of a rule that was never seen, in the precision of the others."""
     return tensors.rule.dtype.type(unseen_rule(tensors.unseen, a, b, c))
 
 
-@njit(fastmath=REORDER)
+@njit()
 def inside(chart, begin, tensors, alpha):
-    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`.
+    """Fill the inside vectors of all items above the words; those of the words are given in `alpha`."""
+    largest = tensors.states.max()
+    _fill_inside(chart, begin, tensors, alpha, np.empty(largest * largest, tensors.rule.dtype))
+
+
+@njit(fastmath=REORDER, borrows=True)
+def _fill_inside(chart, begin, tensors, alpha, scratch):
+    """The same, with room for the product of two vectors.
 
     Σ_k (F^b · α(b,i,k)) (F^c · α(c,k,j)), what all unseen rules of a group share, is summed once.
     """
     states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
-    largest = states.max()
-    scratch = np.empty(largest * largest, tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 1):
         some_split = chart.split_begin[group]
         b, c = chart.item_symbol[chart.split_left[some_split]], chart.item_symbol[chart.split_right[some_split]]
@@ -110,17 +114,23 @@ def inside(chart, begin, tensors, alpha):
                 place += size
 
 
-@njit(fastmath=REORDER)
+@njit()
 def outside(chart, begin, tensors, alpha, beta, edge_marginal):
     """Fill the outside vectors of all items below the roots, whose own are given in `beta`, and the marginals
-    (not yet divided by Z) of all edges.
+    (not yet divided by Z) of all edges."""
+    kind, largest = tensors.rule.dtype, tensors.states.max()
+    one, every = np.empty(largest * largest, kind), np.empty(largest * largest, kind)
+    shared = np.empty(chart.split_left.shape[0], kind)
+    _fill_outside(chart, begin, tensors, alpha, beta, edge_marginal, one, every, shared)
+
+
+@njit(fastmath=REORDER, borrows=True)
+def _fill_outside(chart, begin, tensors, alpha, beta, edge_marginal, one_scratch, all_scratch, shared):
+    """The same, with room for two products of vectors and for a number per split.
 
     Unseen rules are products: with w = Σ_a p(a→b c) H^a · β(a) over all of a group, they add w F^b ⊗ F^c to G.
     """
     states, tensor, tensor_begin = tensors.states, tensors.rule, tensors.rule_begin
-    largest = states.max()
-    one_scratch, all_scratch = np.empty(largest * largest, tensor.dtype), np.empty(largest * largest, tensor.dtype)
-    shared = np.empty(chart.split_left.shape[0], tensor.dtype)
     for group in range(chart.split_begin.shape[0] - 2, -1, -1):
         first_split, end_split = chart.split_begin[group], chart.split_begin[group + 1]
         b, c = chart.item_symbol[chart.split_left[first_split]], chart.item_symbol[chart.split_right[first_split]]
@@ -188,7 +198,7 @@ def item_marginals(begin, alpha, beta, total):
     return marginal
 
 
-@njit()
+@njit(borrows=True)
 def start_vectors(chart, begin, tensors, leaf_entry, leaf_weight, scale, alpha, beta):
     """Give the words their inside vectors, divided by the words' scales, and the roots their outside vectors."""
     for word in range(chart.length):

@@ -29,10 +29,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import REORDER, njit
+from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.prefix import Numbers, cell_at
 
 
@@ -129,7 +128,7 @@ class _Work(NamedTuple):
     reached_at: NDArray[np.int64]
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _add_outer(target, place, first, left, left_size, second, right, right_size):
     """target += left ⊗ right."""
     for h in range(left_size):
@@ -140,7 +139,7 @@ def _add_outer(target, place, first, left, left_size, second, right, right_size)
         place += right_size
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _rows(index, b, last):
     """The pairs of a left child with right ones of several words, or of one."""
     if last:
@@ -148,7 +147,7 @@ def _rows(index, b, last):
     return index.row_begin[b], index.tags_begin[b]
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _meet(chart, index, work, smooth, first, end):
     """What the pairs of children have under the projection, and what unseen rules see of them; how many met."""
     met, cell = 0, cell_at(first, end)
@@ -171,7 +170,7 @@ def _meet(chart, index, work, smooth, first, end):
     return met
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _fill(chart, index, ways, grammar, work, first, end, going, least, fine):
     """The inside vectors of a cell."""
     cell, smooth, states = cell_at(first, end), grammar.left.shape[0] > 0, grammar.states
@@ -264,7 +263,7 @@ def _fill(chart, index, ways, grammar, work, first, end, going, least, fine):
             work.alpha[work.begin[item] + h] = value
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _sum_factors(chart, grammar, work, first, cell):
     """What unseen rules see of a cell."""
     left_sum, right_sum = work.left_sum[cell], work.right_sum[first]
@@ -282,7 +281,7 @@ def _sum_factors(chart, grammar, work, first, cell):
             right_sum[a] += grammar.right[c, a] * total
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _put_words(chart, leaves, grammar, work, word, scale, fine):
     """The vectors of the leaves that the projection kept over a word, divided by the word's scale."""
     cell, leaf = cell_at(word, word + 1), leaves.begin[word]
@@ -298,7 +297,7 @@ def _put_words(chart, leaves, grammar, work, word, scale, fine):
             work.alpha[work.begin[item] + h] = value
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _leaf(grammar, leaves, leaf, state):
     """q of a leaf."""
     if leaves.entry[leaf] >= 0:
@@ -306,7 +305,7 @@ def _leaf(grammar, leaves, leaf, state):
     return leaves.weight[leaf] * grammar.mean_inside[grammar.symbol_begin[leaves.symbol[leaf]] + state]
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _reach(chart, index, ways, grammar, work, end, least, fine, forward):
     """F and E of all symbols, but for breaking off."""
     smooth, states, begin = grammar.left.shape[0] > 0, grammar.states, grammar.symbol_begin

@@ -315,12 +315,14 @@ def pulled_means(first, last, level, pull, place, rows, table, above):
                 mean[h] += rows[row, h]
         coarse, seen = level.coarse[r], level.seen[r]
         if coarse < 0:
-            mean /= seen
+            for h in range(rows.shape[1]):
+                mean[h] /= seen
         elif seen + pull > 0.0:
             for h in range(rows.shape[1]):
                 mean[h] = (mean[h] + pull * table[coarse, h]) / (seen + pull)
         else:
-            mean[:] = table[coarse]
+            for h in range(rows.shape[1]):
+                mean[h] = table[coarse, h]
 
 
 @njit()

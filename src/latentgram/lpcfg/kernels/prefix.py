@@ -33,10 +33,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from latentgram.compiling import REORDER, njit
+from latentgram.compiling import REORDER, jitable, njit
 
 Numbers = NDArray[np.inexact]
 
@@ -91,7 +90,7 @@ class Prefixes(NamedTuple):
     """p(sentence) over the probability of all words but the last."""
 
 
-@register_jitable
+@jitable()
 def cell_at(first, end):
     """The number of the cell over the words first … end−1."""
     return end * (end - 1) // 2 + end - 1 - first
@@ -112,7 +111,7 @@ class _Cell(NamedTuple):
     """[I]"""
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _meet(chart, index, first, end, here):
     """Σ_k L(b,i,k) L(c,k,j) of all pairs that have a rule; how many pairs were met."""
     met, cell = 0, cell_at(first, end)
@@ -134,7 +133,7 @@ def _meet(chart, index, first, end, here):
     return met
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _fill(chart, index, grammar, first, end, going, beam, here, items):
     """Put the symbols over some words into the chart; where the items end."""
     starts = chart.starts[first]
@@ -164,7 +163,7 @@ def _fill(chart, index, grammar, first, end, going, beam, here, items):
     return items
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _sum_factors(chart, grammar, cell, first, here):
     """Σ_b left(b, a) L(b) and Σ_c right(c, a) L(c) of a cell, and where its items are."""
     for item in range(chart.cell_begin[cell], chart.cell_begin[cell + 1]):
@@ -186,7 +185,7 @@ def _sum_factors(chart, grammar, cell, first, here):
             right_sum[a] += right[a] * value
 
 
-@register_jitable(fastmath=REORDER)
+@jitable(fastmath=REORDER)
 def _predict(chart, index, grammar, end, forward, unseen):
     """F and E of the symbols that may begin where the cells of this end have ended, but for breaking off."""
     smooth, interminals = grammar.left.shape[0] > 0, unseen.shape[1]

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from latentgram.compiling import jitable
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.vectors import add_scaled
 from latentgram.numeric.semiring import plus
@@ -38,26 +38,26 @@ class Rows(NamedTuple):
     """[n+1, I, 2] the least and the greatest first word of the spans with an end that can be the symbol."""
 
 
-@register_jitable
+@jitable()
 def at_first(interminals, length, symbol, first, end):
     """Where the number of a symbol over the words first … end−1 stands in `Rows.by_first`."""
     return interminals * (first * length - first * (first - 1) // 2) + symbol * (length - first) + end - first - 1
 
 
-@register_jitable
+@jitable()
 def at_end(interminals, symbol, first, end):
     """The same in `Rows.by_end`."""
     return interminals * (end * (end - 1) // 2) + symbol * end + first
 
 
-@register_jitable
+@jitable()
 def splits(rows, b, c, first, end):
     """The range of the split points at which interminal b may end and c begin."""
     low = max(rows.ends[first, b, 0], rows.firsts[end, c, 0])
     return low, min(rows.ends[first, b, 1], rows.firsts[end, c, 1]) + 1
 
 
-@register_jitable
+@jitable()
 def empty_rows(length, interminals, preterminals):
     """Rows without any number."""
     size = interminals * length * (length + 1) // 2
@@ -67,7 +67,7 @@ def empty_rows(length, interminals, preterminals):
     return Rows(np.zeros(size), np.zeros(size), np.zeros((length, preterminals)), ends, firsts)
 
 
-@register_jitable
+@jitable()
 def put_into_rows(chart, interminals, first, end):
     """Copy the numbers of a cell into the rows."""
     length, rows = chart.exponent.shape[0], chart.rows
@@ -85,7 +85,7 @@ def put_into_rows(chart, interminals, first, end):
         rows.firsts[end, symbol, 1] = max(rows.firsts[end, symbol, 1], first)
 
 
-@register_jitable
+@jitable()
 def _dot(semiring, left, right):
     """⊕ₖ leftₖ rightₖ."""
     total = 0.0
@@ -94,7 +94,7 @@ def _dot(semiring, left, right):
     return total
 
 
-@register_jitable
+@jitable()
 def meet_in_rows(semiring, chart, index, first, end, here):
     """⊕_k α(b,i,k) α(c,k,j) of all pairs; how many pairs were met. A pair with a preterminal has one split point,
     next to its word; of two interminals it is the product of their rows."""
@@ -132,7 +132,7 @@ def meet_in_rows(semiring, chart, index, first, end, here):
     return met
 
 
-@register_jitable
+@jitable()
 def handed_down(index, probability, outside, pair):
     """What the parents in a cell hand down to a pair of children: Σ_a p(a→b c) β(a)."""
     above = 0.0
@@ -141,7 +141,7 @@ def handed_down(index, probability, outside, pair):
     return above
 
 
-@register_jitable
+@jitable()
 def hand_down_in_rows(chart, index, probability, first, end, above, item_outside, adjoint):
     """The adjoint of meeting in rows; what children get is added up in rows (`adjoint`), or by item."""
     length, interminals, rows = chart.exponent.shape[0], index.interminals, chart.rows

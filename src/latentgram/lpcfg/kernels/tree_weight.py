@@ -104,13 +104,13 @@ def tree_weight(tensors, index, names, leaves, name, size):
     return log_weight + np.log(abs(total)), np.sign(total)
 
 
-@njit()
+@njit(inline="always")
 def _symbols(names, name):
     """The symbols that have a name."""
     return names.symbol[names.begin[name] : names.begin[name + 1]]
 
 
-@njit()
+@njit(borrows=True)
 def _width(tensors, symbols):
     """How many numbers the vectors of some symbols have together."""
     total = 0
@@ -119,7 +119,7 @@ def _width(tensors, symbols):
     return total
 
 
-@njit()
+@njit(borrows=True)
 def _normalise(vector):
     """Bring a vector to size one; the logarithm of its size before."""
     greatest = 0.0
@@ -132,7 +132,7 @@ def _normalise(vector):
     return np.log(greatest)
 
 
-@njit()
+@njit(borrows=True)
 def _fill_leaf(tensors, symbols, leaves, word, own):
     """The vectors of the symbols that have the name of a node over a word."""
     place = 0
@@ -149,7 +149,7 @@ def _fill_leaf(tensors, symbols, leaves, word, own):
         place += mean.shape[0]
 
 
-@njit()
+@njit(borrows=True)
 def _row(i, j, children, left, right):
     """Where the vectors over the children i … j−1 are kept, −1 where no symbol can stand over them."""
     if left and right:
@@ -212,7 +212,7 @@ def _join_children(tensors, index, names, name, size, node, begin, vectors, scra
     return -np.inf
 
 
-@njit()
+@njit(borrows=True)
 def _log_of(logs, i, k, j, children, left, right):
     """What the vectors over the children i … k−1 and k … j−1 were divided by, in logarithms; −∞ where there are
     none."""
@@ -226,7 +226,7 @@ def _log_of(logs, i, k, j, children, left, right):
     return total
 
 
-@njit()
+@njit(borrows=True)
 def _join(tensors, index, before, left_vectors, after, right_vectors, symbols, target, scale, scratch):
     """Add to the vectors of some symbols what the rules make of two parts, times `scale`.
 
@@ -267,7 +267,7 @@ def _join(tensors, index, before, left_vectors, after, right_vectors, symbols, t
         place += mean.shape[0]
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def _multiply(left, right, scale, outer):
     """scale · left ⊗ right."""
     for h in range(left.shape[0]):
@@ -275,7 +275,7 @@ def _multiply(left, right, scale, outer):
             outer[h * right.shape[0] + g] = left[h] * right[g] * scale
 
 
-@njit()
+@njit(borrows=True)
 def _contract(tensors, rule, outer, target):
     """Add T( · , left, right) of a rule to a vector."""
     begin = tensors.rule_begin[rule]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from latentgram.compiling import REORDER, njit
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def dot(left, right):
     """Σₖ leftₖ rightₖ."""
     total = left.dtype.type(0)
@@ -14,7 +14,7 @@ def dot(left, right):
     return total
 
 
-@njit(fastmath=REORDER)
+@njit(fastmath=REORDER, borrows=True)
 def add_scaled(target, value, vector):
     """target += value · vector."""
     for k in range(target.shape[0]):

@@ -85,9 +85,9 @@ class Cutter:
             own = np.flatnonzero(parent < len(common))
             probability = probability.copy()
             probability[own] -= left[first[own], parent[own]] * right[second[own], parent[own]]
-        bounds = projection.boundaries
+        bounds, small = projection.boundaries, len(index.right) < np.iinfo(np.int16).max
         return CutRules(
-            index.pair_of.ravel(),
+            index.pair_of.ravel().astype(np.int16 if small else np.int32),  # what is small stays in the cache
             index.pair_begin,
             index.parent,
             probability.astype(self.precision),

@@ -30,7 +30,8 @@ def string_values(start, stop, step, tokens, offset):
     state = np.empty(size)
     moved = np.empty(size)
     for string in range(offset.size - 1):
-        state[:] = start
+        for h in range(size):
+            state[h] = start[h]
         scale = 0.0
         known = True
         for place in range(offset[string], offset[string + 1]):

@@ -310,7 +310,8 @@ def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, 
                     state = backoff[state]
             if size == tokens.size:
                 grown = np.empty(2 * size, np.int32)
-                grown[:size] = tokens
+                for place in range(size):
+                    grown[place] = tokens[place]
                 tokens = grown
             length += 1
             if arc < 0 or arc_word[arc] == 0 or length > most:

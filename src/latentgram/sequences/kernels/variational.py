@@ -43,9 +43,12 @@ class Machine(NamedTuple):
     emit_start: np.ndarray
     emit_tag: np.ndarray
     """The tags that word w may have are `emit_tag[emit_start[w] : emit_start[w + 1]]`."""
+    use_start: np.ndarray
+    """The uses of state h are `use_start[h] : use_start[h + 1]`."""
     use_state: np.ndarray
     use_arc: np.ndarray
     use_share: np.ndarray
+    rise_start: np.ndarray
     rise_source: np.ndarray
     rise_target: np.ndarray
     rise_share: np.ndarray

@@ -72,33 +72,71 @@ def _normalisers(machine, a, ahead, size, joint, total):
 
 
 @njit()
-def values(machine, emit_prob, arriving, future, ahead, carried, rho):
-    """Add Σ_a c_a log Z_a(s) to rho[h, s] where the flow D(h, s) = `carried[h, s]` is positive.
+def _state_values(machine, h, emit_prob, arriving, future, ahead, active, size, room, sums):
+    """Fill sums[k] = Σ_a c_a log Z_a(active[k]) over the arcs that state h uses.
 
-    `future` is the ρ before and `ahead` = e^ρ; `arriving[t, s]` = p(t | s). A word of one tag needs no logarithm
-    per arc: log Z_a(s) = log p(t | s) p(w | t) + ρ(g, t).
+    `future` is ρ and `ahead` = e^ρ of the states that the arcs lead to; `arriving[t, s]` = p(t | s). A word of one
+    tag needs no logarithm per arc: log Z_a(s) = log p(t | s) p(w | t) + ρ(g, t).
     """
-    tags = arriving.shape[0]
-    total, logs, joint = np.empty(tags), np.empty(tags), np.empty((tags, tags))
-    active = np.empty(tags, np.int64)
-    size, state, word = 0, -1, -1
-    for use in range(machine.use_arc.size):
-        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
-        if h != state:
-            size, state, word = _carried_tags(carried, h, active), h, -1
-        if size == 0:
-            continue
+    joint, logs, total = room
+    word = -1
+    sums[:size] = 0.0
+    for use in range(machine.use_start[h], machine.use_start[h + 1]):
+        a, share = machine.use_arc[use], machine.use_share[use]
         if machine.tagged[a] != word:
             word = machine.tagged[a]
             _choices(machine, word, emit_prob, arriving, active, size, joint, logs)
         if machine.emit_start[word + 1] - machine.emit_start[word] == 1:
             onward = future[machine.target[a], machine.emit_tag[machine.emit_start[word]]]
             for k in range(size):
-                rho[h, active[k]] += share * (logs[k] + onward)
+                sums[k] += share * (logs[k] + onward)
         else:
             _normalisers(machine, a, ahead, size, joint, total)
             for k in range(size):
-                rho[h, active[k]] += share * np.log(total[k])
+                sums[k] += share * np.log(total[k])
+
+
+@njit()
+def values(machine, emit_prob, arriving, future, ahead, carried, rho):
+    """Add Σ_a c_a log Z_a(s) to rho[h, s] where the flow D(h, s) = `carried[h, s]` is positive.
+
+    All states look at the ρ before, `future`.
+    """
+    tags = arriving.shape[0]
+    room = np.empty((tags, tags)), np.empty(tags), np.empty(tags)
+    active, sums = np.empty(tags, np.int64), np.empty(tags)
+    for h in range(machine.backoff.size):
+        size = _carried_tags(carried, h, active)
+        if size > 0:
+            _state_values(machine, h, emit_prob, arriving, future, ahead, active, size, room, sums)
+            for k in range(size):
+                rho[h, active[k]] += sums[k]
+
+
+@njit()
+def values_in_turn(machine, order, emit_prob, arriving, carried, rho, ahead):
+    """One pass over the states, the last first, each looking at what those behind it have just been given.
+
+    Overwrites ρ, the best entry of each row at 0, and `ahead` = e^ρ (footnote 21).
+    """
+    tags = arriving.shape[0]
+    room = np.empty((tags, tags)), np.empty(tags), np.empty(tags)
+    active, sums = np.empty(tags, np.int64), np.empty(tags)
+    for h in order:
+        size = _carried_tags(carried, h, active)
+        if size == 0:
+            continue
+        _state_values(machine, h, emit_prob, arriving, rho, ahead, active, size, room, sums)
+        if machine.failure[h] > 0.0:
+            for k in range(size):
+                sums[k] += machine.failure[h] * rho[machine.backoff[h], active[k]]
+        for rise in range(machine.rise_start[h], machine.rise_start[h + 1]):
+            for k in range(size):
+                sums[k] += machine.rise_share[rise] * rho[machine.rise_target[rise], active[k]]
+        top = sums[:size].max()
+        for k in range(size):
+            rho[h, active[k]] = sums[k] - top
+            ahead[h, active[k]] = np.exp(sums[k] - top)
 
 
 @njit()
@@ -116,53 +154,111 @@ def _count_pairs(machine, word, active, size, joint, moved, pairs):
             moved[entry - first, k] = 0.0
 
 
+@njit()
+def _take_flow(h, visits, carried, waiting, taken):
+    """Let D(h) be what waits at h, brought to its known visits; where nothing waits, D(h) stays."""
+    brought = 0.0
+    for t in range(waiting.shape[1]):
+        brought += max(waiting[h, t], 0.0)
+    for t in range(waiting.shape[1]):
+        if brought > 0.0:
+            carried[h, t] = max(waiting[h, t], 0.0) * visits[h] / brought
+        taken[h, t] = waiting[h, t]
+        waiting[h, t] = 0.0
+
+
+@njit()
+def _fail_and_rise(machine, h, active, size, flow, waiting):
+    """Let the flow to h wait where it leads without a choice, too."""
+    for k in range(size):
+        if machine.failure[h] > 0.0:
+            waiting[machine.backoff[h], active[k]] += machine.failure[h] * flow[k]
+        for rise in range(machine.rise_start[h], machine.rise_start[h + 1]):
+            waiting[machine.rise_target[rise], active[k]] += machine.rise_share[rise] * flow[k]
+
+
 @njit(fastmath=REORDER)
-def flows(machine, emit_prob, arriving, future, ahead, carried, into, pairs, emit_count):
+def flows(
+    machine, states, in_turn, visits, emit_prob, arriving, future, ahead, carried, into, taken, pairs, emit_count
+):
     """Move the flow `carried` (D, failures included) one arc on, and count; return Σ flow · log Z.
 
-    `pairs[t, s]` gathers expected transitions from s to t; the rest is as for `values`.
+    `pairs[t, s]` gathers expected transitions from s to t; the rest is as for `values`. Failures of what arrives
+    are for the caller (`spread_down`). Or the states pass on the flow `in_turn`: each takes what was brought
+    `into` it since its last turn, failures included, so that what comes to a state behind waits for the next pass;
+    `carried` becomes the flow of the states in their turn and `taken` what they found.
     """
     tags = arriving.shape[0]
     total, logs, joint, moved = np.empty(tags), np.empty(tags), np.empty((tags, tags)), np.zeros((tags, tags))
     active, flow = np.empty(tags, np.int64), np.empty(tags)
-    size, state, word = 0, -1, -1
     bound = 0.0
-    for use in range(machine.use_arc.size):
-        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
-        if h != state or machine.tagged[a] != word:
-            _count_pairs(machine, word, active, size, joint, moved, pairs)
-            if h != state:
-                size, state = _carried_tags(carried, h, active), h
-                for k in range(size):
-                    flow[k] = carried[h, active[k]]
-            word = machine.tagged[a]
-            _choices(machine, word, emit_prob, arriving, active, size, joint, logs)
+    for h in states:
+        if in_turn:
+            _take_flow(h, visits, carried, into, taken)
+        size, word = _carried_tags(carried, h, active), -1
         if size == 0:
             continue
-        first, last = machine.emit_start[word], machine.emit_start[word + 1]
-        g = machine.target[a]
-        if last - first == 1:
-            onward, brought = future[g, machine.emit_tag[first]], 0.0
-            for k in range(size):
-                bound += share * flow[k] * (logs[k] + onward)
-                moved[0, k] += share * flow[k]
-                brought += flow[k]
-            into[g, machine.emit_tag[first]] += share * brought
-            emit_count[first] += share * brought
-            continue
-        _normalisers(machine, a, ahead, size, joint, total)
         for k in range(size):
-            bound += share * flow[k] * np.log(total[k])
-            total[k] = share * flow[k] / total[k]
-        for entry in range(first, last):
-            factor, brought = ahead[g, machine.emit_tag[entry]], 0.0
+            flow[k] = carried[h, active[k]]
+        for use in range(machine.use_start[h], machine.use_start[h + 1]):
+            a, share = machine.use_arc[use], machine.use_share[use]
+            if machine.tagged[a] != word:
+                _count_pairs(machine, word, active, size, joint, moved, pairs)
+                word = machine.tagged[a]
+                _choices(machine, word, emit_prob, arriving, active, size, joint, logs)
+            first, last = machine.emit_start[word], machine.emit_start[word + 1]
+            g = machine.target[a]
+            if last - first == 1:
+                onward, brought = future[g, machine.emit_tag[first]], 0.0
+                for k in range(size):
+                    bound += share * flow[k] * (logs[k] + onward)
+                    moved[0, k] += share * flow[k]
+                    brought += flow[k]
+                into[g, machine.emit_tag[first]] += share * brought
+                emit_count[first] += share * brought
+                continue
+            _normalisers(machine, a, ahead, size, joint, total)
             for k in range(size):
-                moved[entry - first, k] += factor * total[k]
-                brought += total[k] * joint[entry - first, k]
-            into[g, machine.emit_tag[entry]] += factor * brought
-            emit_count[entry] += factor * brought
-    _count_pairs(machine, word, active, size, joint, moved, pairs)
+                bound += share * flow[k] * np.log(total[k])
+                total[k] = share * flow[k] / total[k]
+            for entry in range(first, last):
+                factor, brought = ahead[g, machine.emit_tag[entry]], 0.0
+                for k in range(size):
+                    moved[entry - first, k] += factor * total[k]
+                    brought += total[k] * joint[entry - first, k]
+                into[g, machine.emit_tag[entry]] += factor * brought
+                emit_count[entry] += factor * brought
+        _count_pairs(machine, word, active, size, joint, moved, pairs)
+        if in_turn:
+            _fail_and_rise(machine, h, active, size, flow, into)
     return bound
+
+
+@njit()
+def last_states_first(start, target, root):
+    """The states that the root leads to, each behind those it leads to, but for cycles: a depth-first search.
+
+    State h leads to `target[start[h] : start[h + 1]]`.
+    """
+    states = start.size - 1
+    order, path = np.empty(states, np.int64), np.empty(states, np.int64)
+    onward, seen = start[:-1].copy(), np.zeros(states, np.bool_)
+    found, depth = 0, 1
+    path[0] = root
+    seen[root] = True
+    while depth > 0:
+        h = path[depth - 1]
+        if onward[h] == start[h + 1]:
+            order[found] = h
+            found, depth = found + 1, depth - 1
+            continue
+        g = target[onward[h]]
+        onward[h] += 1
+        if not seen[g]:
+            seen[g] = True
+            path[depth] = g
+            depth += 1
+    return order[:found]
 
 
 @njit()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import cast
 
 from latentgram.data.dependencies import COLUMNS, Columns, DependencyTree
-from latentgram.data.surface import NO_SPACE, tokens_of
+from latentgram.data.surface import NO_SPACE, Token, tokens_of
 from latentgram.errors import DataError
 
 _NUMBER = re.compile(r"^(\d+)(\.?)")
@@ -57,9 +58,13 @@ def set_column(tree: DependencyTree, word: int, column: str, value: str) -> Depe
 def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTree:
     """Cut a word into several, with no blank between: the first keeps its row, the others are its dependents.
 
+    Words that do not make up the old one are those of a multiword token: *de* and *le*, written *du*.
+
     >>> cut = split(DependencyTree(("cannot", "go"), (2, 0)), 0, ("can", "not"))
     >>> cut.heads, cut.misc
     ((3, 1, 0), ('SpaceAfter=No', '_', '_'))
+    >>> split(DependencyTree(("va", "du"), (0, 1)), 1, ("de", "le")).extra_rows[0][1][:6]
+    '2-3\\tdu'
     """
     more = len(parts) - 1
 
@@ -70,7 +75,13 @@ def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTr
     heads[word + 1 : word + 1] = [word + 1] * more
     words = (*tree.words[:word], *parts, *tree.words[word + 1 :])
     made = _with_rows(tree, words, heads, lambda rows, name: _spread(rows, word, more, name), place)
-    return _with_blanks(made, word, [False] * more + [_has_blank(tree, word)])
+    if "".join(parts) == tree.words[word]:
+        return _with_blanks(made, word, [False] * more + [_has_blank(tree, word)])
+    if any(token.multiword and token.first <= word < token.end for token in tokens_of(tree)):
+        raise DataError(f"“{tree.words[word]}” is part of a multiword token already: its parts must make it up")
+    token = Token(tree.words[word], word, word + len(parts), _has_blank(tree, word))
+    joined = sorted((*made.extra_rows, token.row), key=itemgetter(0))  # behind empty nodes of the word before
+    return _with_blanks(made, word, [True]).replace(extra_rows=tuple(joined))
 
 
 def merge(tree: DependencyTree, word: int) -> DependencyTree:

@@ -370,9 +370,12 @@ def renumbered(correction: Correction, place: Callable[[int], int]) -> Correctio
 
 
 def retokenised(
-    words: Sequence[str], corrections: Sequence[Correction]
+    words: Sequence[str], corrections: Sequence[Correction], multiword: bool = False
 ) -> tuple[tuple[str, ...], Numbered, list[Split | Merge]]:
-    """The words after all cuts and joins, the other corrections in terms of them, and the cuts and joins."""
+    """The words after all cuts and joins, the other corrections in terms of them, and the cuts and joins.
+
+    The parts of a word make it up, unless it is written for several words (`multiword`).
+    """
     now, others, changes = list(words), list[tuple[int, Correction]](), list[Split | Merge]()
     for number, each in enumerate(corrections):
         if not isinstance(each, Split | Merge):
@@ -380,7 +383,7 @@ def retokenised(
             continue
         word = each.word
         if isinstance(each, Split):
-            if word >= len(now) or "".join(each.parts) != now[word]:
+            if word >= len(now) or not (multiword or "".join(each.parts) == now[word]):
                 raise DataError(f"the parts {' '.join(each.parts)} do not make up word {word + 1}")
             now[word : word + 1] = each.parts
             more = len(each.parts) - 1

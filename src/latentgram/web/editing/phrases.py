@@ -147,7 +147,7 @@ class Draft:
 
     def attach(self, part: Part, to: Part) -> None:
         """Put a node under another mother; the words keep their order."""
-        words = self.tree().words
+        words, quoted = self.tree().words, self.quote(part[0], part[1])
         node, mother = self.find(part), self.find(to)
         if any(below is mother for below in node.nodes()):
             raise DataError(f"{part[2]} cannot be attached to itself")
@@ -159,8 +159,7 @@ class Draft:
         mother.children.insert(place, node)
         if self.tree().words != words:
             raise DataError(
-                f"{part[2]} over {self.quote(part[0], part[1])} cannot be attached to {to[2]}: other words would "
-                "stand between"
+                f"{part[2]} over {quoted} cannot be attached to {to[2]}: other words would stand between"
             )
 
     def trace(self, at: int, mother: Part, label: str, text: str) -> None:

@@ -82,6 +82,12 @@ class UndoRequest(Strict):
     annotator: Person = ""
 
 
+class UndoAnswer(Problem):
+    """What was undone; and the id of the acceptance, if it was one."""
+
+    accepted: str | None = None
+
+
 class ChangeItem(BaseModel):
     """A line of the history."""
 
@@ -161,11 +167,11 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         return Problem(detail="The tree was deleted; the history keeps it.")
 
     @app.post("/api/undo")
-    def undo(asked: UndoRequest) -> Problem:
+    def undo(asked: UndoRequest) -> UndoAnswer:
         """Undo a change of the treebank, or the last acceptance."""
-        told = bank.undo(asked.id, _name(asked, session), asked.change)
+        told, accepted = bank.undo(asked.id, _name(asked, session), asked.change)
         session.bank_changed()
-        return Problem(detail=told)
+        return UndoAnswer(detail=told, accepted=accepted)
 
     @app.get("/api/changes")
     def changes(limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[ChangeItem]:

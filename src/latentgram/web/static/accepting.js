@@ -8,7 +8,7 @@ import { quote } from "./fixes.js";
 import { follow } from "./learning.js";
 import { nextPasted, showPasted, written } from "./pasted.js";
 import { rival } from "./rivals.js";
-import { show } from "./showing.js";
+import { reasonOf, show } from "./showing.js";
 import { html } from "./svg.js";
 import { choose } from "./tabs.js";
 import { annotator, at, keep, newId, say, setAnnotating, state, view } from "./work.js";
@@ -24,7 +24,7 @@ export function canAccept() {
 
 /** What closes Accept, in words. */
 export function whyClosed() {
-  if (state.unmet.length) return `A correction cannot be satisfied: ${state.unmet[0].reason}`;
+  if (state.unmet.length) return `A correction cannot be satisfied: ${reasonOf(state.unmet[0])}`;
   if (state.edited !== null) return "The tree was edited as text: accept the text, or discard the edit.";
   if (state.accepted) return isSent(state.accepted) ? "This tree is already in the treebank." : "This tree is being written to the treebank.";
   return view.waiting ? "This tree was parsed without your last correction." : null;
@@ -45,6 +45,7 @@ export async function accept(text, over = state.second ? "beside" : "ask") {
   const letter = { id, tree, over, question, reopened, proposed, fixes: fixes.count, queue, instance, pasted: pasted?.at, annotator: annotator() };
   state.accepted = id;
   state.letters.push(letter);
+  if (!reopened) view.last = { id, question, queue, proposed, fixes, note: state.note, second: state.second };
   at("accept").disabled = true;
   at("conflict").hidden = true;
   keep();

@@ -14,7 +14,7 @@ export function alternatives(parse, tree, thing) {
   if (isTag || (thing.word !== undefined && parse.kind === "constituency")) return [tagGroup(parse, thing.node?.first ?? thing.tagOf ?? thing.word)];
   if (thing.span) return [labelGroup(parse, thing.span[0], thing.span[1], null)];
   if (thing.node) return likeliest([attachments(parse, tree, thing.node), labelGroup(parse, thing.node.first, thing.node.end, thing.node.label), crossingGroup(parse, thing.node), noneGroup(thing.node)]);
-  return [headGroup(parse, tree, thing.word ?? thing.arc)];
+  return likeliest([headGroup(parse, tree, thing.word ?? thing.arc), relationGroup(parse, tree, thing.word ?? thing.arc)]);
 }
 
 /** The most probable rows of all groups, as many as there are keys for; the first of each group stays. */
@@ -48,6 +48,13 @@ function noneGroup({ first, end, label, probability }) {
 function headGroup(parse, tree, word) {
   const rows = strongest(parse.marginals.filter((part) => part.first === word && part.head !== null && part.head !== undefined && part.head !== tree.heads[word]), 8);
   return { title: "Other heads", rows: rows.map((part) => ({ name: headName(parse.words, part.head), probability: part.probability, fix: { kind: "head", word, head: part.head } })) };
+}
+
+/** Other relations to the head that the word has; they are known for the heads of the best tree. */
+function relationGroup(parse, tree, word) {
+  const isKnown = tree.heads[word] === parse.trees[0].heads[word];
+  const rows = isKnown ? strongest(parse.relations.filter((part) => part.first === word && part.label !== tree.relations[word]), 5) : [];
+  return { title: "Other relations", rows: rows.map((part) => ({ name: part.label, probability: part.probability, fix: { kind: "relation", word, relation: part.label } })) };
 }
 
 export function headName(words, head) {

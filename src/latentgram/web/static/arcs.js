@@ -1,7 +1,7 @@
 // A dependency tree: words in a line, arcs above from head to modifier, higher the more they span. A folded word
 // stands for itself and all that depends on it.
 
-import { linesOf } from "./columns.js";
+import { COLUMNS, linesOf } from "./columns.js";
 import { colour, isRightToLeft, percent, svg, width } from "./svg.js";
 import { FLIPPED, wordMark } from "./tree.js";
 
@@ -79,9 +79,9 @@ function folded(words, m, under) {
 /** What the columns say of a word, one line below the other. */
 function columnMark(m, lines, x, y, fixes, act) {
   const wide = Math.max(...lines.map(({ text }) => width(text, 12))) + 10;
-  const group = svg("g", { class: "node tag", role: "button", tabindex: -1, "aria-label": lines.map(({ name, text }) => `${name} ${text}`).join(", "), style: "--c:var(--soft)", "data-tag": m },
+  const group = svg("g", { class: "node tag", role: "button", tabindex: -1, "aria-label": `${lines.map(({ text }) => text).join(" ")}: ${[...new Set(lines.map(({ name }) => COLUMNS[name]))].join(", ")}`, style: "--c:var(--soft)", "data-tag": m },
     svg("rect", { x: x - wide / 2, y: y - 13, width: wide, height: LINE * lines.length + 3, rx: 5 }),
-    ...lines.map(({ name, text }, line) => svg("text", { class: fixes.hasColumn(m, name) ? "set" : name, x, y: y + LINE * line, "text-anchor": "middle", "font-size": 12 }, text)));
+    ...lines.map(({ name, text }, line) => svg("text", { class: fixes.hasColumn(m, name) ? "set" : name, x, y: y + LINE * line, "text-anchor": "middle", "font-size": 12 }, `${text} `)));
   act(group, { tagOf: m });
   return group;
 }

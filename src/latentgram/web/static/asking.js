@@ -10,7 +10,7 @@ import { rescueFocus } from "./pointing.js";
 import { readNote } from "./notes.js";
 import { showPasted, written } from "./pasted.js";
 import { askOnce } from "./people.js";
-import { show, showFixes, showTreeNumber } from "./showing.js";
+import { reasonOf, show, showFixes, showTreeNumber } from "./showing.js";
 import { choose } from "./tabs.js";
 import { at, keep, say, setAnnotating, state, tell, view } from "./work.js";
 
@@ -50,6 +50,12 @@ export function openTree(words, base, reopened) {
   choose("parse");
   state.pasted = null;
   return open({ words }, { fixes: Fixes.of(base), reopened });
+}
+
+/** Back to a sentence whose acceptance was taken back, with its corrections. */
+export function comeBack({ id: _, question, ...more }) {
+  choose("parse");
+  return open(question, more);
 }
 
 /** Begin with a new sentence. */
@@ -112,7 +118,7 @@ export async function refresh(fix = null, ready = null) {
     if (!fix || !isUnmet) state.changes = fix ? changesBy(fix, before, answer) : null;
     wait(false);
     show();
-    if (answer.unmet.length && at("editor").hidden) say(`A correction cannot be satisfied: ${answer.unmet[0].reason}`);
+    if (answer.unmet.length && at("editor").hidden) say(`A correction cannot be satisfied: ${reasonOf(answer.unmet[0])}`);
     rescueFocus();
     if (state.fixes.base === null && answer.words.length <= LONG) more(question, mine.signal);
     return true;
@@ -199,6 +205,6 @@ async function corrected(fix, text) {
   state.accepted = false;
   keep();
   const isDone = await refresh(fix);
-  if (isDone) tell(state.unmet.length ? `Cannot be satisfied: ${state.unmet[0].reason}` : text);
+  if (isDone) tell(state.unmet.length ? `Cannot be satisfied: ${reasonOf(state.unmet[0])}` : text);
   return isDone;
 }

@@ -22,7 +22,7 @@ function comparedArcs(before, after, words, fix) {
   const asked = (name, word) => word === fix?.word && (fix.kind === name || fix.column === name || (fix.kind === "tag" && name.endsWith("pos")));
   const renamed = Object.entries(columns).flatMap(([name, [old, now]]) => words.map((_, word) => word)
     .filter((word) => old[word] !== now[word] && !asked(name, word)).map((word) => `${words[word]}: ${name} ${old[word]} → ${now[word]}`));
-  const texts = [...moved.map(({ word, head, old }) => `${words[word]}: ${headName(words, old)} → ${headName(words, head)}`), ...renamed];
+  const texts = [...moved.map(({ word, head, old }) => `${words[word]}: head ${headName(words, old)} → ${headName(words, head)}`), ...renamed];
   const arcs = after.heads.map((head, word) => ({ word, old: before.heads[word], head })).filter(({ head, old }) => head !== old);
   return { texts, arcs, spans: [], added: new Set() };
 }

@@ -76,8 +76,9 @@ function wordFields(parse, word) {
   ];
 }
 
-function tokenFields({ words }, word) {
-  const isSplit = (text) => /\s/.test(text) && text.replace(/\s+/g, "") === words[word];
+/** The parts of a word make it up; in CoNLL-U a token may also be written for other words, as *du* for *de le*. */
+function tokenFields({ words, kind }, word) {
+  const isSplit = (text) => /\s/.test(text) && (kind === "dependency" || text.replace(/\s+/g, "") === words[word]);
   const merge = () => correct({ kind: "merge", word });
   return more("Split or merge words", field("its parts, separated by a space", (text) => ({ kind: "split", word, parts: text.split(/\s+/) }), { check: isSplit, problem: `Put spaces into ${words[word]}`, value: words[word] }),
     word + 1 < words.length ? html("button", { type: "button", "data-act": "merge", onclick: merge }, `Merge with “${words[word + 1]}”`) : null);

@@ -17,7 +17,7 @@ const drawing = at("drawing");
 const COMMANDS = {
   t: () => focusOn(view.focused), n: () => doubtful(1), b: () => doubtful(-1), a: () => accept(), u: () => walk(-1), r: () => walk(1),
   s: skip, f: flag, c: editComment, p: pin, o: toggleOutline, "[": () => flip(-1), "]": () => flip(1), "?": showHelp, e: () => enterField(), U: undoAccept,
-  m: () => take(), i: () => here()?.node?.first === here()?.node?.end && take("antecedent"),
+  k: () => at("editor").querySelector("[data-act=keep]")?.click(), m: () => take(), i: () => here()?.node?.first === here()?.node?.end && take("antecedent"),
 };
 
 /** Take what is selected in hand: the next thing that Enter is pressed on is where it goes. */
@@ -136,7 +136,14 @@ function doubtful(step) {
 
 function doubtOf(thing) {
   if (thing.node) return thing.node.isTag || thing.node.probability === null || thing.node.parent === null ? null : 1 - thing.node.probability;
-  return thing.arc === undefined || state.parse.trees[state.tree].confidence[thing.arc] === null ? null : 1 - state.parse.trees[state.tree].confidence[thing.arc];
+  const sure = state.parse.trees[state.tree].confidence[thing.arc] ?? null;
+  return sure === null ? null : 1 - sure * relationShare(thing.arc);
+}
+
+/** How probable the relation of an arc is, where that is known; what was said of it is certain. */
+function relationShare(arc) {
+  if (state.fixes.hasHead(arc)) return 1;
+  return state.parse.relations.find(({ first, label }) => first === arc && label === state.parse.trees[state.tree].relations[arc])?.probability ?? 1;
 }
 
 function enterField() {
@@ -144,4 +151,9 @@ function enterField() {
   at("editor").querySelector("input")?.focus();
 }
 
+// What Escape does, for a finger.
+at("in-hand").addEventListener("click", () => {
+  arm(null);
+  if (isHolding()) letGo();
+});
 drawing.addEventListener("focus", () => view.picture && focusOn(view.focused, true));

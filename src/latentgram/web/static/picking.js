@@ -44,9 +44,9 @@ export function hint(text) {
 
 function prompt() {
   const { thing, purpose } = held, { words } = state.parse;
-  if (purpose === "head") return `Where is the head of ${headName(words, wordOf(thing) + 1)}? Click it, or go there and press Enter; 0 is the root, Escape leaves it.`;
+  if (purpose === "head") return `What is the head of ${headName(words, wordOf(thing) + 1)}? Click it, or go there and press Enter; 0 is the root, Escape (or a click here) leaves it.`;
   const { node } = thing, name = node.first === node.end ? traceText(node) : `${node.label} ${quote(words, node.first, node.end)}`;
-  return `${purpose === "parent" ? `Where does ${name} belong? Click its new parent` : `What does ${name} refer to? Click it`}, or go there and press Enter; Escape leaves it.`;
+  return `${purpose === "parent" ? `Where does ${name} belong? Click its new parent` : `What does ${name} refer to? Click it`}, or go there and press Enter; Escape (or a click here) leaves it.`;
 }
 
 /** Whether something is in hand; what was taken from another tree is not. */

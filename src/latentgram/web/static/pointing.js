@@ -24,13 +24,11 @@ export function listen(element, thing) {
   });
   element.addEventListener("blur", hideTip);
   element.addEventListener("pointerdown", (event) => {
-    event.stopPropagation(); // A word of the list stands in a line.
     if (event.button) return;
     if (element.hasPointerCapture?.(event.pointerId)) element.releasePointerCapture(event.pointerId);
     drag = { thing, x: event.clientX, y: event.clientY, moved: false };
   });
   element.addEventListener("click", (event) => {
-    event.stopPropagation();
     if (isHolding()) return putOn(thing);
     if (event.detail > 1 && canFold(thing)) return fold(thing);
     if (!setHead(thing)) {
@@ -66,7 +64,7 @@ function setHead(thing) {
 /** Wait for the head of a word to be clicked, or for nothing. */
 export function arm(word) {
   armed = word === null ? null : { word, parse: state.parse };
-  hint(armed && `Now click the head of “${state.parse.words[word]}”, or press Escape.`);
+  hint(armed && `Now click the head of “${state.parse.words[word]}”, or press Escape (or click here).`);
 }
 
 document.addEventListener("pointermove", (event) => {
@@ -106,7 +104,7 @@ function drop({ thing, over, to }) {
 }
 
 function thingUnder({ clientX, clientY }) {
-  const element = document.elementFromPoint(clientX, clientY)?.closest?.(".node, .word, .arc, .line");
+  const element = document.elementFromPoint(clientX, clientY)?.closest?.(".node, .word, .arc, .item");
   if (!element) return null;
   for (const { element: known, thing } of view.picture.reachable.values()) if (known === element) return thing;
   return null;

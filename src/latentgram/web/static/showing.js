@@ -141,12 +141,18 @@ export function unmetCorrections() {
   return rows.length ? [html("ul", { class: "fixes" }, ...rows)] : [];
 }
 
+/** Why a correction is not met: the earlier one that it contradicts, or what the parser says. */
+export function reasonOf({ reason, against }) {
+  const earlier = state.fixes.list[against ?? -1];
+  return earlier ? `it contradicts: ${earlier.said}` : reason;
+}
+
 function correction(fix, number, unmet, role = "alert") {
   const back = html("button", { class: "icon", "aria-label": `remove: ${fix.said}`, title: "Remove this correction", onclick: () => takeBack(number) }, "×");
   const text = html("span", {}, fix.said, fix.by_hand ? html("small", { class: "soft" }, " by hand") : null);
   if (!unmet) return html("li", {}, text, back);
   const add = unmet.by_hand ? html("button", { "data-act": "by-hand", onclick: () => byHand(number) }, /add it\?$/.test(unmet.reason) ? "Add it" : "Make it by hand") : null;
-  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role }, unmet.reason), add), back);
+  return html("li", { class: "unmet" }, html("span", {}, text, html("small", { role }, reasonOf(unmet)), add), back);
 }
 
 /** What is typed as text is kept until it is accepted or dropped. */

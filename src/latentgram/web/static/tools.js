@@ -1,6 +1,7 @@
 // Switches over the tree: leave the rest as it is, list or drawing; and taking an acceptance back.
 
 import { ask } from "./api.js";
+import { comeBack } from "./asking.js";
 import { follow } from "./learning.js";
 import { draw, showFixes } from "./showing.js";
 import { annotator, at, keep, newId, say, state, tell, view } from "./work.js";
@@ -23,11 +24,15 @@ export function toggleOutline() {
 /** Take the last acceptance back. */
 export async function undoAccept() {
   try {
-    const { detail } = await ask("POST", "/api/undo", { id: newId(), annotator: annotator() });
-    // If it was this one, it may be accepted again.
-    Object.assign(state, { accepted: false, ticket: null });
-    if (state.parse) showFixes();
-    keep();
+    const { detail, accepted } = await ask("POST", "/api/undo", { id: newId(), annotator: annotator() });
+    const { last } = view;
+    if (last?.id === accepted && last.question !== state.question) await comeBack(last);
+    else {
+      // If it was this one, it may be accepted again.
+      Object.assign(state, { accepted: false, ticket: null });
+      if (state.parse) showFixes();
+      keep();
+    }
     say(detail, true);
     follow();
   } catch (error) {

@@ -11,8 +11,9 @@ export const state = {
   queue: null, instance: null, pasted: null, accepted: false, ticket: null, letters: [], pinned: false, reopened: null, note: {}, second: false, changes: null, edited: null,
 };
 
-/** What is on the screen: the drawing, what is selected, the request under way or lost, and what the server last told. */
-export const view = { picture: null, focused: null, selected: null, controller: null, lost: false, status: null, waiting: false, outline: false };
+/** What is on the screen: the drawing, what is selected, the request under way or lost, what the server last told, and
+ * what was accepted last. */
+export const view = { picture: null, focused: null, selected: null, controller: null, lost: false, status: null, waiting: false, outline: false, last: null };
 
 /** A name for something that is to be done once, however often it is sent. */
 export function newId() {

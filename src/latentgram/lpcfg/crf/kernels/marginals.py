@@ -105,7 +105,8 @@ def marginals(chart, scores):
     items, leaves = chart.item_symbol.shape[0], chart.cell_begin[chart.length]
     inside = np.full(items, -np.inf)
     below, top = np.zeros(items), np.full(items, -np.inf)
-    inside[:leaves] = scores.item[:leaves]
+    for leaf in range(leaves):
+        inside[leaf] = scores.item[leaf]
     exponent = np.empty(scores.edge.shape[0])
     for cell in range(chart.length, chart.cell_begin.shape[0] - 1):
         for group in range(chart.group_begin[cell], chart.group_begin[cell + 1]):
@@ -252,7 +253,8 @@ def add_gradient(view, item, edge, least, shift, gradient, touched):
 def _add(value, buckets, count, gradient, touched, size):
     if size + count > touched.shape[0]:
         larger = np.empty(2 * touched.shape[0] + count, touched.dtype)
-        larger[:size] = touched[:size]
+        for place in range(size):
+            larger[place] = touched[place]
         touched = larger
     for place in range(count):
         bucket = buckets[place]
