@@ -42,6 +42,9 @@ bench-quick: $(STAMP)
 # The long rounds: readers, forged model files with and without bounds checks, command lines, full disks, signals.
 fuzz: $(STAMP) odd-data
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest tests/fuzz tests/web/test_schema.py
+	@if command -v uv >/dev/null 2>&1; then uv pip install -q --python $(BIN)/python -r requirements/fuzz.txt; \
+	else $(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/fuzz.txt; fi
+	PYTHONPATH=tests $(BIN)/python tests/fuzz/guided.py --seconds 600
 	PYTHONPATH=tests $(BIN)/python tests/fuzz/forging.py --rounds 50000
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds-checked PYTHONPATH=tests \
 	  $(BIN)/python tests/fuzz/forging.py --rounds 50000

@@ -38,6 +38,8 @@ _HEARD: list[int] = []
 """The signals that came while they were obeyed."""
 LAST_DEEDS: dict[object, Callable[[], object]] = {}
 """What must be done before the program leaves at once, by what it is done to: temporary files, other processes."""
+_DOOR = threading.Lock()
+"""Held while a file gets or changes its name, and for good by who takes files away to leave at once."""
 _LEAVING: list[int] = []
 """The exit status of a program that is on its way out."""
 
@@ -82,6 +84,20 @@ def short_lived(path: Path) -> Iterator[Path]:
         yield path
     finally:
         del LAST_DEEDS[path]
+
+
+@contextmanager
+def naming() -> Iterator[None]:
+    """While the block runs, which gives a short-lived file its name or takes it, the program does not leave.
+
+    It is over in a moment; one that begins when the program is leaving waits for that.
+    """
+    held = _DOOR.acquire(timeout=10 * GRACE)
+    try:
+        yield
+    finally:
+        if held:
+            _DOOR.release()
 
 
 def _remove(path: Path) -> None:
@@ -143,6 +159,7 @@ def _watch(receiving: socket.socket, ended: threading.Event) -> None:
                 ended.wait(GRACE * 3 / 4)
         if ended.is_set():
             return
+    _DOOR.acquire(timeout=GRACE / 4)  # and never released: no file is made behind those that are taken away
     for deed in list(LAST_DEEDS.values()):
         with suppress(OSError):
             deed()

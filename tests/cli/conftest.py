@@ -1,7 +1,11 @@
-"""Commands are run in this process, through the same `main` that the shell calls."""
+"""Commands are run in this process, through the same `main` that the shell calls.
+
+Typer reads the options of all commands at each call, which takes longer than most commands: here it does so once.
+"""
 
 from __future__ import annotations
 
+import functools
 import io
 import sys
 from collections.abc import Callable
@@ -9,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
 from latentgram.cli.main import main
 from latentgram.data.demo import demo_dependencies, demo_treebank
+
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)

@@ -161,3 +161,35 @@ def test_a_signal_before_signals_are_obeyed(sent: signal.Signals, status: int) -
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
     )
     assert (done.returncode, done.stderr) == (status, "latentgram: interrupted\n")
+
+
+WRITER = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from latentgram.data.files import write_text
+from latentgram.interrupt import LAST_DEEDS, obeying
+with obeying():
+    LAST_DEEDS["another"] = lambda: time.sleep(0.5)
+    print("ready", flush=True)
+    while True:
+        with write_text(sys.argv[1]) as file:
+            file.write("whole")
+            time.sleep(0.05)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_no_file_is_begun_while_the_program_leaves(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=20)
+    assert (process.returncode, told) == (143, b"latentgram: interrupted\n")
+    assert {path.name for path in tmp_path.iterdir()} <= {"out"}

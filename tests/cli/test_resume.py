@@ -282,6 +282,16 @@ def test_links_are_not_written_through(run: Callable, place: Path, tmp_path: Pat
     assert precious.read_text() == "mine\n"
 
 
+def test_what_is_no_file_is_neither_written_nor_waited_for(run: Callable, place: Path, tmp_path: Path) -> None:
+    for planted in ("out.part", "out.progress"):
+        os.mkfifo(tmp_path / planted)
+        for more in ((), ("--resume",)):
+            refused = run("parse", place / "lpcfg.lg", place / "text.txt", "-o", tmp_path / "out", *more)
+            assert refused.status == 1
+            assert f"{planted}: this is not a regular file" in refused.err
+        (tmp_path / planted).unlink()
+
+
 def test_a_kill_between_the_name_and_the_mark(
     run: Callable, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,7 +321,7 @@ def test_a_damaged_mark_is_one_sentence(
         {**good, "bytes": value} for value in (-1, "many", None, 10**30, 1.5, [])
     ] + [
         {**good, "state": value} for value in ([], {"sentences": -5}, {"x": 1}, {**good["state"], "faults": "0"},
-        {**good["state"], "sentences": 10**30}, {"sentences": {}})
+        {**good["state"], "sentences": 10**30}, {"sentences": {}}, {})
     ] + [{**good, "identity": 7}, {**good, "digest": 7}, 5, None, []]  # fmt: skip
     contents = [json.dumps(each).encode() for each in damaged] + [b"\xff", b"[" * 100_000, b"{", b""]
     for content in contents:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import os
 import random
@@ -227,6 +228,9 @@ def outcome(words: list[str], work: Path, aloud: TextIO | None = None) -> str:
 
 def work(first: int, last: int, files: Path, only: str) -> None:
     """In a process of its own: run command lines."""
+    import typer
+
+    typer.main.get_command = functools.cache(typer.main.get_command)  # it takes longer than most commands
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     lines = Lines(files, only)
 

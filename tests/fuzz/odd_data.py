@@ -29,7 +29,7 @@ from latentgram.kinds.kind import named
 from latentgram.kinds.registry import kind_of, recipe_of
 from laws.cases import CASES, Case
 
-LONG, DEEP = 120, 300
+LONG, DEEP = 300, 1000
 
 
 def chain(depth: int, leaf: str = "(X a)") -> str:
@@ -138,7 +138,7 @@ def attempt(case: Case, name: str, folder: Path) -> Iterator[tuple[str, str]]:
     for step, use in uses(model, trees, folder):
         try:
             use()
-        except (lg.LatentgramError, RecursionError):
+        except lg.LatentgramError:
             pass
         except Exception as error:
             yield step, told(error)

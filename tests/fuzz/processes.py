@@ -115,7 +115,10 @@ def outcomes_of(
                 listener.join()
                 break
             else:
-                outcomes[f"{word}{f' ({under_way})' if word.isupper() else ''}"] += 1
+                told_word = f"{word} ({under_way})" if word.isupper() else word
+                outcomes[told_word] += 1
+                if harmful(told_word):
+                    print(told_word, file=sys.stderr, flush=True)
                 under_way, first = None, first + 1
                 if first % AT_ONCE == 0:
                     harm = sum(map(harmful, outcomes))

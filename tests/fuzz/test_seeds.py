@@ -207,3 +207,15 @@ def test_who_closes_a_pipe_has_what_it_wanted(models: Path, tmp_path: Path, comm
 def test_a_part_of_a_model_cannot_be_shown(run: Run, models: Path, tmp_path: Path) -> None:
     lg.save(lg.load(models / "lpcfg.lg").model.binarisation, tmp_path / "rules.lg")
     refused(run("show", tmp_path / "rules.lg"), "rules.lg: a Binarisation has no summary")
+
+
+def test_a_parser_is_calibrated_on_trees_of_its_kind(run: Run, models: Path, tmp_path: Path) -> None:
+    lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
+    lg.demo_dependencies(5, 1).write(tmp_path / "arcs.conllu")
+    for model, data in (
+        ("shag", tmp_path / "trees.mrg"),
+        ("lpcfg", tmp_path / "arcs.conllu"),
+        ("lpcfg", models / "text.txt"),
+    ):
+        outcome = run("calibrate", models / f"{model}.lg", data, "-o", tmp_path / "out.lg")
+        refused(outcome, f"{data.name}: the parser makes", "but the treebank is")

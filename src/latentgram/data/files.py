@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, cast
 
 from latentgram.errors import DataError
-from latentgram.interrupt import pause, short_lived
+from latentgram.interrupt import naming, pause, short_lived
 
 PathLike = str | os.PathLike[str]
 """What names a file; `-` is standard input or output."""
@@ -349,13 +349,16 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
         target.parent.mkdir(parents=True, exist_ok=True)
         with short_lived(target.with_name(f".{secrets.token_hex(8)}.part")) as draft:
             try:
-                with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666), "wb") as file:
+                with naming():
+                    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+                with open(number, "wb") as file:
                     yield file
                     file.flush()
                     os.fsync(file.fileno())
                 if mode is not None:
                     draft.chmod(stat.S_IMODE(mode))
-                draft.replace(target)
+                with naming():
+                    draft.replace(target)
             except BaseException:
                 with suppress(OSError):
                     draft.unlink(missing_ok=True)

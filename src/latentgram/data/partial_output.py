@@ -53,6 +53,7 @@ class PartialOutput:
 
     def begin(self) -> None:
         """Start from nothing."""
+        self._check_names()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._open()
         if self.part.stat().st_size:
@@ -64,6 +65,7 @@ class PartialOutput:
 
     def resume(self) -> None:
         """Take up the last mark; without one, begin."""
+        self._check_names()
         if not self.mark_file.exists():
             if self.path.exists():
                 raise DataError("the file is complete: there is nothing to resume", path=self.path)
@@ -100,11 +102,16 @@ class PartialOutput:
         self._file.seek(self._bytes)
         self.state = mark["state"]
 
-    def _open(self) -> None:
-        """Open the part for this run alone; a link that somebody put there is not followed."""
+    def _check_names(self) -> None:
+        """Refuse what is no file of a run: a link is not followed, and a pipe not waited for."""
         for path in (self.part, self.mark_file):
             if path.is_symlink():
                 raise DataError("this is a symbolic link, which is not followed: delete it", path=path)
+            if path.exists() and not path.is_file():
+                raise DataError("this is not a regular file: delete it, or name another output", path=path)
+
+    def _open(self) -> None:
+        """Open the part for this run alone."""
         number = os.open(self.part, os.O_RDWR | os.O_CREAT | _NO_LINKS | _BINARY, 0o666)
         self._file = open(number, "r+b")  # noqa: SIM115 (closed by partial_output)
         # Between opening and locking another run may have given the file its final name.
@@ -152,7 +159,8 @@ class PartialOutput:
         with suppress(ValueError, RecursionError):
             match json.loads(self.mark_file.read_bytes()):
                 case {"identity": dict(identity), "bytes": int(size), "digest": str(digest), "state": dict(state)}:
-                    if size >= 0 and all(isinstance(value, int | str) for value in state.values()):
+                    known = all(isinstance(value, int | str) for value in state.values())
+                    if known and size >= 0 and (state or not size):  # text without its state is no beginning
                         return _Mark(identity=identity, bytes=size, digest=digest, state=state)
         raise self._mismatch()
 

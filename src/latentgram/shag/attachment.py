@@ -87,7 +87,11 @@ def with_tags(known: Constraints, sentence: Sentence) -> Sentence:
 
 
 def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
-    """The cases into which constraints split the trees of a sentence."""
+    """The cases into which constraints split the trees of a sentence; all its words are a constituent anyhow.
+
+    >>> [len(arc_masks(Constraints.of(spans=[(0, end)]), 5)) for end in (2, 4, 5)]
+    [2, 4, 1]
+    """
     labelled = [span for span in (*known.spans, *known.forbidden_spans) if span[2] is not None]
     if labelled:
         raise DataError(
@@ -104,7 +108,7 @@ def arc_masks(known: Constraints, length: int) -> list[ArcMask]:
             roots[word - 1] = False
         else:
             arcs[head - 1, word - 1] = False
-    choices = [_as_constituent(range(first, end)) for first, end, _ in known.spans if end - first > 1]
+    choices = [_as_constituent(range(first, end)) for first, end, _ in known.spans if 1 < end - first < length]
     choices += [_as_none(range(first, end)) for first, end, _ in known.forbidden_spans]
     if math.prod(map(len, choices)) > MOST_CASES:
         raise DataError(f"these spans can be combined in more than {MOST_CASES} ways; give fewer or shorter ones")
