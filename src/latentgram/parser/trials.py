@@ -124,7 +124,8 @@ def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:
         _rate(kind, model)
         _tag(kind, model)
         return
-    save(fit_parser(kind.model_class(), data, by=by, tagger=Gradient(passes=1)), file, "compact")
+    tagger = None if kind.segmenter else Gradient(passes=1)  # what cuts text by itself tags it, too
+    save(fit_parser(kind.model_class(), data, by=by, tagger=tagger), file, "compact")
     _use(load(file, Parser), data)
 
 
