@@ -14,9 +14,9 @@ part` is timed, not scored. "ensemble of five" is what `latentgram train ensembl
 is named.
 
 Conclusion (results/lpcfg_parsing.csv, lpcfg_long.csv): one clustered grammar parses 1,100 sentences per second
-with given tags and 850 with its own, an ensemble of five a third of that. The one-state pass takes a third of the time.
-Closing cells costs no F1. In a run of "spectral 16" single and double precision gave the same F1, and looking at
-much more of the chart cost nearly three times as much and gained nothing.
+with given tags and 850 with its own, an ensemble of five a third of that. The one-state pass takes a third of the
+time. Closing cells costs no F1. In a run of "spectral 16" single and double precision gave the same F1, and
+looking at much more of the chart cost nearly three times as much and gained nothing.
 
     python benchmarks/bench_lpcfg_parsing.py [TREEBANK…] ["spectral 16"…]
 """
