@@ -409,17 +409,16 @@ class _Queried:
         """Of each sentence its number, log10 p, the number of unknown words and the perplexity; by blocks."""
         import numpy as np
 
-        for text, number, of_word, unknown in self._blocks(automaton, paths):
+        for text, number, logs, _, unknown in self._blocks(automaton, paths):
             counts = np.add.reduceat(unknown.astype(np.int64), text.start[:-1])
-            logs, tokens = np.add.reduceat(of_word, text.start[:-1]), np.diff(text.start)
-            columns = (number, logs / np.log(10), counts, np.exp(-logs / tokens))
+            columns = (number, logs / np.log(10), counts, np.exp(-logs / np.diff(text.start)))
             yield list(zip(*(column.tolist() for column in columns), strict=True))
 
     def words(self, automaton: BackoffNGram, paths: list[str]) -> Iterator[list[tuple[int, str, float, bool]]]:
         """Of each word the number of its sentence, the word, log10 p and whether it is unknown; by blocks."""
         import numpy as np
 
-        for text, number, of_word, unknown in self._blocks(automaton, paths):
+        for text, number, _, of_word, unknown in self._blocks(automaton, paths):
             sentence = np.repeat(number, np.diff(text.start)).tolist()
             names = text.words.decode(text.tokens[1:].tolist())
             logs = (of_word[1:] / np.log(10)).tolist()
@@ -427,8 +426,8 @@ class _Queried:
 
     def _blocks(
         self, automaton: BackoffNGram, paths: list[str]
-    ) -> Iterator[tuple[Text, NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]:
-        """Blocks of text with the numbers of their sentences, log p of each token and whether it is unknown."""
+    ) -> Iterator[tuple[Text, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
+        """Blocks of text: numbers and log p of their sentences, log p of each token, whether it is unknown."""
         import numpy as np
 
         from latentgram.data.text import Text, text_blocks
@@ -448,7 +447,7 @@ class _Queried:
                 self.possible += int(there.sum())
                 self.possible_tokens += int(tokens[there].sum())
                 self.possible_log += float(logs[there].sum())
-                yield text, np.arange(before + 1, before + 1 + len(logs)), of_word, unknown
+                yield text, np.arange(before + 1, before + 1 + len(logs)), logs, of_word, unknown
 
     def report(self) -> None:
         """Say what the perplexity of all of it is."""

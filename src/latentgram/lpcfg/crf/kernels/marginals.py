@@ -32,7 +32,7 @@ from latentgram.lpcfg.crf.kernels.features import (
     split_keys,
     view_of,
 )
-from latentgram.lpcfg.kernels.chart import cell_of
+from latentgram.lpcfg.kernels.chart import cell_of, grown
 
 _LEAST = 1e-30
 _NOTHING = -2
@@ -251,11 +251,7 @@ def add_gradient(view, item, edge, least, shift, gradient, touched):
 
 @njit()
 def _add(value, buckets, count, gradient, touched, size):
-    if size + count > touched.shape[0]:
-        larger = np.empty(2 * touched.shape[0] + count, touched.dtype)
-        for place in range(size):
-            larger[place] = touched[place]
-        touched = larger
+    touched = grown(touched, size + count)
     for place in range(count):
         bucket = buckets[place]
         if gradient[bucket] == 0:
