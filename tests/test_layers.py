@@ -8,7 +8,7 @@ import pytest
 import latentgram
 
 ROWS = [
-    {"data", "errors", "interrupt", "progress", "compiling", "kernel_cache", "kernel_dispatch"},
+    {"data", "arrays", "errors", "interrupt", "progress", "compiling", "kernel_cache", "kernel_dispatch"},
     {"numeric"},
     {"parallel", "evaluate"},
     {"view"},
@@ -35,6 +35,7 @@ PACKAGE = Path(latentgram.__file__).parent
 ENTRIES = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
 PATHS = sorted(set(PACKAGE.rglob("*.py")) - ENTRIES)
 INSIDE = {
+    ("data", "arrays"),
     ("data", "errors"),
     ("data", "interrupt"),
     ("data", "progress"),

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.arcs.kernels.top_down import all_rows_of, gradient_pass
 from latentgram.arcs.settings import GradientTopDown
 from latentgram.arcs.symbols import normal_form, projective_treebank
 from latentgram.arcs.top_down import TopDown
+from latentgram.arrays import Floats32, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
@@ -51,9 +51,9 @@ def learn_top_down(trees: Sequence[DependencyTree], learner: GradientTopDown, co
 
 
 def _descend(
-    weights: NDArray[np.float32],
-    rows: NDArray[np.int32],
-    outcomes: NDArray[np.int64],
+    weights: Floats32,
+    rows: Ints32,
+    outcomes: Ints,
     learner: GradientTopDown,
     context: Context,
 ) -> tuple[dict[str, float], ...]:

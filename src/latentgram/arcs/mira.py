@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from operator import eq
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from latentgram.arcs.crossing import LIFTED, lowered, marked_names
@@ -37,6 +36,7 @@ from latentgram.arcs.kernels.relations import losses_by_scale, relation_pass
 from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
 from latentgram.arcs.settings import MIRAArcs
 from latentgram.arcs.symbols import ArcSymbols, EncodedTrees, projective_treebank
+from latentgram.arrays import Flags, Floats32, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
@@ -45,8 +45,7 @@ from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.progress import Progress, Silent
 
-Ints = NDArray[np.int64]
-Weights = NDArray[np.float32]
+Weights = Floats32
 PRUNER_PASSES = 4
 PRUNER_BITS = 18
 """A pruner need not be as good as a parser, and fewer weights stay in the processor's cache."""
@@ -250,7 +249,7 @@ class _Names:
     """Names of arcs, those of all words as numbers, and the weights that half of the sentences have taught."""
 
     alphabet: Alphabet
-    number: NDArray[np.int32]
+    number: Ints32
     weights: Weights
 
 
@@ -274,10 +273,10 @@ class _Naming:
         """What all sentences teach."""
         return HashedWeights.of(self._weights(np.arange(self.data.size), names.number, len(names.alphabet)))
 
-    def _weights(self, numbers: Ints, names: NDArray[np.int32], size: int) -> Weights:
+    def _weights(self, numbers: Ints, names: Ints32, size: int) -> Weights:
         return _relation_weights(self.data, numbers, names, size, self.seed)
 
-    def right(self, names: _Names, numbers: Ints, gold: Sequence[DependencyTree]) -> NDArray[np.bool_]:
+    def right(self, names: _Names, numbers: Ints, gold: Sequence[DependencyTree]) -> Flags:
         """Which words of some sentences get the right head and relation, lifted heads being given."""
         relations = ArcRelations(names.alphabet, HashedWeights.of(names.weights))
         right: list[bool] = []
@@ -290,9 +289,7 @@ class _Naming:
         return np.array(right, np.bool_)
 
 
-def _relation_weights(
-    data: EncodedTrees, numbers: Ints, relations: NDArray[np.int32], size: int, seed: int
-) -> Weights:
+def _relation_weights(data: EncodedTrees, numbers: Ints, relations: Ints32, size: int, seed: int) -> Weights:
     """The averaged weights of names, learned from the sentences with these numbers."""
     weights = np.zeros((1 << RELATION_BITS) + size, np.float32)
     summed = np.zeros(len(weights))

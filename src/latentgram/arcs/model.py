@@ -30,6 +30,7 @@ from latentgram.arcs.kernels.features import score_arcs, score_listed, score_tre
 from latentgram.arcs.kernels.pruning import likely_arcs
 from latentgram.arcs.kernels.relations import name_arcs, relation_scores
 from latentgram.arcs.symbols import ArcSymbols
+from latentgram.arrays import Flags, Floats, Floats32, Integers, Ints, Ints32, Reals
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, holds, rising, shape, within
@@ -49,9 +50,7 @@ from latentgram.numeric.projective_posteriors import posteriors
 from latentgram.numeric.rearranging import best_rearranged
 from latentgram.numeric.spanning import best_spanning, draw_spanning, k_best_spanning, spanning_marginals
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+Mask = tuple[Flags, Flags]
 """Which arcs (head, modifier) and which root words are allowed."""
 
 
@@ -66,17 +65,17 @@ class HashedWeights:
 
     size: Annotated[int, within(0, 2**31)]
     bucket: Annotated[NDArray[np.uint32], shape(ANY), rising(), below("size")]
-    value: Annotated[NDArray[np.float32], shape("len(bucket)"), FINITE]
+    value: Annotated[Floats32, shape("len(bucket)"), FINITE]
 
     @classmethod
-    def of(cls, dense: NDArray[np.floating]) -> HashedWeights:
+    def of(cls, dense: Reals) -> HashedWeights:
         """Keep what is not zero, in single precision."""
         rounded = dense.astype(np.float32)
         bucket = np.flatnonzero(rounded)
         return cls(len(rounded), bucket.astype(np.uint32), rounded[bucket])
 
     @cached_property
-    def dense(self) -> NDArray[np.float32]:
+    def dense(self) -> Floats32:
         """All weights."""
         weights = np.zeros(self.size, np.float32)
         weights[self.bucket] = self.value
@@ -103,7 +102,7 @@ class ArcRelations:
         """Whether some names tell that an arc is to be lowered (crossing.py)."""
         return any(LIFTED in name for name in self.names)
 
-    def predict(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> tuple[tuple[str, ...], Floats]:
+    def predict(self, symbols: Ints32, heads: Integers) -> tuple[tuple[str, ...], Floats]:
         """The relations of a tree and their probabilities given its heads, none if there are none.
 
         symbols [4 or 5 + F, N + 2] with places for root and end, heads from 1, 0 the root.
@@ -113,7 +112,7 @@ class ArcRelations:
         relations, sure = name_arcs(symbols, _places(heads), self.weights.dense, len(self.names), self.scale)
         return tuple(self.names.decode(relations)), sure if self.scale > 0.0 else np.zeros(0)
 
-    def posteriors(self, symbols: NDArray[np.int32], heads: NDArray[np.integer]) -> Floats:
+    def posteriors(self, symbols: Ints32, heads: Integers) -> Floats:
         """p(relation | head) [N, L] of every relation of every word; 0 where that is not known."""
         if self.scale == 0.0 or len(self.names) == 1:
             return np.zeros((len(heads), len(self.names)))
@@ -123,7 +122,7 @@ class ArcRelations:
         return shares
 
 
-def _places(heads: NDArray[np.integer]) -> NDArray[np.int64]:
+def _places(heads: Integers) -> Ints:
     """Heads with places for the root and the end."""
     places = np.zeros(len(heads) + 2, np.int64)
     places[1:-1] = heads
@@ -247,11 +246,11 @@ class ArcFactored(Summarised):
         if self.order not in (1, 2) or (self.order == 2) != (self.pruner is not None):
             raise SettingError("an arc-factored parser has the order 1, or the order 2 and a pruner")
 
-    def encode(self, sentence: Sentence) -> NDArray[np.int32]:
+    def encode(self, sentence: Sentence) -> Ints32:
         """[4, N + 2] the symbols of a sentence."""
         return self.symbols.encode([sentence]).sentence(0)
 
-    def scores(self, symbols: NDArray[np.int32], allowed: Mask | None = None) -> ArcScores:
+    def scores(self, symbols: Ints32, allowed: Mask | None = None) -> ArcScores:
         """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""
         n_words = symbols.shape[1] - 2
         if self.pruner is None:

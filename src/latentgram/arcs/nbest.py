@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.model import ArcFactored
+from latentgram.arrays import Floats, Ints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
 from latentgram.kinds.protocols import Rater
 
-Floats = NDArray[np.float64]
 TreeFunction = Callable[[DependencyTree], float]
 TreeScorer = Rater | TreeFunction | tuple[Rater | TreeFunction, ...]
 """What can rate trees: a model that does so, any function of a tree, or several whose ratings are averaged: the
@@ -34,7 +33,7 @@ class NBestList:
     """
 
     sentence: Sentence
-    heads: NDArray[np.int64]
+    heads: Ints
     """[k, N] numbered from 1, 0 for the root; best first."""
     scores: Floats
     gold: tuple[int, ...] | None = None
@@ -51,7 +50,7 @@ class NBestList:
         return len(self.heads)
 
     @property
-    def right(self) -> NDArray[np.int64]:
+    def right(self) -> Ints:
         """[k] the number of right heads of each tree."""
         if self.gold is None:
             raise DataError("the list has no gold tree to compare its trees with")

@@ -14,12 +14,12 @@ from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.crossing import lowered, without_mark
 from latentgram.arcs.model import ArcFactored, ArcScores, SpanningScores
 from latentgram.arcs.nbest import NBestList
 from latentgram.arcs.reranker import Reranker
+from latentgram.arrays import Floats, Ints32
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
@@ -30,7 +30,6 @@ from latentgram.kinds.protocols import Decoder, Known
 from latentgram.kinds.result import Parse
 from latentgram.numeric.projective_posteriors import expected_score
 from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
-from latentgram.shag.grammar import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class ArcAnalysis(Analysis):
     CONDITIONAL: ClassVar[bool] = True
 
     model: ArcFactored
-    symbols: NDArray[np.int32]
+    symbols: Ints32
 
     @cached_property
     def cases(self) -> list[ArcScores]:

@@ -15,16 +15,15 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.reranking import KINDS, score_candidates
 from latentgram.arcs.model import ArcFactored, HashedWeights
 from latentgram.arcs.nbest import NBestList, TreeScorer, feature_names
+from latentgram.arrays import Floats
 from latentgram.data.invariants import FINITE, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import SettingError
 
-Floats = NDArray[np.float64]
 BASE = "base"
 
 

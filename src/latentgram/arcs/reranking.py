@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.reranking import FlatLists, margin_pass
 from latentgram.arcs.mira import learn_arcs
@@ -21,6 +20,7 @@ from latentgram.arcs.nbest import NBestList, TreeScorer, feature_names, nbest_li
 from latentgram.arcs.reranker import BASE, Reranker, template_room
 from latentgram.arcs.settings import MIRAArcs, MIRAReranker
 from latentgram.arcs.symbols import projective_treebank
+from latentgram.arrays import Floats
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
@@ -29,7 +29,6 @@ from latentgram.kinds.protocols import Rater
 from latentgram.kinds.registry import kind_of, kinds
 from latentgram.kinds.settings import Settings
 
-Floats = NDArray[np.float64]
 Trees = Treebank[DependencyTree]
 
 TEMPLATES = "templates"

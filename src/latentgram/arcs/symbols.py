@@ -15,16 +15,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import UNIVERSAL_TAGS, DependencyTree, Lifting
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
-
-Ints = NDArray[np.int64]
 
 ROOT, END, UNKNOWN = range(3)
 """The numbers of what stands before and after a sentence, and of words never seen; known symbols follow."""
@@ -76,7 +74,7 @@ class EncodedTrees(NamedTuple):
     The words of sentence s are offsets[s] … offsets[s + 1], its places begin at offsets[s] + 2 s. Kernels take it.
     """
 
-    symbols: NDArray[np.int32]
+    symbols: Ints32
     """[4, words + 2 sentences]: form, tag, coarse tag, beginning; [5 + F, …] with features: all of them together,
     and each by itself in the order of attributes, 0 where a word has fewer than F."""
     offsets: Ints
@@ -84,14 +82,14 @@ class EncodedTrees(NamedTuple):
     """[words] by places, 0 the root; empty if they are not known."""
     kept_start: Ints = np.zeros(0, np.int64)
     """[words + 1] where the list of the heads that are looked at for each word begins; empty if all are."""
-    kept_head: NDArray[np.int32] = np.zeros(0, np.int32)
+    kept_head: Ints32 = np.zeros(0, np.int32)
 
     @property
     def size(self) -> int:
         """The number of sentences."""
         return len(self.offsets) - 1
 
-    def sentence(self, number: int) -> NDArray[np.int32]:
+    def sentence(self, number: int) -> Ints32:
         """[4 or 5 + F, N + 2] the symbols of one sentence."""
         begin, end = self.offsets[number] + 2 * number, self.offsets[number + 1] + 2 * number + 2
         return np.ascontiguousarray(self.symbols[:, begin:end])
@@ -138,7 +136,7 @@ class ArcSymbols:
         return cls(words, Alphabet.of(word[:STEM] for word in forms), WordSymbols.of(seen_sentences), inflections)
 
     @cached_property
-    def _coarse(self) -> NDArray[np.int32]:
+    def _coarse(self) -> Ints32:
         """[tags] the number of each tag's coarse tag."""
         parts = [tag.split("|") for tag in self.tags.alphabet]
         names = [part[0] if len(part) > 1 or part[0] in UNIVERSAL_TAGS else part[0][:2] for part in parts]

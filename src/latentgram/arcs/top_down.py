@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from latentgram.arcs.kernels.histories import ATOMS, TEMPLATE_ATOMS, histories
 from latentgram.arcs.kernels.top_down import log_probabilities
 from latentgram.arcs.symbols import normal_form
+from latentgram.arrays import Codes, Floats, Floats32, Integers, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
@@ -45,9 +46,6 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rounding import RoundedSteps
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +70,7 @@ class TopDown(Summarised):
     """What they see of its form."""
     outcomes: WordSymbols
     """What is made of it."""
-    key: Annotated[NDArray[np.uint64], shape(ANY), rising()]
+    key: Annotated[Codes, shape(ANY), rising()]
     """[features] in order."""
     weight: Annotated[
         NDArray[np.float16], shape("len(key)", "len(outcomes.alphabet) + 1"), FINITE, RoundedSteps(0.01)
@@ -92,11 +90,11 @@ class TopDown(Summarised):
         """The same of many trees."""
         return np.array([self.logprob(tree) for tree in trees])
 
-    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+    def rate(self, sentence: Sentence, heads: Ints) -> Floats:
         """[k, 2] as a rater of n-best lists."""
         return self.logprobs_of_heads(sentence, heads)
 
-    def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
+    def logprobs_of_heads(self, sentence: Sentence, heads: Integers) -> Floats:
         """[trees, 2] log P of the modifiers and of the ends of trees of one sentence.
 
         `heads` [trees, words] number words from 1, with 0 for the root.
@@ -123,7 +121,7 @@ class TopDown(Summarised):
         return history[:used], outcomes[made[:used] - 1]
 
     @cached_property
-    def _weights(self) -> NDArray[np.float32]:
+    def _weights(self) -> Floats32:
         return self.weight.astype(np.float32)
 
     def summary(self) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.factor import ArcWeights
 from latentgram.arcs.kernels.mira import mira_pass
@@ -22,6 +21,7 @@ from latentgram.arcs.kernels.relations import relation_pass
 from latentgram.arcs.mira import RELATION_STEP
 from latentgram.arcs.model import ArcFactored, ArcRelations, HashedWeights
 from latentgram.arcs.symbols import EncodedTrees, projective_treebank
+from latentgram.arrays import Floats, Floats32
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
@@ -89,9 +89,7 @@ def _named(relations: ArcRelations, bank: Treebank[DependencyTree], data: Encode
     return replace(relations, weights=weights)
 
 
-def _passes(
-    begin: HashedWeights, learn: Callable[[NDArray[np.float32], NDArray[np.float64]], int]
-) -> HashedWeights:
+def _passes(begin: HashedWeights, learn: Callable[[Floats32, Floats], int]) -> HashedWeights:
     """Weights after passes that go on until nothing is wrong."""
     weights = begin.dense.copy()
     summed = np.zeros(len(weights))

@@ -12,8 +12,7 @@ import typer
 from latentgram.cli.tables import TableForm, write_table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from latentgram.arrays import Floats
 
 LONGEST = 40
 """Words of the longest sentences that are summed over."""
@@ -80,7 +79,7 @@ def _probabilities(path: Path, name: str) -> str:
             if not kind.mass:
                 return "not a distribution"
             try:
-                mass = cast("Callable[[Distribution, int], NDArray[np.float64]]", named(kind.mass))(model, LONGEST)
+                mass = cast("Callable[[Distribution, int], Floats]", named(kind.mass))(model, LONGEST)
             except SettingError as reason:
                 return f"not a distribution: {reason}"
             return f"not a distribution: all sentences of up to {LONGEST} words together have {mass.sum():.4g}"

@@ -17,9 +17,7 @@ from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import Smoothing
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from latentgram.arrays import Flags, Floats, Ints
     from latentgram.cli.tables import Form
     from latentgram.data.text import Text
     from latentgram.evaluate.perplexity import TextScore
@@ -363,7 +361,7 @@ def _write_words(automaton: BackoffNGram, paths: list[str], to: Form | None) -> 
     total.report()
 
 
-def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[tuple[str, Floats]]:
     """Blocks of n-grams, one per line, with log10 p of the last word of each."""
     import numpy as np
 
@@ -381,7 +379,7 @@ def _query_ngrams(automaton: BackoffNGram, paths: list[str]) -> Iterator[tuple[s
                 raise DataError(message, path=path, line=first + empty) from None
 
 
-def _lines(logs: NDArray[np.float64]) -> bytes:
+def _lines(logs: Floats) -> bytes:
     """The numbers as lines of text."""
     import numpy as np
 
@@ -426,7 +424,7 @@ class _Queried:
 
     def _blocks(
         self, automaton: BackoffNGram, paths: list[str]
-    ) -> Iterator[tuple[Text, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]:
+    ) -> Iterator[tuple[Text, Ints, Floats, Floats, Flags]]:
         """Blocks of text: numbers and log p of their sentences, log p of each token, whether it is unknown."""
         import numpy as np
 

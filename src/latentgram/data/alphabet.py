@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import repeat
 
 import numpy as np
-from numpy.typing import NDArray
+
+from latentgram.arrays import Ints32
 
 ABSENT = -1
 """The number of a symbol that is not in the alphabet."""
@@ -40,7 +41,7 @@ class Alphabet:
         """The number of a symbol, or `ABSENT`."""
         return self._index.get(symbol, ABSENT)
 
-    def encode(self, symbols: Iterable[str]) -> NDArray[np.int32]:
+    def encode(self, symbols: Iterable[str]) -> Ints32:
         """The numbers of many symbols."""
         return np.fromiter(map(self._index.get, symbols, repeat(ABSENT)), np.int32)
 

@@ -30,8 +30,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.heads import HeadRules
@@ -197,12 +197,12 @@ class Binarisation:
     def _symbols(
         self,
         forest: Forest,
-        first: NDArray[np.int64],
-        last: NDArray[np.int64],
-        owner: NDArray[np.int64],
-        new: NDArray[np.bool_],
-        siblings: NDArray[np.int64],
-    ) -> tuple[Alphabet, NDArray[np.int32]]:
+        first: Ints,
+        last: Ints,
+        owner: Ints,
+        new: Flags,
+        siblings: Ints,
+    ) -> tuple[Alphabet, Ints32]:
         """The symbol of each node: a row of label numbers is made for it, and equal rows are one symbol."""
         over_word = forest.is_tag[last]
         # A new node takes only the lowest label of its chain: @VP is the same under VP and under S+VP.
@@ -255,7 +255,7 @@ class Binarisation:
         everything = max(int(chains.arity.max()) - 1, 0)
         return everything if self.horizontal is None else min(self.horizontal, everything)
 
-    def _heads(self, chains: Forest, child_label: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _heads(self, chains: Forest, child_label: Ints32) -> Ints32:
         if self.direction == "left":
             return np.zeros(len(chains.size), np.int32)
         if self.heads is None:
@@ -302,13 +302,13 @@ def add_root(forest: Forest, root: str) -> Forest:
     return stretched
 
 
-def _chains(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _chains(forest: Forest) -> tuple[Ints, Ints]:
     """The first and the last node of each unary chain; the last one has its words and children."""
     last = np.flatnonzero(~forest.is_unary)
     return np.concatenate((np.zeros(1, np.int64), last[:-1] + 1)), last
 
 
-def _ancestors(forest: Forest, node: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def _ancestors(forest: Forest, node: Ints, count: int) -> Ints:
     """The nodes above some nodes, nearest first, ABSENT above the roots."""
     rows = np.full((len(node), count), ABSENT, np.int64)
     above = node
@@ -318,7 +318,7 @@ def _ancestors(forest: Forest, node: NDArray[np.int64], count: int) -> NDArray[n
     return rows
 
 
-def _unique_rows(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _unique_rows(rows: Ints) -> tuple[Ints, Ints32]:
     """The distinct rows and the number of each row among them.
 
     Rows are told apart by a 63-bit hash, and then compared.
@@ -336,5 +336,5 @@ def _unique_rows(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
     return unique, number.astype(np.int32)
 
 
-def _names(labels: Alphabet, numbers: NDArray[np.int64]) -> tuple[str, ...]:
+def _names(labels: Alphabet, numbers: Ints) -> tuple[str, ...]:
     return tuple(labels[number] for number in numbers.tolist() if number != ABSENT)

@@ -21,6 +21,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, open_bytes, refuse_foreign, write_bytes
 from latentgram.data.forest import Forest
@@ -160,7 +161,7 @@ def _scan_blocks(blocks: Iterator[bytes], path: str | None, bad: list[DataError]
         rest = rest[consumed:] + (following or b"")
 
 
-def _decode(text: bytes, place: NDArray[np.int64], length: NDArray[np.int64]) -> tuple[Alphabet, dict[int, int]]:
+def _decode(text: bytes, place: Ints, length: Ints) -> tuple[Alphabet, dict[int, int]]:
     """The tokens that the scanner numbered, and where those are that are not UTF-8, by their numbers.
 
     Tokens beyond the end of `text` are of a tree that is not whole yet, and nobody uses them.
@@ -214,7 +215,7 @@ def format_forest(forest: Forest) -> bytes:
     return bytes(kernel.render(forest.label, forest.word, is_root, closes, *tables))
 
 
-def _table(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _table(alphabet: Alphabet) -> tuple[NDArray[np.uint8], Ints]:
     """The symbols' bytes, one after the other, and where each begins."""
     symbols = [bracket_safe(symbol).encode("utf-8", "replace") for symbol in alphabet]
     begin = np.cumsum([0, *map(len, symbols)])

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
@@ -47,7 +47,7 @@ class Removal:
     """The forest that nodes were taken out of, and which were not."""
 
     before: Forest
-    kept: NDArray[np.bool_]
+    kept: Flags
 
     def __len__(self) -> int:
         return int(np.count_nonzero(~self.kept))
@@ -71,7 +71,7 @@ class Removal:
         return whole.compact()
 
 
-def _remove(forest: Forest, kept: NDArray[np.bool_]) -> tuple[Forest, Removal]:
+def _remove(forest: Forest, kept: Flags) -> tuple[Forest, Removal]:
     return forest.keep_nodes(kept).compact(), Removal(forest, kept)
 
 

@@ -15,6 +15,7 @@ from typing import Self, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints, Ints32
 from latentgram.data.kernels import arcs
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError
@@ -135,8 +136,8 @@ class DependencyArrays:
     (None, 'the heads of the words form a cycle at word 1')
     """
 
-    heads: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    heads: Ints32
+    offsets: Ints
 
     @classmethod
     def of(cls, trees: Iterable[DependencyTree]) -> DependencyArrays:
@@ -160,12 +161,12 @@ class DependencyArrays:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, number: int) -> NDArray[np.int32]:
+    def __getitem__(self, number: int) -> Ints32:
         """The heads of one sentence."""
         return self.heads[self.offsets[number] : self.offsets[number + 1]]
 
     @cached_property
-    def faults(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    def faults(self) -> tuple[NDArray[np.int8], Ints32]:
         """For each sentence what is wrong (0: nothing) and the word that shows it (0: none)."""
         return arcs.find_faults(self.heads, self.offsets)
 
@@ -183,14 +184,14 @@ class DependencyArrays:
         }[kind]
 
     @cached_property
-    def projective(self) -> NDArray[np.bool_]:
+    def projective(self) -> Flags:
         """Which sentences are projective."""
         kinds = self.faults[0]
         if kinds.any():
             raise DataError(f"not a tree: {self.fault(int(np.flatnonzero(kinds)[0]))}")
         return arcs.find_projective(self.heads, self.offsets)
 
-    def projectivise(self) -> tuple[DependencyArrays, NDArray[np.int32]]:
+    def projectivise(self) -> tuple[DependencyArrays, Ints32]:
         """Lift arcs until all is projective; also how often each word was lifted."""
         heads, lifts = arcs.lift_arcs(self.heads, self.offsets, self.projective)
         return DependencyArrays(heads, self.offsets), lifts

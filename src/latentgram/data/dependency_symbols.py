@@ -25,8 +25,8 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.invariants import holds, shape, within
 from latentgram.data.sentence import Sentence
@@ -60,7 +60,7 @@ class WordSymbols:
 
     kind: Annotated[str, _KNOWN]
     alphabet: Alphabet
-    counts: Annotated[NDArray[np.int64], shape("len(alphabet)"), within(0, 2**62)]
+    counts: Annotated[Ints, shape("len(alphabet)"), within(0, 2**62)]
     frequent: Alphabet
     """The words that stand in front of their tags (`words`), or for themselves (`forms`)."""
     clusters: WordClusters | None = None
@@ -75,7 +75,7 @@ class WordSymbols:
     @classmethod
     def observe(
         cls, sentences: Iterable[Sentence], kind: str | WordSymbols = "joined", threshold: int | None = None
-    ) -> tuple[WordSymbols, NDArray[np.int32]]:
+    ) -> tuple[WordSymbols, Ints32]:
         """The symbols of sentences, and the number of every word's symbol, end to end."""
         sentences = list(sentences)
         rule = cls.rule(kind).seeing(sentences, threshold)
@@ -115,7 +115,7 @@ class WordSymbols:
         return replace(self, alphabet=alphabet, counts=counts)
 
     @property
-    def frequency(self) -> NDArray[np.float64]:
+    def frequency(self) -> Floats:
         """The relative frequency of every symbol in training."""
         return np.asarray(self.counts / max(int(self.counts.sum()), 1), np.float64)
 
@@ -148,7 +148,7 @@ class WordSymbols:
             names.append(f"{known}{FORM}{behind}" if known in self.frequent else otherwise)
         return names
 
-    def encode(self, sentence: Sentence) -> NDArray[np.int32]:
+    def encode(self, sentence: Sentence) -> Ints32:
         """The numbers of the symbols of a sentence, the nearest known one for those never seen."""
         known = self._known
         return np.array([known.get(name) or self._learn(name) for name in self.names(sentence)], np.int32) - 1

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Integers, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.kernels import forest as kernel
 from latentgram.data.sentence import Sentence
@@ -36,13 +37,13 @@ class Forest:
 
     labels: Alphabet
     words: Alphabet
-    label: NDArray[np.int32]
+    label: Ints32
     """[nodes] the label of each node."""
-    size: NDArray[np.int32]
+    size: Ints32
     """[nodes] how many nodes the subtree at each node has, itself included."""
-    word: NDArray[np.int32]
+    word: Ints32
     """[nodes] the word under each node, `ABSENT` unless it is a tag."""
-    start: NDArray[np.int64]
+    start: Ints
     """[trees + 1] tree t holds the nodes `start[t] : start[t + 1]`."""
 
     @classmethod
@@ -103,56 +104,56 @@ class Forest:
         return f"Forest({len(self)} trees, {int(self.is_tag.sum())} words, {len(self.label)} nodes)"
 
     @cached_property
-    def is_tag(self) -> NDArray[np.bool_]:
+    def is_tag(self) -> Flags:
         """Whether each node stands directly over a word."""
         return np.asarray(self.word != ABSENT)
 
     @cached_property
-    def is_unary(self) -> NDArray[np.bool_]:
+    def is_unary(self) -> Flags:
         """Whether each node has exactly one child."""
         below = np.append(self.size[1:], np.int32(0))
         return np.asarray((self.size > 1) & (below == self.size - 1))
 
     @cached_property
-    def parent(self) -> NDArray[np.int32]:
+    def parent(self) -> Ints32:
         """The parent of each node, `ABSENT` at the roots."""
         return np.asarray(kernel.parents(self.size))
 
     @cached_property
-    def depth(self) -> NDArray[np.int32]:
+    def depth(self) -> Ints32:
         """The number of ancestors of each node."""
         return np.asarray(kernel.depths(self.parent))
 
     @cached_property
-    def arity(self) -> NDArray[np.int32]:
+    def arity(self) -> Ints32:
         """The number of children of each node."""
         below = self.parent[self.parent != ABSENT]
         return np.bincount(below, minlength=len(self.size)).astype(np.int32)
 
     @cached_property
-    def tree_of(self) -> NDArray[np.int32]:
+    def tree_of(self) -> Ints32:
         """The number of the tree that each node is in."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
 
     @cached_property
-    def _words_before(self) -> NDArray[np.int64]:
+    def _words_before(self) -> Ints:
         return _running_sum(self.is_tag)
 
     @cached_property
-    def begin(self) -> NDArray[np.int32]:
+    def begin(self) -> Ints32:
         """The first word of each node, counted from 0 in its sentence."""
         before = self._words_before
         return np.asarray(before[:-1] - before[self.start[:-1]][self.tree_of], np.int32)
 
     @cached_property
-    def end(self) -> NDArray[np.int32]:
+    def end(self) -> Ints32:
         """One past the last word of each node."""
         before = self._words_before
         here = np.arange(len(self.size))
         return np.asarray(self.begin + (before[here + self.size] - before[here]), np.int32)
 
     @cached_property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """The number of words of each tree."""
         return np.diff(self._words_before[self.start])
 
@@ -180,7 +181,7 @@ class Forest:
         words, word = _sorted_symbols(self.words, self.word)
         return Forest(labels, words, label, self.size, word, self.start)
 
-    def with_labels(self, labels: Alphabet, label: NDArray[np.integer]) -> Forest:
+    def with_labels(self, labels: Alphabet, label: Integers) -> Forest:
         """The same structure and words under other labels."""
         return Forest(labels, self.words, np.asarray(label, np.int32), self.size, self.word, self.start).compact()
 
@@ -190,7 +191,7 @@ class Forest:
         alphabet = Alphabet.of(labels)
         return self.with_labels(alphabet, alphabet.encode(labels)[self.label] if labels else self.label)
 
-    def select(self, trees: NDArray[np.integer] | Iterable[int]) -> Forest:
+    def select(self, trees: Integers | Iterable[int]) -> Forest:
         """The trees with these numbers, in this order; repeats are allowed, the alphabets stay.
 
         >>> forest = Forest.of([Tree("A", word="a"), Tree("B", word="b")])
@@ -206,7 +207,7 @@ class Forest:
         here = np.repeat(self.start[chosen] - start[:-1], nodes) + np.arange(start[-1])
         return Forest(self.labels, self.words, self.label[here], self.size[here], self.word[here], start)
 
-    def keep_nodes(self, keep: NDArray[np.bool_]) -> Forest:
+    def keep_nodes(self, keep: Flags) -> Forest:
         """Only these nodes; the children of a node that goes become its parent's.
 
         Each tree must keep one root; a tree that keeps nothing is left out.
@@ -217,7 +218,7 @@ class Forest:
         start = np.unique(before[self.start])
         return Forest(self.labels, self.words, self.label[keep], size, self.word[keep], start)
 
-    def stretch_nodes(self, times: NDArray[np.integer]) -> tuple[Forest, NDArray[np.int64]]:
+    def stretch_nodes(self, times: Integers) -> tuple[Forest, Ints]:
         """Each node v as a unary chain of `times[v]` ≥ 1 nodes with its label, and the place of each in it."""
         before = _running_sum(times)
         source = np.repeat(np.arange(len(times)), times)
@@ -247,15 +248,15 @@ class Forest:
         )
 
 
-def _running_sum(counts: NDArray[np.generic]) -> NDArray[np.int64]:
+def _running_sum(counts: NDArray[np.generic]) -> Ints:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
 
 
-def _joined(arrays: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+def _joined(arrays: list[Ints32]) -> Ints32:
     return np.concatenate([np.zeros(0, np.int32), *arrays]).astype(np.int32)
 
 
-def _sorted_symbols(alphabet: Alphabet, number: NDArray[np.int32]) -> tuple[Alphabet, NDArray[np.int32]]:
+def _sorted_symbols(alphabet: Alphabet, number: Ints32) -> tuple[Alphabet, Ints32]:
     used = np.flatnonzero(np.bincount(number + 1, minlength=len(alphabet) + 1)[1:]).tolist()
     order = sorted(used, key=alphabet.symbols.__getitem__)
     if len(order) == len(alphabet) and order == used:

@@ -32,8 +32,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Integers, Ints, Ints16, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependencies import ROOT, DependencyTree
 from latentgram.data.forest import Forest
@@ -100,7 +100,7 @@ class HeadRules:
         chosen = {x: either[int(last[i] > first[i])].rules[x] for i, x in enumerate(forest.labels) if x in orders}
         return cls(chosen, "right" if last.sum() > first.sum() else "left", punctuation)
 
-    def head_children(self, forest: Forest, *, child_label: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    def head_children(self, forest: Forest, *, child_label: Ints32 | None = None) -> Ints32:
         """The place of the head among the children of each node, from 0; 0 for nodes over words.
 
         `child_label` gives labels for nodes in their role as children, where a node stands for a unary chain.
@@ -122,11 +122,11 @@ class HeadRules:
             )
         )
 
-    def head_words(self, forest: Forest) -> NDArray[np.int32]:
+    def head_words(self, forest: Forest) -> Ints32:
         """The head word of each node, counted from 0 in its sentence."""
         return np.asarray(kernel.head_words(forest.size, forest.arity, self.head_children(forest), forest.begin))
 
-    def ranks(self, labels: Alphabet) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
+    def ranks(self, labels: Alphabet) -> tuple[Ints16, Flags]:
         """[parents, children] the pass in which the rules of a parent ask for a child, the lowest first, and
         whether that pass looks from the right.
 
@@ -147,7 +147,7 @@ class HeadRules:
             side[parent] = np.append(from_right[begin:end], from_right[end - 1])[first]
         return rank, side
 
-    def _passes(self, labels: Alphabet) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    def _passes(self, labels: Alphabet) -> tuple[Ints, Flags, Flags]:
         """The passes of every label in turn: where they begin, their side, and the labels they want."""
         first_pass, from_right, wanted = [0], [], []
         for label in labels:
@@ -165,14 +165,14 @@ class HeadRules:
         )
 
 
-def _mask(labels: Alphabet, names: tuple[str, ...] | list[str]) -> NDArray[np.bool_]:
+def _mask(labels: Alphabet, names: tuple[str, ...] | list[str]) -> Flags:
     mask = np.zeros(len(labels), bool)
     number = labels.encode(names)
     mask[number[number != ABSENT]] = True
     return mask
 
 
-def _table(rows: NDArray[np.integer], columns: NDArray[np.integer], width: int) -> NDArray[np.int64]:
+def _table(rows: Integers, columns: Integers, width: int) -> Ints:
     """How often each row and column come together."""
     return np.bincount(rows.astype(np.int64) * width + columns, minlength=width * width).reshape(width, width)
 
@@ -206,7 +206,7 @@ def fitting_rules(forest: Forest) -> HeadRules:
     return ENGLISH if fitting.size and fitting.mean() >= 0.95 else HeadRules.learn(forest)
 
 
-def dependency_heads(forest: Forest, rules: HeadRules) -> NDArray[np.int32]:
+def dependency_heads(forest: Forest, rules: HeadRules) -> Ints32:
     """The head of every word of the forest, from 1 in its sentence, 0 for the root; sentence after sentence."""
     word = rules.head_words(forest)
     offset = np.concatenate((np.zeros(1, np.int64), np.cumsum(forest.lengths)))[:-1]

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int64]
+from latentgram.arrays import Floats, Ints
 
 
 class Rows(NamedTuple):
@@ -46,7 +43,7 @@ class RoundedLogs:
     """The rows, from the other fields of the object."""
     single: bool = False
     """Whether what is read is in single precision: it has fewer digits by far, and takes half the memory."""
-    made: Callable[..., NDArray[np.float64] | None] = lambda _: None
+    made: Callable[..., Floats | None] = lambda _: None
     """The numbers as they follow from other fields of the object, which are then stored in place of them; None
     where they do not."""
 

@@ -18,8 +18,8 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, whole_number
 from latentgram.data.invariants import ANY, below, offsets, rising, shape, within
@@ -44,9 +44,9 @@ class TagDictionary:
     tags: Alphabet
     """The boundary, then the tags in alphabetical order."""
     words: Alphabet
-    start: Annotated[NDArray[np.int64], shape("len(words) + 1"), offsets("tag")]
+    start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
     """[words + 1] the tags of word w are `tag[start[w] : start[w + 1]]`, ascending."""
-    tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)"), rising(rows="start")]
+    tag: Annotated[Ints32, shape(ANY), below("len(tags)"), rising(rows="start")]
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence], at_least: int = 5) -> TagDictionary:
@@ -94,7 +94,7 @@ class TagDictionary:
             return self.tags.symbols[1:]
         return tuple(self.tags.decode(self.tag[self.start[number] : self.start[number + 1]].tolist()))
 
-    def rows(self, words: Alphabet) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def rows(self, words: Alphabet) -> tuple[Ints, Ints32]:
         """The allowed tags of an alphabet with the boundary as number 0: offsets [words + 1] and tags."""
         place = self.words.encode(words.symbols)
         known = place >= 0
@@ -136,9 +136,9 @@ class WordClasses:
 
     words: Alphabet
     reduced: Alphabet
-    place: Annotated[NDArray[np.int32], shape("len(words)"), below("len(reduced)")]
+    place: Annotated[Ints32, shape("len(words)"), below("len(reduced)")]
     """[words] the number of each word's symbol among the reduced ones."""
-    count: Annotated[NDArray[np.int64], shape("len(words)"), within(0, 2**62)]
+    count: Annotated[Ints, shape("len(words)"), within(0, 2**62)]
     """[words] how often each word occurs."""
     tag_of_class: dict[str, str]
 
@@ -150,7 +150,7 @@ class WordClasses:
         return classes, Text(classes.reduced, classes.place[text.tokens])
 
     @classmethod
-    def of_counts(cls, words: Alphabet, count: NDArray[np.int64], dictionary: TagDictionary) -> WordClasses:
+    def of_counts(cls, words: Alphabet, count: Ints, dictionary: TagDictionary) -> WordClasses:
         """The classes of words that occur so often."""
         start, tag = dictionary.rows(words)
         fixed = np.diff(start) == 1
@@ -173,7 +173,7 @@ class WordClasses:
         known |= {name: {tag} for name, tag in self.tag_of_class.items()}
         return TagDictionary.from_entries(full.tags.symbols[1:], known)
 
-    def share(self) -> NDArray[np.float64]:
+    def share(self) -> Floats:
         """[words] cnt(word) / cnt(symbol)."""
         total = np.bincount(self.place, self.count, minlength=len(self.reduced))
         return np.asarray(self.count / np.maximum(total, 1)[self.place])

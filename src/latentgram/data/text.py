@@ -17,8 +17,8 @@ from itertools import count, islice
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, read_blocks
 from latentgram.data.invariants import ANY, below, holds, shape
@@ -49,7 +49,7 @@ class Text:
 
     words: Alphabet
     tokens: Annotated[
-        NDArray[np.int32],
+        Ints32,
         shape(ANY),
         below("len(words)"),
         holds("tokens[0] == tokens[-1] == 0", "lacks a boundary"),
@@ -95,7 +95,7 @@ class Text:
         return cls._assemble(numbers, [np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))])
 
     @classmethod
-    def _assemble(cls, seen: Iterable[str], pieces: list[NDArray[np.int32]]) -> Text:
+    def _assemble(cls, seen: Iterable[str], pieces: list[Ints32]) -> Text:
         """Sort the words, and drop boundaries that follow one another (empty lines)."""
         tokens = np.concatenate([np.zeros(1, np.int32), *pieces, np.zeros(1, np.int32)])
         repeated = (tokens[1:] == BOUNDARY) & (tokens[:-1] == BOUNDARY)
@@ -105,7 +105,7 @@ class Text:
         return cls(words, place[tokens])
 
     @cached_property
-    def start(self) -> NDArray[np.int64]:
+    def start(self) -> Ints:
         """[sentences + 1] where each sentence begins; sentence i is `tokens[start[i] : start[i + 1] - 1]`."""
         return np.flatnonzero(self.tokens == BOUNDARY).astype(np.int64) + 1
 
@@ -157,7 +157,7 @@ class Text:
         place = np.cumsum(seen, dtype=np.int32) - 1
         return Text(Alphabet(tuple(self.words.decode(np.flatnonzero(seen).tolist()))), place[self.tokens])
 
-    def encoded_by(self, words: Alphabet, unknown: int = -1) -> NDArray[np.int32]:
+    def encoded_by(self, words: Alphabet, unknown: int = -1) -> Ints32:
         """The tokens in the numbers of another alphabet whose number 0 is the boundary too."""
         place = words.encode(self.words.symbols)
         place[place < 0] = unknown
@@ -165,7 +165,7 @@ class Text:
         return place[self.tokens]
 
 
-def sorted_words(seen: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
+def sorted_words(seen: Iterable[str]) -> tuple[Alphabet, Ints32]:
     """Words in order of first sight, the boundary first, as a sorted alphabet; and the place of each in it."""
     symbols = list(seen)
     order = [0, *sorted(range(1, len(symbols)), key=symbols.__getitem__)]
@@ -174,7 +174,7 @@ def sorted_words(seen: Iterable[str]) -> tuple[Alphabet, NDArray[np.int32]]:
     return Alphabet(tuple(symbols[i] for i in order)), place
 
 
-def encoded_blocks(paths: PathLike | Iterable[PathLike], words: WordTable) -> Iterator[NDArray[np.int32]]:
+def encoded_blocks(paths: PathLike | Iterable[PathLike], words: WordTable) -> Iterator[Ints32]:
     """Files as arrays of word numbers, a boundary for every newline and after every file; new words get one."""
     for path in expand(paths):
         for line, block in text_blocks(path):

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Integers, Ints
 from latentgram.data import brackets, formats
 from latentgram.data.cleaning import Cleaning, clean
 from latentgram.data.conllu import to_conllu, write_conllu
@@ -57,7 +57,7 @@ class Lengths:
     up_to_40: int
 
     @classmethod
-    def of(cls, lengths: NDArray[np.int64]) -> Lengths:
+    def of(cls, lengths: Ints) -> Lengths:
         """Summarise the numbers of words."""
         if not len(lengths):
             return cls(0, 0, 0, 0, 0.0, 0.0, 0)
@@ -237,7 +237,7 @@ class Treebank(Sequence[Item], Generic[Item]):
         return self.items.sentences() if isinstance(self.items, Forest) else [item.sentence for item in self]
 
     @cached_property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """The number of words of each sentence."""
         if isinstance(self.items, Forest):
             return self.items.lengths
@@ -258,7 +258,7 @@ class Treebank(Sequence[Item], Generic[Item]):
             content.update(content_of(item))
         return content.hexdigest()
 
-    def select(self, numbers: Iterable[int] | NDArray[np.integer]) -> Treebank[Item]:
+    def select(self, numbers: Iterable[int] | Integers) -> Treebank[Item]:
         """The items with these numbers, in this order."""
         if isinstance(self.items, Forest):
             return Treebank(self.items.select(numbers), self.kind)

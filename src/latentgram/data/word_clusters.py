@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.files import PathLike, read_lines
 from latentgram.data.invariants import below, shape
@@ -38,7 +38,7 @@ class WordClusters:
     """
 
     words: Alphabet
-    cluster: Annotated[NDArray[np.int64], shape("len(words)"), below("len(bits)")]
+    cluster: Annotated[Ints, shape("len(words)"), below("len(bits)")]
     """[words]"""
     bits: tuple[str, ...]
     """[clusters] none of them the beginning of another."""
@@ -69,7 +69,7 @@ class WordClusters:
         number = {bits: place for place, bits in enumerate(distinct)}
         return cls(words, np.array([number[bits_of[word]] for word in words], np.int64), distinct)
 
-    def lines(self, count: NDArray[np.float64] | None = None) -> Iterator[str]:
+    def lines(self, count: Floats | None = None) -> Iterator[str]:
         """Bits, word and count of each word, cluster by cluster, the commonest words first.
 
         >>> clusters = WordClusters(Alphabet(("a", "cat", "dog")), np.array([1, 0, 0]), ("0", "1"))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.data.kernels.words import (
     FREE,
     GROUP,
@@ -60,7 +61,7 @@ class WordTable:
         while 2 * (self._used[0] + GROUP) > len(self._slots):
             self._slots = moved(self._slots, _empty(2 * len(self._slots)))
 
-    def encode(self, text: str, newline: int = 0, grow: bool = True) -> NDArray[np.int32]:
+    def encode(self, text: str, newline: int = 0, grow: bool = True) -> Ints32:
         """The numbers of the words of a text, with `newline` for each end of a line.
 
         New words get the next numbers or, unless the table may `grow`, -1.
@@ -106,23 +107,23 @@ class RowWriter:
         self._pool = np.frombuffer(b"".join(names), np.uint8)
         self._start = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
 
-    def lines(self, grams: NDArray[np.integer], counts: NDArray[np.integer]) -> bytes:
+    def lines(self, grams: Integers, counts: Integers) -> bytes:
         """Lines `w1 w2<TAB>count` of n-grams of one order."""
         spelled, out = self._prepared(grams, 20)
         return out[: write_rows(spelled, np.asarray(counts, np.int64), self._pool, self._start, out)].tobytes()
 
     def entries(
         self,
-        grams: NDArray[np.integer],
-        logs: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        weighty: NDArray[np.bool_],
+        grams: Integers,
+        logs: Floats,
+        weights: Floats,
+        weighty: Flags,
     ) -> bytes:
         """Lines `log<TAB>w1 w2<TAB>weight` with seven digits, the weight only where there is to be one."""
         spelled, out = self._prepared(grams, 28)
         return out[: write_entries(spelled, logs, weights, weighty, self._pool, self._start, out)].tobytes()
 
-    def _prepared(self, grams: NDArray[np.integer], more: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    def _prepared(self, grams: Integers, more: int) -> tuple[Ints, NDArray[np.uint8]]:
         """The words to write, and room for them and for so many bytes more in each line."""
         spelled = np.array(grams, np.int64)
         if spelled.shape[1] > 1:
@@ -135,6 +136,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _empty(size: int) -> NDArray[np.int64]:
+def _empty(size: int) -> Ints:
     """Slots: hash, number, begin and length of the word's bytes."""
     return np.full((size, 4), FREE, np.int64)

@@ -15,8 +15,8 @@ from itertools import zip_longest
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.errors import DataError, SettingError
 from latentgram.evaluate.score import Rate, Score, table
@@ -109,7 +109,7 @@ def score_attachment(
 
 def attachment_rows(
     gold: Iterable[DependencyTree], output: Iterable[DependencyTree], *, punctuation: Punctuation
-) -> NDArray[np.int64]:
+) -> Ints:
     """[sentences, 3] counted words, right heads, right heads with right relations."""
     if punctuation not in get_args(Punctuation):
         raise SettingError(f"punctuation must be one of {', '.join(get_args(Punctuation))}, got {punctuation!r}")
@@ -126,7 +126,7 @@ def attachment_rows(
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-def counted_words(tree: DependencyTree, punctuation: Punctuation, number: int) -> NDArray[np.bool_]:
+def counted_words(tree: DependencyTree, punctuation: Punctuation, number: int) -> Flags:
     """For each word, whether it counts."""
     if punctuation == "none":
         return np.ones(len(tree), np.bool_)

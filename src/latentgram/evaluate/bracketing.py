@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints
 from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError
@@ -121,8 +121,8 @@ class BracketingScore(BracketCounts):
 class BracketingRows:
     """The counts of every sentence, from which scores and tests are made."""
 
-    length: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    length: Ints
+    counts: Ints
     """[sentences, 7]; the columns are named in `kernels`."""
     cutoff: int
 
@@ -176,7 +176,7 @@ def bracket_rows(gold: Trees, output: Trees, rules: BracketingRules = COLLINS) -
     return BracketingRows(*count_brackets(right, guess, rules), rules.cutoff)
 
 
-def _sums(rows: NDArray[np.int64], fallback: NDArray[np.bool_]) -> dict[str, int]:
+def _sums(rows: Ints, fallback: Flags) -> dict[str, int]:
     valid = rows[:, kernels.STATUS] == kernels.VALID
     crossing = rows[valid, kernels.CROSSING]
     matched, gold, output = (rows[valid, column] for column in (kernels.MATCHED, kernels.GOLD, kernels.OUTPUT))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from latentgram.arrays import Flags
 from latentgram.errors import DataError
 from latentgram.evaluate.score import Score, Sums
 
@@ -118,7 +119,7 @@ def calibration(probability: ArrayLike, right: ArrayLike, *, bins: int = 10) -> 
     15.0
     """
     p = np.asarray(probability, np.float64).ravel()
-    outcome: NDArray[np.bool_] = np.asarray(right, np.bool_).ravel()
+    outcome: Flags = np.asarray(right, np.bool_).ravel()
     if len(p) != len(outcome):
         raise DataError(f"there are {len(p)} probabilities but {len(outcome)} outcomes")
     if not np.all((p >= -_SLACK) & (p <= 1 + _SLACK)):

@@ -18,33 +18,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from latentgram.arrays import Floats
 from latentgram.errors import DataError
 from latentgram.evaluate.kernels.brackets import GOLD, MATCHED, OUTPUT
 
-Figure = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Figure = Callable[[Floats], Floats]
 """From summed counts [draws, columns] to one figure per draw, in percent."""
 
 _BLOCK = 256
 
 
-def bracketing_f1(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def bracketing_f1(sums: Floats) -> Floats:
     """F1 of sums of `BracketingRows.counts`."""
     return _rate(2 * sums[:, MATCHED], sums[:, GOLD] + sums[:, OUTPUT])
 
 
-def attachment_uas(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def attachment_uas(sums: Floats) -> Floats:
     """UAS of sums of `attachment_rows`."""
     return _rate(sums[:, 1], sums[:, 0])
 
 
-def attachment_las(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def attachment_las(sums: Floats) -> Floats:
     """LAS of sums of `attachment_rows`."""
     return _rate(sums[:, 2], sums[:, 0])
 
 
-def _rate(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rate(part: Floats, whole: Floats) -> Floats:
     return 100 * np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
@@ -122,7 +123,7 @@ def paired_bootstrap(
     )
 
 
-def _difference(sums: NDArray[np.float64], figure: Figure) -> NDArray[np.float64]:
+def _difference(sums: Floats, figure: Figure) -> Floats:
     """The second figure less the first, of sums with the columns of both."""
     width = sums.shape[1] // 2
     return figure(sums[:, width:]) - figure(sums[:, :width])

@@ -20,16 +20,14 @@ from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints
 from latentgram.data.dependencies import ROOT, DependencyTree
 from latentgram.data.surface import tokens_of
 from latentgram.errors import DataError
 from latentgram.evaluate.kernels.alignment import align
 from latentgram.evaluate.score import Score, Sums, harmonic, percent
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Form = Callable[[str], str]
 """What of an entry of a column is compared."""
 

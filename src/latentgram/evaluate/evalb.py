@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError
@@ -110,9 +110,7 @@ def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> Bracke
     )
 
 
-def count_brackets(
-    gold: Forest, output: Forest, rules: BracketingRules
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_brackets(gold: Forest, output: Forest, rules: BracketingRules) -> tuple[Ints, Ints]:
     """[sentences] lengths, and [sentences, 7] counts with the columns that `kernels` names."""
     forests = (gold, output)
     kept = [_kept(forest, rules) for forest in forests]
@@ -130,21 +128,21 @@ def count_brackets(
     return np.diff(_before(counted)[gold.start]), counts
 
 
-def _flags(alphabet: Alphabet, symbols: Iterable[str]) -> NDArray[np.bool_]:
+def _flags(alphabet: Alphabet, symbols: Iterable[str]) -> Flags:
     """For each symbol of the alphabet, whether it is one of these."""
     chosen = set(symbols)
     return np.array([symbol in chosen for symbol in alphabet], np.bool_)
 
 
-def _kept(forest: Forest, rules: BracketingRules) -> NDArray[np.bool_]:
+def _kept(forest: Forest, rules: BracketingRules) -> Flags:
     """For each node, whether it is a word that is not taken out."""
     if not len(forest.label):
         return np.zeros(0, np.bool_)
-    kept: NDArray[np.bool_] = (forest.word != ABSENT) & ~_flags(forest.labels, rules.delete)[forest.label]
+    kept: Flags = (forest.word != ABSENT) & ~_flags(forest.labels, rules.delete)[forest.label]
     return kept
 
 
-def _before(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _before(flags: Flags) -> Ints:
     """How many flags are set before each place, and in all."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(flags, dtype=np.int64)))
 
@@ -159,8 +157,8 @@ def cut_label(label: str) -> str:
 
 
 def _brackets(
-    forest: Forest, kept: NDArray[np.bool_], rules: BracketingRules, numbers: Alphabet
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    forest: Forest, kept: Flags, rules: BracketingRules, numbers: Alphabet
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Where the brackets of each tree begin, [n, 3] brackets; where its words begin, [m, 2] words and tags."""
     before = _before(kept)
     nodes = np.arange(len(forest.label))
@@ -186,7 +184,7 @@ def _partner(pair: tuple[str, str], labels: tuple[str, ...]) -> list[str]:
     return [other for label, other in (pair, pair[::-1]) if label in labels]
 
 
-def _repeats(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _repeats(forest: Forest, number: Ints) -> Flags:
     """For each node, whether its only child is a bracket with the same label."""
     repeats = np.zeros(len(number), np.bool_)
     repeats[:-1] = (
@@ -195,7 +193,7 @@ def _repeats(forest: Forest, number: NDArray[np.int64]) -> NDArray[np.bool_]:
     return repeats
 
 
-def _mend_quotes(forests: tuple[Forest, Forest], kept: list[NDArray[np.bool_]], rules: BracketingRules) -> None:
+def _mend_quotes(forests: tuple[Forest, Forest], kept: list[Flags], rules: BracketingRules) -> None:
     """Change what is kept, in place, in the sentences whose lengths differ."""
     gold_kept, output_kept = kept
     for s in range(len(forests[0])):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats
 from latentgram.evaluate.score import Score
 
 
@@ -49,7 +49,7 @@ class TextScore(Score):
     """Unknown words among the impossible tokens."""
 
     @classmethod
-    def of(cls, logs: NDArray[np.float64], unknown: NDArray[np.bool_], sentences: int) -> TextScore:
+    def of(cls, logs: Floats, unknown: Flags, sentences: int) -> TextScore:
         """Of log-probabilities of tokens, and which of them are unknown words."""
         possible = np.isfinite(logs)
         return cls(

@@ -19,8 +19,8 @@ from itertools import zip_longest
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.errors import DataError
 from latentgram.evaluate.score import Rate, Score, harmonic, percent
 
@@ -100,7 +100,7 @@ class TaggingScore(Score):
         completeness = 1 - (joint - gold) / output if output else 1.0
         return 100 * harmonic(max(homogeneity, 0.0), max(completeness, 0.0))
 
-    def table_of_counts(self) -> NDArray[np.int64]:
+    def table_of_counts(self) -> Ints:
         """[gold tags, output tags] counts, both in sorted order."""
         gold = {tag: i for i, tag in enumerate(sorted({right for right, _ in self.pairs}))}
         output = {tag: i for i, tag in enumerate(sorted({guess for _, guess in self.pairs}))}
@@ -162,7 +162,7 @@ def _right(pairs: Mapping[tuple[str, str], int]) -> int:
     return sum(count for (right, guess), count in pairs.items() if right == guess)
 
 
-def _entropy(counts: NDArray[np.int64]) -> float:
+def _entropy(counts: Ints) -> float:
     """The entropy of a distribution given by counts, in nats."""
     share = counts[counts > 0] / counts.sum()
     return float(-(share * np.log(share)).sum())

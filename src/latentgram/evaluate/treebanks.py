@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.brackets import parse_forest
 from latentgram.data.files import PathLike, read_text
@@ -142,7 +142,7 @@ def _tags(treebank: AnyTreebank) -> list[tuple[str, ...]]:
     return [each for each in tags if each is not None]
 
 
-def _tag_rows(gold: AnyTreebank, output: AnyTreebank) -> NDArray[np.int64]:
+def _tag_rows(gold: AnyTreebank, output: AnyTreebank) -> Ints:
     """[sentences, 2] words and right tags."""
     pairs = zip(_tags(gold), _tags(output), strict=True)
     return np.array(

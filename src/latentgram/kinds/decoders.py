@@ -16,20 +16,19 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints, Ints32
 from latentgram.errors import SettingError
 from latentgram.numeric.projective import TreeScores, best_heads, first_order, k_best_heads
 
-Floats = NDArray[np.float64]
-Mask = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+Mask = tuple[Flags, Flags]
 """Which arcs and which root words are allowed."""
 
 
 class _Searchable(Protocol):
     """Phrases whose most probable trees can be searched."""
 
-    def most_probable(self, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def most_probable(self, count: int) -> tuple[Ints32, Ints32]:
         """Symbols and sizes of subtrees in preorder, a tree in a row."""
 
 
@@ -44,7 +43,7 @@ class Viterbi:
     True
     """
 
-    def trees(self, phrases: _Searchable, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def trees(self, phrases: _Searchable, count: int) -> tuple[Ints32, Ints32]:
         """The most probable trees of phrases."""
         return phrases.most_probable(count)
 
@@ -70,14 +69,12 @@ class MBR:
         sizes = np.maximum(np.abs(posteriors), self.floor)
         return np.log(sizes) if self.gain == "log" else sizes
 
-    def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> NDArray[np.int64]:
+    def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> Ints:
         """The heads of the best tree (−1 for the root word), of those that the mask allows."""
         heads, _ = best_heads(self.scores(arcs, roots, mask))
         return np.asarray(heads)
 
-    def k_best(
-        self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None
-    ) -> tuple[NDArray[np.int64], Floats]:
+    def k_best(self, arcs: Floats, roots: Floats, count: int, mask: Mask | None = None) -> tuple[Ints, Floats]:
         """[at most count, N] the heads of the best trees, best first, and what they are worth."""
         heads, merits = k_best_heads(self.scores(arcs, roots, mask), count)
         return np.asarray(heads), np.asarray(merits)

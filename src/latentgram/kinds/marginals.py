@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from latentgram.arrays import Floats
 
 LEAST = 1e-3
 """Posteriors below this are not told."""
@@ -24,7 +25,7 @@ class Marginals:
     arcs: tuple[tuple[int, int, float], ...] = ()
 
 
-def arc_marginals(arcs: NDArray[np.float64], roots: NDArray[np.float64]) -> Marginals:
+def arc_marginals(arcs: Floats, roots: Floats) -> Marginals:
     """What the posteriors [head, modifier] of arcs and those of roots say."""
     posterior = np.clip(np.abs(np.vstack([roots, arcs])), 0.0, 1.0)
     return Marginals(

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from latentgram.arrays import Floats, Ints
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
@@ -188,7 +186,7 @@ class Rater(Protocol):
     RATINGS: ClassVar[tuple[str, ...]]
     """The names of its ratings; none for a single one, which has the name of the rater."""
 
-    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rate(self, sentence: Sentence, heads: Ints) -> Floats:
         """[k, ratings] log-probabilities of k trees given by their heads [k, N], from 1, 0 for the root."""
 
 

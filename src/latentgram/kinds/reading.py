@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats
 from latentgram.data.sentence import Sentence
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Reading:
     """log p(sentence)."""
     entropy: Floats
     """[n + 1] that of the derivation after 0, 1, … words, in nats; nan where there is none."""
-    unknown: NDArray[np.bool_]
+    unknown: Flags
     """[n] whether the grammar knows only the form of the word."""
     broken: bool = False
     """Whether the grammar cannot derive a sentence with these words, so that it had to break off."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.brackets import parse_tree
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
@@ -35,9 +35,9 @@ NOTES = ("# logprob = ", "# fallback = ", "# sentence_prob = ")
 class TagPosteriors(NamedTuple):
     """How sure a tagger is of the tags of a sentence's words."""
 
-    together: NDArray[np.float64]
+    together: Floats
     """Of each XPOS and UPOS together."""
-    columns: Mapping[str, NDArray[np.float64]]
+    columns: Mapping[str, Floats]
     """Of each entry of `upos`, `xpos` and `feats`, as far as the tagger gives them."""
 
 
@@ -68,17 +68,17 @@ class Parse:
     tree: Tree | DependencyTree
     logprob: float
     tree_logprob: float
-    confidence: NDArray[np.float64]
-    tag_confidence: NDArray[np.float64]
+    confidence: Floats
+    tag_confidence: Floats
     fallback: bool = False
     entropy: float = math.nan
     expected: float = math.nan
     conditional: bool = False
     """Whether there is only p(tree | sentence), which then is in `tree_logprob`: the model has no other, or
     p(sentence) is 0."""
-    relation_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
-    lemma_confidence: NDArray[np.float64] = dataclasses.field(default_factory=lambda: np.zeros(0))
-    column_confidence: Mapping[str, NDArray[np.float64]] = dataclasses.field(default_factory=dict)
+    relation_confidence: Floats = dataclasses.field(default_factory=lambda: np.zeros(0))
+    lemma_confidence: Floats = dataclasses.field(default_factory=lambda: np.zeros(0))
+    column_confidence: Mapping[str, Floats] = dataclasses.field(default_factory=dict)
     """The posteriors of `upos`, `xpos` and `feats`, by these names, where a tagger has given them."""
     coarse: bool = False
     """Whether the sentence had no time for more than a coarse tree; log p(sentence) is not known then."""

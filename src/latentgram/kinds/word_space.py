@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from latentgram.arrays import Floats
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.word_clusters import WordClusters
@@ -36,7 +34,7 @@ class WordSpace(ClusterSpace, Protocol):
     """Words with their vectors, and clusters of them."""
 
     @property
-    def vectors(self) -> NDArray[np.float64]:
+    def vectors(self) -> Floats:
         """[words, k]"""
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.kinds.kind import Context
@@ -26,8 +26,6 @@ from latentgram.latent_tree.settings import EMLatentTree
 from latentgram.latent_tree.statistics import Nodes
 from latentgram.numeric.em import ascend
 from latentgram.parallel import Kept, compiled, map_reduce
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

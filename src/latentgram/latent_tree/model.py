@@ -24,8 +24,8 @@ from itertools import pairwise
 from typing import Annotated, ClassVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
@@ -35,9 +35,6 @@ from latentgram.latent_tree import kernels
 from latentgram.latent_tree.kernels import Forest, Operators
 from latentgram.latent_tree.statistics import above_of
 from latentgram.latent_tree.symbols import TreeSymbols
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FLOOR = 1e-3
 """The least share of the probability of independent words that a tree gets."""
@@ -118,11 +115,11 @@ class LatentTree(Summarised):
         """log p(symbols | tree) of many trees."""
         return self.scores(DependencyArrays.of(trees), [tree.sentence for tree in trees])[0]
 
-    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+    def rate(self, sentence: Sentence, heads: Ints) -> Floats:
         """[k, 1] log p of k trees of one sentence."""
         return self.logprobs_of_heads(sentence, heads)[:, None]
 
-    def logprobs_of_heads(self, sentence: Sentence, heads: NDArray[np.integer]) -> Floats:
+    def logprobs_of_heads(self, sentence: Sentence, heads: Integers) -> Floats:
         """log p of many trees of one sentence: `heads` [trees, words], words numbered from 1 and 0 for the root.
 
         This is what n-best lists are rated by.
@@ -132,7 +129,7 @@ class LatentTree(Summarised):
         words = np.tile(self.symbols.of_words([sentence]), count)
         return self.scores_of_nodes(trees, self.symbols.of_nodes(words, above_of(trees)))[0]
 
-    def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, NDArray[np.bool_]]:
+    def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, Flags]:
         """log p of each tree, and which of them got the floor because p̂ was below it, or no probability.
 
         With `absolute` log |p̂| of each tree, and which of these are no probabilities.
@@ -140,7 +137,7 @@ class LatentTree(Summarised):
         symbol = self.symbols.of_nodes(self.symbols.of_words(sentences), above_of(trees))
         return self.scores_of_nodes(trees, symbol)
 
-    def scores_of_nodes(self, trees: DependencyArrays, symbol: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+    def scores_of_nodes(self, trees: DependencyArrays, symbol: Ints) -> tuple[Floats, Flags]:
         """The same for trees whose nodes have these symbols, end to end."""
         forest = forest_of(trees)
         _, logs, signs = kernels.upward(self.operators, symbol, forest, len(trees))

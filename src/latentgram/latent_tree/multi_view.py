@@ -17,15 +17,13 @@ observations more for every word, which tame rare ones. O(N (Jk)²) a round for 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.text import Text
 from latentgram.latent_tree.kernels import smooth_views
 from latentgram.numeric.svd import truncated_svd
 from latentgram.numeric.threads import one_thread
-
-Floats = NDArray[np.float64]
 
 RATES = np.array([0.5, 0.9])
 ROUNDS = 5
@@ -56,9 +54,7 @@ def multi_view_vectors(text: Text, rank: int, smoothing: float) -> tuple[Floats,
     return vectors, values
 
 
-def _covariances(
-    tokens: NDArray[np.int64], start: NDArray[np.int64], vectors: Floats, size: int
-) -> tuple[Floats, ...]:
+def _covariances(tokens: Ints, start: Ints, vectors: Floats, size: int) -> tuple[Floats, ...]:
     """Means of L Lᵀ, R Rᵀ and L Rᵀ, and the sums of L and R over the tokens of each word."""
     width = len(RATES) * vectors.shape[1]
     square = [np.zeros((width, width)) for _ in range(3)]

@@ -39,8 +39,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import FORM, WordSymbols
@@ -61,9 +61,6 @@ from latentgram.latent_tree.word_vectors import canonical_vectors, singular_vect
 from latentgram.numeric.svd import ridge_inverse
 from latentgram.numeric.threads import one_thread
 from latentgram.parallel import map_reduce
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHUNK = 1 << 14
 """Triples whose outer products are in memory at a time."""
@@ -171,7 +168,7 @@ def vectors_of_symbols(sentences: Sequence[Sentence], nodes: Nodes, space: WordS
     return np.ascontiguousarray(result)
 
 
-def _means(group: NDArray[np.integer], rows: Floats, groups: int) -> tuple[Floats, NDArray[np.bool_]]:
+def _means(group: Integers, rows: Floats, groups: int) -> tuple[Floats, Flags]:
     """The mean of the rows of each group, and which groups have some."""
     count = np.bincount(group, minlength=groups)
     chosen = scipy.sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), (groups, len(group)))

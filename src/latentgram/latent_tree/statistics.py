@@ -17,16 +17,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.treebank import Treebank
 from latentgram.latent_tree.symbols import TreeSymbols
 from latentgram.shag.statistics import Modifiers
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SHARD = 512
 """Trees counted at a time."""
@@ -57,7 +54,7 @@ class Nodes:
         smoothed = counts + np.outer(words, cells)
         return np.asarray((smoothed / smoothed.sum()).ravel())
 
-    def select(self, wanted: NDArray[np.bool_]) -> Nodes:
+    def select(self, wanted: Flags) -> Nodes:
         """The trees that are wanted."""
         lengths = np.diff(self.trees.offsets)
         held = np.repeat(wanted, lengths)

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.invariants import within
 from latentgram.data.sentence import Sentence
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,10 +32,10 @@ from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array, diags_array, hstack
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
@@ -54,8 +54,6 @@ from latentgram.latent_tree.statistics import TreeCounts
 from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Contexts = Text | NGramCounts | Treebank[Sentence] | Treebank[Tree] | Treebank[DependencyTree]
 """What words can be seen in; for the view `tree` it must be dependency trees."""
 
@@ -226,7 +224,7 @@ def _seen(data: Contexts, view: str) -> tuple[Alphabet, csr_array]:
     return data.words, hstack([after.T, after], format="csr")
 
 
-def _matrix(pairs: Ints, count: NDArray[np.float64], size: int) -> csr_array:
+def _matrix(pairs: Ints, count: Floats, size: int) -> csr_array:
     return csr_array((count, (pairs[:, 0], pairs[:, 1])), shape=(size, size))
 
 

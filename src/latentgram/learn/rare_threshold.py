@@ -19,15 +19,14 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.forest import Forest
 from latentgram.data.rarewords import RareWords
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError
 
-Ints = NDArray[np.int64]
 Events = tuple[Ints, Ints, Ints]
 """The context, symbol and outcome at every word."""
 
@@ -123,15 +122,13 @@ def _foretold(seen: Events, met: Events, n_symbols: int, n_outcomes: int) -> flo
     return float(np.log(fine).sum())
 
 
-def _share(
-    keys: Ints, outcomes: Ints, asked: Ints, wanted: Ints, n_outcomes: int, prior: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _share(keys: Ints, outcomes: Ints, asked: Ints, wanted: Ints, n_outcomes: int, prior: Floats) -> Floats:
     """(n(key, outcome) + prior) / (n(key) + 1) of what is asked for."""
     pairs = _count(keys * n_outcomes + outcomes, asked * n_outcomes + wanted)
     return np.asarray((pairs + prior) / (_count(keys, asked) + 1.0))
 
 
-def _count(keys: Ints, asked: Ints) -> NDArray[np.int64]:
+def _count(keys: Ints, asked: Ints) -> Ints:
     """How often each key that is asked for occurs."""
     ordered = np.sort(keys)
     return np.searchsorted(ordered, asked, side="right") - np.searchsorted(ordered, asked, side="left")

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Floats32, Ints
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
@@ -29,8 +30,6 @@ from latentgram.lpcfg.kernels.closing import BITS, UNIT, filter_tags, learn_sent
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.parse.projection import Projection
-
-Longs = NDArray[np.int64]
 
 MOST = 3_000
 """Trees to learn from."""
@@ -45,9 +44,9 @@ PARTS = 5
 
 
 class _Lesson(NamedTuple):
-    tag: Longs
-    word: Longs
-    is_node: NDArray[np.bool_]
+    tag: Ints
+    word: Ints
+    is_node: Flags
 
 
 class Closed(NamedTuple):
@@ -79,7 +78,7 @@ def learn_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> Cl
     trees = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
     lessons = _lessons(grammar, treebank.select(trees), np.random.default_rng(seed))
     ends = [len(lessons) // 2 * part // PARTS * 2 for part in range(PARTS + 1)]
-    kept_out: list[NDArray[np.float32]] = []
+    kept_out: list[Floats32] = []
     for first, end in itertools.pairwise(ends):
         learned = _Weights(seed)
         learned.learn(lessons[:first] + lessons[end:])
@@ -111,11 +110,11 @@ class _Weights:
         """Rounded."""
         return np.asarray(np.clip(np.rint(self._weights / UNIT), -127, 127), np.int8)
 
-    def scores_of_nodes(self, lesson: _Lesson) -> NDArray[np.float32]:
+    def scores_of_nodes(self, lesson: _Lesson) -> Floats32:
         """Those of the nodes that might be lost: over two words and more, but not over all."""
         wide = lesson.is_node.copy()
         wide[: len(lesson.tag)] = wide[-1] = False
-        scores: NDArray[np.float32] = span_scores(lesson.tag, lesson.word, self.in_bytes())[wide]
+        scores: Floats32 = span_scores(lesson.tag, lesson.word, self.in_bytes())[wide]
         return scores
 
 
@@ -143,9 +142,9 @@ def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generat
     return lessons
 
 
-def tags_of(leaves: Leaves, table: LeafTable, bigram: NDArray[np.float64]) -> Longs:
+def tags_of(leaves: Leaves, table: LeafTable, bigram: Floats) -> Ints:
     """The most probable tags of words."""
     own = leaves.symbol - np.int32(len(table.grammar.interminals))
     forward, backward, _ = filter_tags(leaves.begin, own, leaves.weight, bigram)
-    tags: Longs = sure_tags(leaves.begin, own, forward, backward, table.grammar.preterminal_tag)
+    tags: Ints = sure_tags(leaves.begin, own, forward, backward, table.grammar.preterminal_tag)
     return tags

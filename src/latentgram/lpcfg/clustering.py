@@ -12,8 +12,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
@@ -27,9 +27,6 @@ from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.numeric.kmeans import kmeans
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 NODES_PER_STATE = 8
 """A symbol gets at most one state for so many of its nodes."""
@@ -52,14 +49,14 @@ def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: 
     return with_closing(dataclasses.replace(learned, spectra=spectra_by_name(data, views)), treebank)
 
 
-def states_by_count(data: GrammarData, states: int) -> Ints:
+def states_by_count(data: GrammarData, states: int) -> Ints32:
     """How many states each symbol gets."""
     return np.clip(data.derivations.symbol_count // NODES_PER_STATE, 1, states).astype(np.int32)
 
 
 def cluster(
     data: GrammarData, views: NodeViews, states: int, seed: int, engine: Engine
-) -> tuple[Ints, StateCounts]:
+) -> tuple[Ints32, StateCounts]:
     """Hard states by k-means of the views, one symbol after the other, and their counts."""
     d = data.derivations
     label = np.zeros(len(d.symbol), np.int64)
@@ -91,7 +88,7 @@ def _unit(rows: Floats) -> Floats:
     return np.asarray(np.divide(rows, length, out=np.zeros_like(rows), where=length > 0), np.float64)
 
 
-def labelled_counts(derivations: Derivations, states: Ints, label: NDArray[np.int64]) -> StateCounts:
+def labelled_counts(derivations: Derivations, states: Ints32, label: Ints) -> StateCounts:
     """The counts when the state of every node is known."""
     d = derivations
     offset = Layout.of(d.rules, d.lexicon, states)

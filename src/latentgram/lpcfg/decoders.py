@@ -33,17 +33,15 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.chart_trees import best_tree, k_best_trees
 from latentgram.lpcfg.kernels.decode import expected_brackets, most_expected_f1
 from latentgram.lpcfg.parse.labels import LabelTable
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Trees = tuple[Ints, Ints]
+Trees = tuple[Ints32, Ints32]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
 
 _LEAST = 1e-12
@@ -98,7 +96,7 @@ def _best(chart: PackedChart, item_gain: Floats, edge_gain: Floats, count: int) 
     return chart.item_symbol[items][None], size[None]
 
 
-def parents_of_edges(chart: PackedChart) -> Ints:
+def parents_of_edges(chart: PackedChart) -> Ints32:
     """[edges] the parent item of each edge."""
     splits = np.repeat(np.diff(chart.split_begin), np.diff(chart.parent_begin))
     return np.repeat(chart.parent_item, splits)

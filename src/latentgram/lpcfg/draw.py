@@ -11,8 +11,8 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
 from latentgram.errors import SettingError
@@ -82,7 +82,7 @@ def _choices(grammar: LPCFG) -> dict[Node, Choice]:
     return {node: (list(accumulate(weights[node])), outcomes[node]) for node in weights}
 
 
-def _sizes(is_inner: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _sizes(is_inner: Flags) -> Ints32:
     """Subtree sizes of binary trees in preorder."""
     size = np.ones(len(is_inner), np.int32)
     for v in np.flatnonzero(is_inner)[::-1]:

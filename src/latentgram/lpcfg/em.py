@@ -14,8 +14,8 @@ Clusters of spectral views: clustering.py.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.kinds.kind import Context
@@ -29,9 +29,6 @@ from latentgram.lpcfg.statistics import Derivations, GrammarData
 from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.numeric.threads import one_thread
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
 _LEAST = 1e-6
 """What a coordinate that says nothing of a node counts beside the others."""
 
@@ -42,7 +39,7 @@ def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LP
     return with_closing(climb(data, _start(data, learner, context), learner, context), treebank)
 
 
-def _start(data: GrammarData, learner: EMLPCFG, context: Context) -> tuple[Ints, StateCounts]:
+def _start(data: GrammarData, learner: EMLPCFG, context: Context) -> tuple[Ints32, StateCounts]:
     """The states of each symbol, and the counts of the first round."""
     if learner.start == "random":
         states = states_by_count(data, learner.states)
@@ -54,7 +51,7 @@ def _start(data: GrammarData, learner: EMLPCFG, context: Context) -> tuple[Ints,
     return cluster(data, views, learner.states, learner.seed, context.engine)
 
 
-def random_counts(derivations: Derivations, states: Ints, random: np.random.Generator) -> StateCounts:
+def random_counts(derivations: Derivations, states: Ints32, random: np.random.Generator) -> StateCounts:
     """Counts divided evenly among states but for a factor between 1/3 and 3."""
     d = derivations
     sizes = np.diff(rule_layout(d.rules, states))
@@ -62,7 +59,7 @@ def random_counts(derivations: Derivations, states: Ints, random: np.random.Gene
     root = np.zeros((d.symbols, int(states.max())))
     root[np.arange(root.shape[1]) < states[:, None]] = np.repeat(d.root_count / states, states)
 
-    def divided(counts: NDArray[np.int64], parts: NDArray[np.int64]) -> Floats:
+    def divided(counts: Ints, parts: Ints) -> Floats:
         """Each count in so many uneven parts, which sum to it."""
         part = 3.0 ** random.uniform(-1.0, 1.0, int(parts.sum()))
         piece = np.repeat(np.arange(len(parts)), parts)
@@ -79,7 +76,7 @@ def shares(data: GrammarData, views: NodeViews) -> Floats:
     return np.asarray(share / share.sum(1, keepdims=True), np.float64)
 
 
-def shared_counts(derivations: Derivations, states: Ints, share: Floats) -> StateCounts:
+def shared_counts(derivations: Derivations, states: Ints32, share: Floats) -> StateCounts:
     """The counts when every node is in each of its states by a share [nodes, m] of its own."""
     d = derivations
     offset = Layout.of(d.rules, d.lexicon, states)

@@ -22,8 +22,8 @@ from math import isqrt
 from operator import iadd
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.kernels.forest import depths
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.kernels import moments, tree_states
@@ -36,10 +36,6 @@ from latentgram.lpcfg.statistics import Derivations, GrammarData, by_group, sums
 from latentgram.numeric.em import ascend
 from latentgram.parallel.local import Engine, Kept, map_reduce
 from latentgram.parallel.threads import across, run_pieces, within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-LongInts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +64,7 @@ class TreeShard:
 
     nodes: TreeNodes
     by_rule: RuleNodes
-    root: LongInts
+    root: Ints
     parts: tuple[tree_states.Part, ...]
 
     @classmethod
@@ -80,7 +76,7 @@ class TreeShard:
         return cls.of_nodes(d.symbol[nodes], _used(d.rule[nodes], d.entry[nodes]), start, len(d.rules))
 
     @classmethod
-    def of_nodes(cls, symbol: Ints, used: Ints, start: LongInts, rules: int) -> TreeShard:
+    def of_nodes(cls, symbol: Ints32, used: Ints32, start: Ints, rules: int) -> TreeShard:
         """Trees of nodes in preorder, where `used` is the rule of an inner node, and -1 - the entry of a leaf."""
         rule, entry = np.where(used >= 0, used, -1), np.where(used < 0, -1 - used, -1)
         left, right, parent = tree_states.links(used >= 0)
@@ -101,11 +97,11 @@ class TreeShard:
         return TreeShard.of_nodes, (self.nodes.symbol, used, start, len(self.by_rule.group) - 1)
 
 
-def _used(rule: Ints, entry: Ints) -> Ints:
+def _used(rule: Ints32, entry: Ints32) -> Ints32:
     return np.where(rule < 0, -1 - entry, rule)
 
 
-def _runs(nodes: LongInts, level: Ints, rule: Ints) -> tree_states.Runs:
+def _runs(nodes: Ints, level: Ints32, rule: Ints32) -> tree_states.Runs:
     """Nodes by (level, rule), and where the runs of equal pairs begin, none of them longer than a chunk."""
     order = np.lexsort((rule, level))
     changes = (np.diff(level[order], prepend=-1) != 0) | (np.diff(rule[order], prepend=-1) != 0)
@@ -175,7 +171,7 @@ def posteriors(shards: list[TreeShard], grammar: StateGrammar, engine: Engine) -
 
 
 def maximise(
-    derivations: Derivations, states: Ints, counts: StateCounts, backoff: float, pull: float, engine: Engine
+    derivations: Derivations, states: Ints32, counts: StateCounts, backoff: float, pull: float, engine: Engine
 ) -> StateGrammar:
     """Probabilities from expected counts, smoothed as the module's text says; zeros mean no smoothing."""
     d, most = derivations, int(states.max())
@@ -212,7 +208,7 @@ def maximise(
 
 def climb(
     data: GrammarData,
-    start: tuple[Ints, StateCounts],
+    start: tuple[Ints32, StateCounts],
     learner: EMLPCFG | ClusteringLPCFG | CombiningEnsemble,
     context: Context,
 ) -> LPCFG:

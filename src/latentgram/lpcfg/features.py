@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.kernels.numbering import number_values
 from latentgram.data.word_clusters import WordClusters
@@ -34,7 +34,7 @@ from latentgram.lpcfg.statistics import Derivations
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import run_pieces
 
-Values = NDArray[np.int64]
+Values = Ints
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ class Nodes:
             above = self.at(parent, above)
         return above
 
-    def beside(self, values: Values, place: NDArray[np.integer] | int, wanted: NDArray[np.bool_]) -> Values:
+    def beside(self, values: Values, place: Integers | int, wanted: Flags) -> Values:
         """Of `values` [leaves] that of the leaf so many places behind each node's first, -1 if not wanted."""
         number = np.clip(self.derivations.leaf_number + place, 0, len(values) - 1)
         return np.where(wanted, values[number], ABSENT)
 
-    def tag(self, place: NDArray[np.integer] | int, wanted: NDArray[np.bool_]) -> Values:
+    def tag(self, place: Integers | int, wanted: Flags) -> Values:
         """The symbol of that leaf."""
         return self.beside(self.symbol[self.derivations.leaf], place, wanted)
 
@@ -214,9 +214,9 @@ def word_groups(clusters: WordClusters, words: Alphabet, word: Values) -> Values
 class View:
     """F indicators per node: `column[v]` are the features of node v among the `width[s]` of its symbol s."""
 
-    column: NDArray[np.int32]
-    width: NDArray[np.int64]
-    value: NDArray[np.float64] | None = None
+    column: Ints32
+    width: Ints
+    value: Floats | None = None
     """[nodes, F] what noise made of them; else they are 1."""
 
 

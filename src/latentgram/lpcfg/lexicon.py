@@ -30,8 +30,8 @@ from itertools import filterfalse
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
@@ -41,9 +41,6 @@ from latentgram.lpcfg.statistics import GrammarData, by_group, sums_by
 from latentgram.lpcfg.unseen import discounted
 from latentgram.parallel.local import Engine, InProcess
 from latentgram.parallel.threads import run_pieces, within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ class LexiconPlan:
 
     words: Alphabet
     rare_words: RareWords
-    entries: NDArray[np.int32]
+    entries: Ints32
     count: Floats
     levels: tuple[Level, ...]
     row: Ints
@@ -307,7 +304,7 @@ class Lexicon(Protocol):
         """The rule that tells rare words."""
 
     @property
-    def entries(self) -> NDArray[np.int32]:
+    def entries(self) -> Ints32:
         """[L, 2] preterminal symbol and word, sorted by word."""
 
     @property
@@ -325,7 +322,7 @@ def _at(values: Floats, place: Ints) -> Floats:
 
 def assemble(
     data: GrammarData,
-    states: NDArray[np.int32],
+    states: Ints32,
     rule_tensor: Floats,
     root: Floats,
     mean_inside: Floats,

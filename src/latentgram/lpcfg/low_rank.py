@@ -23,13 +23,12 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.errors import SettingError
 from latentgram.lpcfg.model import LPCFG, layout, sum_of_products
 from latentgram.numeric.threads import one_thread
 
-Floats = NDArray[np.float64]
 Matrices = tuple[Floats, Floats, Floats]
 
 ROUNDS = 30

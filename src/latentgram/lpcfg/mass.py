@@ -12,15 +12,13 @@ numbers are summed as they are. Cost: N²/2 outer products and N contractions pe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN
 from latentgram.lpcfg.kernels.mass import fill_mass
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.unseen import unseen_rules
-
-Floats = NDArray[np.float64]
 
 
 def tree_mass(grammar: LPCFG, longest: int) -> Floats:

@@ -24,6 +24,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints, Ints32, Reals
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation, tag_of
 from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
@@ -32,15 +33,13 @@ from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.rounding import RoundedLogs, Rows
 from latentgram.errors import SettingError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_NUMBERS = 2**31
 """Of tensors that are made from products."""
 PHRASES = "all(rules[:, 0] < len(interminals))"
 ENTRIES = "all((lexicon >= (len(interminals), 0)) & (lexicon < (len(states), len(words))))"
 
 
-def layout(sizes: NDArray[np.integer]) -> Ints:
+def layout(sizes: Integers) -> Ints:
     """Where each of some consecutive pieces begins: [pieces + 1].
 
     >>> layout(np.array([2, 0, 3]))
@@ -92,22 +91,20 @@ class LPCFG(Summarised):
     interminals: Alphabet
     preterminals: Alphabet
     words: Alphabet
-    states: Annotated[NDArray[np.int32], shape("len(interminals) + len(preterminals)"), within(1, 2**16)]
+    states: Annotated[Ints32, shape("len(interminals) + len(preterminals)"), within(1, 2**16)]
     """[I+P] hidden states of each symbol."""
     rules: Annotated[
-        NDArray[np.int32], shape(ANY, 3), below("len(states)"), rising(0, 1, 2), holds(PHRASES, "rewrites a tag")
+        Ints32, shape(ANY, 3), below("len(states)"), rising(0, 1, 2), holds(PHRASES, "rewrites a tag")
     ]
     """[R, 3] parent, left child, right child; sorted."""
     rule_offset: Annotated[Ints, offsets("rule_tensor", "states[rules].prod(1, dtype=int)")]
     """[R+1] where the tensor of each rule begins in `rule_tensor` (C order, m_a × m_b × m_c)."""
     rule_tensor: Annotated[
-        NDArray[np.floating], shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows, single=True, made=sum_of_products)
+        Reals, shape(ANY), FINITE, RoundedLogs(0.05, _rule_rows, single=True, made=sum_of_products)
     ]
     """In double precision as learned, in single precision as read from a compact file, unless they are sums of
     products."""
-    lexicon: Annotated[
-        NDArray[np.int32], shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)
-    ]
+    lexicon: Annotated[Ints32, shape(ANY, 2), holds(ENTRIES, "has an entry without tag or word"), rising(1, 0)]
     """[L, 2] preterminal symbol, word; sorted by (word, symbol)."""
     lexicon_offset: Annotated[Ints, offsets("lexicon_vector", "states[lexicon[:, 0]]")]
     """[L+1] where the vector of each entry begins in `lexicon_vector`."""
@@ -143,7 +140,7 @@ class LPCFG(Summarised):
     are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it all:
     these are not distributions."""
     rule_rank: Annotated[
-        NDArray[np.int32],
+        Ints32,
         shape(ANY),
         within(0, 2**16),
         holds("len(rule_rank) in (0, len(rules))", "is not for each rule"),
@@ -226,7 +223,7 @@ class LPCFG(Summarised):
         return Alphabet.of(map(tag_of, self.preterminals))
 
     @cached_property
-    def preterminal_tag(self) -> NDArray[np.int32]:
+    def preterminal_tag(self) -> Ints32:
         """[P] the tag in which each preterminal ends."""
         return self.tags.encode(map(tag_of, self.preterminals))
 
@@ -237,7 +234,7 @@ class LPCFG(Summarised):
         return np.asarray(counts[self.preterminal_tag], np.float64)
 
     @cached_property
-    def tag_word(self) -> NDArray[np.int32]:
+    def tag_word(self) -> Ints32:
         """[P] the word that stands for all never seen with the tag of a preterminal, or ABSENT."""
         return self.words.encode(map(tag_symbol, self.tags))[self.preterminal_tag]
 
@@ -267,7 +264,7 @@ class LPCFG(Summarised):
         return self.lexicon_vector[self.lexicon_offset[entry] : self.lexicon_offset[entry + 1]]
 
 
-def rule_layout(rules: NDArray[np.int32], states: NDArray[np.integer]) -> Ints:
+def rule_layout(rules: Ints32, states: Integers) -> Ints:
     """Where the tensor of each rule begins: [R+1]."""
     return layout(np.prod(states[rules].astype(np.int64), axis=1))
 
@@ -280,12 +277,12 @@ class Layout(NamedTuple):
     symbols: Ints
 
     @classmethod
-    def of(cls, rules: NDArray[np.int32], lexicon: NDArray[np.int32], states: NDArray[np.int32]) -> Layout:
+    def of(cls, rules: Ints32, lexicon: Ints32, states: Ints32) -> Layout:
         """That of a grammar with so many states for each symbol."""
         return cls(rule_layout(rules, states), layout(states[lexicon[:, 0]]), layout(states))
 
 
-def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
+def truncated(grammar: LPCFG, states: Integers) -> LPCFG:
     """The spectral grammar that keeps only the leading `states[s]` coordinates of each symbol s.
 
     Moments are taken coordinate by coordinate, so this is the grammar that would have been learned with fewer
@@ -293,7 +290,7 @@ def truncated(grammar: LPCFG, states: NDArray[np.integer]) -> LPCFG:
     """
     fewer = np.minimum(grammar.states, states).astype(np.int32)
 
-    def cut(values: Floats, offset: Ints, symbols: NDArray[np.int32]) -> Floats:
+    def cut(values: Floats, offset: Ints, symbols: Ints32) -> Floats:
         """The leading coordinates of pieces that belong to tuples of symbols [pieces, axes]."""
         within = np.arange(offset[-1]) - np.repeat(offset[:-1], np.diff(offset))
         piece = np.repeat(np.arange(len(symbols)), np.diff(offset))

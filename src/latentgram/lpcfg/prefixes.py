@@ -36,12 +36,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Floats32, Ints32
 from latentgram.lpcfg.kernels.latent_prefix import Latent, Ways
 from latentgram.lpcfg.kernels.prefix import Numbers, OneState
 from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.parse.projection import Projection
-
-Floats = NDArray[np.float64]
 
 SLOPE = 1e-60
 """η."""
@@ -60,8 +59,8 @@ def with_slopes(numbers: Numbers) -> NDArray[np.complex128]:
 class _Rules(NamedTuple):
     """The rules of a grammar of one state or more per symbol, seen and unseen, with slopes or without."""
 
-    states: NDArray[np.int32]
-    triples: NDArray[np.int32]
+    states: Ints32
+    triples: Ints32
     tensor: Numbers
     mean_inside: Numbers
     mean_outside: Numbers
@@ -151,7 +150,7 @@ class LeftCorners:
             self._toward(index.rule),
         )
 
-    def _toward(self, rules: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _toward(self, rules: Ints32) -> Floats32:
         """Σ_r T[h,l,r] of rules, one after the other."""
         if not len(rules):
             return np.zeros(0, np.float32)

@@ -16,14 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords
 from latentgram.lpcfg.statistics import GrammarData, sums_by
 from latentgram.parallel.local import Engine
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class PrintedLexicon:
         return self.data.rare_words
 
     @property
-    def entries(self) -> NDArray[np.int32]:
+    def entries(self) -> Ints32:
         """[L, 2] preterminal symbol and word."""
         return self.data.derivations.lexicon
 
@@ -56,7 +54,7 @@ class PrintedLexicon:
         """[L]"""
         return self.data.derivations.entry_count.astype(np.float64)
 
-    def vectors(self, rows: Floats, place: NDArray[np.int64], engine: Engine) -> Floats:
+    def vectors(self, rows: Floats, place: Ints, engine: Engine) -> Floats:
         """The vectors [L, m] of the entries, where the outside view of leaf l is row place[l] of `rows`."""
         del engine
         d, view, seen = self.data.derivations, np.take(rows, place, axis=0), self.count[:, None]

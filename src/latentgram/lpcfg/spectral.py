@@ -21,8 +21,8 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
@@ -39,9 +39,6 @@ from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import beside, run_pieces, within
 from latentgram.progress import Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Context) -> LPCFG:

@@ -20,8 +20,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
@@ -35,12 +35,8 @@ from latentgram.lpcfg.settings import Trees
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import beside
 
-Ints = NDArray[np.int32]
-LongInts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
-
-def by_group(group: NDArray[np.integer], groups: int) -> tuple[LongInts, LongInts]:
+def by_group(group: Integers, groups: int) -> tuple[Ints, Ints]:
     """The members of each group, in their order: those of g are `members[begin[g] : begin[g + 1]]`.
 
     Members of a negative group are in none.
@@ -53,7 +49,7 @@ def by_group(group: NDArray[np.integer], groups: int) -> tuple[LongInts, LongInt
     return members, np.searchsorted(group[members], np.arange(groups + 1))
 
 
-def sums_by(group: NDArray[np.integer], rows: Floats, groups: int) -> Floats:
+def sums_by(group: Integers, rows: Floats, groups: int) -> Floats:
     """The sum of the rows of each group, [groups, m], added from first to last.
 
     >>> sums_by(np.array([1, 0, 1]), np.array([[1.0], [2.0], [3.0]]), 3).ravel()
@@ -82,17 +78,17 @@ class Derivations:
     interminals: Alphabet
     preterminals: Alphabet
     words: Alphabet
-    symbol: Ints
-    left: Ints
-    right: Ints
-    parent: Ints
-    word: Ints
-    rules: Ints
-    rule: Ints
-    lexicon: Ints
-    entry: Ints
-    width: Ints
-    start: LongInts
+    symbol: Ints32
+    left: Ints32
+    right: Ints32
+    parent: Ints32
+    word: Ints32
+    rules: Ints32
+    rule: Ints32
+    lexicon: Ints32
+    entry: Ints32
+    width: Ints32
+    start: Ints
 
     @classmethod
     def of(cls, forest: Forest) -> Derivations:
@@ -143,58 +139,58 @@ class Derivations:
         return len(self.interminals) + len(self.preterminals)
 
     @cached_property
-    def root(self) -> LongInts:
+    def root(self) -> Ints:
         """The root node of every tree."""
         return self.start[:-1]
 
     @cached_property
-    def leaf(self) -> LongInts:
+    def leaf(self) -> Ints:
         """The leaf nodes from left to right over all trees."""
         return np.flatnonzero(self.rule < 0)
 
     @cached_property
-    def leaf_number(self) -> LongInts:
+    def leaf_number(self) -> Ints:
         """The number of each node's first leaf in `leaf`."""
         is_leaf = self.rule < 0
         return np.asarray(np.cumsum(is_leaf) - is_leaf, np.int64)
 
     @cached_property
-    def first(self) -> LongInts:
+    def first(self) -> Ints:
         """The number of words before each node in its sentence."""
         return self.leaf_number - np.repeat(self.leaf_number[self.root], np.diff(self.start))
 
     @cached_property
-    def by_rule(self) -> tuple[LongInts, LongInts]:
+    def by_rule(self) -> tuple[Ints, Ints]:
         """The inner nodes by rule, and where each rule begins among them."""
         return by_group(self.rule, len(self.rules))
 
     @cached_property
-    def by_symbol(self) -> tuple[LongInts, LongInts]:
+    def by_symbol(self) -> tuple[Ints, Ints]:
         """The nodes by symbol, and where each symbol begins among them."""
         return by_group(self.symbol, self.symbols)
 
     @cached_property
-    def symbol_count(self) -> LongInts:
+    def symbol_count(self) -> Ints:
         """How often each symbol occurs."""
         return np.bincount(self.symbol, minlength=self.symbols)
 
     @cached_property
-    def root_count(self) -> LongInts:
+    def root_count(self) -> Ints:
         """How often each symbol is a root."""
         return np.bincount(self.symbol[self.root], minlength=self.symbols)
 
     @cached_property
-    def rule_count(self) -> LongInts:
+    def rule_count(self) -> Ints:
         """How often each rule occurs."""
         return np.bincount(self.rule[self.rule >= 0], minlength=len(self.rules))
 
     @cached_property
-    def entry_count(self) -> LongInts:
+    def entry_count(self) -> Ints:
         """How often each lexical entry occurs."""
         return np.bincount(self.entry[self.entry >= 0], minlength=len(self.lexicon))
 
 
-def _renumbered(names: tuple[str, ...], number: NDArray[np.integer]) -> tuple[Alphabet, LongInts]:
+def _renumbered(names: tuple[str, ...], number: Integers) -> tuple[Alphabet, Ints]:
     """The alphabet of the names in use, and the numbers in it of numbers in `names`; ABSENT stays."""
     used = np.flatnonzero(np.bincount(number + 1, minlength=len(names) + 1)[1:]).tolist()
     alphabet = Alphabet.of(names[i] for i in used)
@@ -203,7 +199,7 @@ def _renumbered(names: tuple[str, ...], number: NDArray[np.integer]) -> tuple[Al
     return alphabet, place[number]
 
 
-def _numbered(*columns: Ints) -> tuple[Ints, LongInts]:
+def _numbered(*columns: Ints32) -> tuple[Ints32, Ints]:
     """The distinct rows of some columns, sorted, and the number of each row."""
     key = np.zeros(len(columns[0]), np.int64)
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
@@ -216,7 +212,7 @@ def _numbered(*columns: Ints) -> tuple[Ints, LongInts]:
     return rows, number
 
 
-def _spread(values: LongInts, nodes: LongInts, number: int) -> Ints:
+def _spread(values: Ints, nodes: Ints, number: int) -> Ints32:
     """Values at some nodes, -1 at the others."""
     spread = np.full(number, ABSENT, np.int32)
     spread[nodes] = values
@@ -240,9 +236,9 @@ class GrammarCounts:
     interminals: Alphabet
     preterminals: Alphabet
     words: Alphabet
-    rules: Ints
+    rules: Ints32
     rule_count: Floats
-    lexicon: Ints
+    lexicon: Ints32
     lexicon_count: Floats
     root_count: Floats
 
@@ -277,7 +273,7 @@ class GrammarCounts:
         """[L] the relative frequency of each entry of its preterminal."""
         return self.lexicon_count / self.symbol_count[self.lexicon[:, 0]]
 
-    def numbers_in(self, interminals: Alphabet, preterminals: Alphabet) -> Ints:
+    def numbers_in(self, interminals: Alphabet, preterminals: Alphabet) -> Ints32:
         """[I+P] the numbers of the symbols where there are more; their order stays, since alphabets are sorted."""
         return np.concatenate(
             (
@@ -312,7 +308,7 @@ class GrammarCounts:
         )
 
 
-def _merged(rows: list[Ints], counts: tuple[Floats, Floats]) -> tuple[Ints, Floats]:
+def _merged(rows: list[Ints32], counts: tuple[Floats, Floats]) -> tuple[Ints32, Floats]:
     """The distinct rows of two tables, sorted, with their counts added."""
     distinct, number = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
     total = np.bincount(number.ravel(), np.concatenate(counts), len(distinct))
@@ -348,11 +344,11 @@ class GrammarData:
     binarisation: Binarisation
     rare_words: RareWords
     derivations: Derivations
-    head: LongInts
+    head: Ints
     vocabulary: Alphabet
-    word: LongInts
+    word: Ints
     forms: Alphabet
-    form: LongInts
+    form: Ints
 
     @classmethod
     def of(cls, treebank: Treebank[Tree], settings: Trees, engine: Engine) -> GrammarData:
@@ -385,7 +381,7 @@ class GrammarData:
         return cls(binarisation, rare_words, derivations, head, vocabulary, word, forms, form)
 
 
-def head_leaves(derivations: Derivations, added: NDArray[np.bool_], head_word: Ints) -> LongInts:
+def head_leaves(derivations: Derivations, added: Flags, head_word: Ints32) -> Ints:
     """For each node of a binarised forest the leaf node that is its head.
 
     `added` are the nodes (`@X`) that binarisation put in, `head_word` the head words of the others: the nodes of
@@ -406,7 +402,7 @@ def head_leaves(derivations: Derivations, added: NDArray[np.bool_], head_word: I
     return np.asarray(d.leaf[d.leaf_number - d.first + position], np.int64)
 
 
-def _with_words(forest: Forest, words: Alphabet, number: LongInts) -> Forest:
+def _with_words(forest: Forest, words: Alphabet, number: Ints) -> Forest:
     """The same trees over other words, given leaf by leaf."""
     word = np.full(len(forest.word), ABSENT, np.int32)
     word[forest.is_tag] = number

@@ -38,8 +38,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.errors import SettingError
@@ -52,8 +52,6 @@ from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
 from latentgram.parallel import Engine, engine_for, shards
-
-Floats = NDArray[np.float64]
 
 BREAK = 2.0**-20
 """How probable it is that a sentence breaks off before a word."""
@@ -155,7 +153,7 @@ class Surprisal:
         for readings in (engine or engine_for(n_jobs)).map(_BatchReader(self), shards(sentences, _BATCH)):
             yield from readings
 
-    def _unknown(self, sentence: Sentence) -> NDArray[np.bool_]:
+    def _unknown(self, sentence: Sentence) -> Flags:
         grammar = self.grammars[0]
         symbols = grammar.rare_words.symbols(sentence.words, sentence.tags)
         known = (grammar.words.index(word) != ABSENT and word in grammar.rare_words.known for word in symbols)

@@ -20,8 +20,8 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Symbol
 from latentgram.data.forest import Forest
@@ -31,10 +31,6 @@ from latentgram.lpcfg.model import LPCFG, Ensemble, Layout, layout
 from latentgram.lpcfg.statistics import Derivations, GrammarCounts
 from latentgram.lpcfg.unseen import discounted, undiscounted
 from latentgram.lpcfg.update_words import LentEntries, forms_of_new_words
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-LongInts = NDArray[np.int64]
 
 
 def update(model: LPCFG | Ensemble, trees: Iterable[Tree] | Forest) -> LPCFG | Ensemble:
@@ -83,13 +79,13 @@ def _updated(grammar: LPCFG, forest: Forest) -> LPCFG:
 
     inside, outside = spread(grammar.mean_inside), spread(grammar.mean_outside)
 
-    def tensor(rule: Ints) -> Floats:
+    def tensor(rule: Ints32) -> Floats:
         """That of a new rule."""
         (a, b, c), ends = rule, offset[rule + 1]
         parts = inside[offset[a] : ends[0]], outside[offset[b] : ends[1]], outside[offset[c] : ends[2]]
         return np.asarray(np.einsum("i,j,k->ijk", *parts), np.float64)
 
-    def vector(entry: Ints) -> Floats:
+    def vector(entry: Ints32) -> Floats:
         """That of a new entry."""
         name = new.preterminals[entry[0] - len(new.interminals)], new.words[entry[1]]
         return lent.mean.get(name, inside[offset[entry[0]] : offset[entry[0] + 1]])
@@ -185,7 +181,7 @@ def _marked(binary: Forest, grammar: LPCFG) -> Forest:
     return dataclasses.replace(binary, labels=labels, label=number.astype(np.int32)).compact()
 
 
-def _among(old: Ints, rows: Ints) -> NDArray[np.bool_]:
+def _among(old: Ints32, rows: Ints32) -> Flags:
     """Which of the sorted rows of a table were in the old one."""
     everything = np.concatenate((rows, old)).astype(np.int64)
     key = np.zeros(len(everything), np.int64)
@@ -194,7 +190,7 @@ def _among(old: Ints, rows: Ints) -> NDArray[np.bool_]:
     return np.isin(key[: len(rows)], key[len(rows) :])
 
 
-def _roots(old: Floats, new: Floats, number: Ints, states: Ints, vector: Floats, outside: Floats) -> Floats:
+def _roots(old: Floats, new: Floats, number: Ints32, states: Ints32, vector: Floats, outside: Floats) -> Floats:
     """π by relative frequency; a symbol never seen at the root has its mean outside vector.
 
     `old` and `new` are the counts of roots, `vector` and `outside` old vectors at their new places.
@@ -211,12 +207,12 @@ def _roots(old: Floats, new: Floats, number: Ints, states: Ints, vector: Floats,
 class _Table:
     """Rules or entries: the new `rows`, which of them are old, and relative frequencies before and after."""
 
-    rows: Ints
-    known: NDArray[np.bool_]
+    rows: Ints32
+    known: Flags
     before: Floats
     after: Floats
 
-    def grown(self, flat: Floats, offset: LongInts, fresh: Callable[[Ints], Floats]) -> Floats:
+    def grown(self, flat: Floats, offset: Ints, fresh: Callable[[Ints32], Floats]) -> Floats:
         """The pieces of the old rows rescaled, with those of new rows put in between."""
         after = self.after[self.known]
         ratio = np.divide(after, self.before, out=np.ones_like(after), where=self.before > 0)

@@ -24,16 +24,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import tag_of
 from latentgram.data.forest import Forest
 from latentgram.data.rarewords import is_symbol, tag_symbol
 from latentgram.lpcfg.model import LPCFG
 from latentgram.lpcfg.statistics import GrammarCounts
-
-Floats = NDArray[np.float64]
 
 PULL = 1.0
 """K: less than in learning, where a word is also known by the vectors of the places where it stood, which say more

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints32
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.kinds.word_space import ClusterSpace, checked
@@ -46,9 +46,6 @@ from latentgram.lpcfg.statistics import GrammarData
 from latentgram.numeric.svd import DENSE_CELLS, truncated_svd
 from latentgram.parallel.local import Engine
 from latentgram.parallel.threads import for_each, within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class NodeViews:
 
     inside: Floats
     outside: Floats
-    states: Ints
+    states: Ints32
     spectra: tuple[Floats, ...]
 
     def truncated(self, dimensions: int) -> NodeViews:
@@ -105,8 +102,8 @@ class NodeViews:
 class NodeFeatures:
     """The features of the nodes of one symbol, how many there are, and what their weights depend on."""
 
-    inside: Ints
-    outside: Ints
+    inside: Ints32
+    outside: Ints32
     widths: tuple[int, int]
     examples: int
     scaling: float
@@ -247,7 +244,7 @@ def cross_moment(features: NodeFeatures) -> CrossMoment:
     return CrossMoment(cross.toarray() if dense else cross, *weights)
 
 
-def _sparse(column: Ints, value: Floats, width: int) -> scipy.sparse.csr_array:
+def _sparse(column: Ints32, value: Floats, width: int) -> scipy.sparse.csr_array:
     """[N, width] examples that have the features `column` [N, F] with these values."""
     number, count = column.shape
     return scipy.sparse.csr_array(
@@ -255,7 +252,7 @@ def _sparse(column: Ints, value: Floats, width: int) -> scipy.sparse.csr_array:
     )
 
 
-def whitening(counts: NDArray[np.integer], examples: int, smoothing: float) -> Floats:
+def whitening(counts: Integers, examples: int, smoothing: float) -> Floats:
     """The weight of each indicator feature from how often it is seen (Cohen et al. 2013, §3.1).
 
     Canonical correlation whitens both views, φ → C^(-1/2) φ. Of the covariance C of indicators only the diagonal
@@ -268,7 +265,7 @@ def whitening(counts: NDArray[np.integer], examples: int, smoothing: float) -> F
     return np.sqrt(examples / (counts + smoothing))
 
 
-def weighted_moment(inside: Ints, outside: Ints, inside_weight: Floats, outside_weight: Floats) -> CrossMoment:
+def weighted_moment(inside: Ints32, outside: Ints32, inside_weight: Floats, outside_weight: Floats) -> CrossMoment:
     """Ω of examples of which each has a few features: rows of their numbers, [N, F] and [N, G].
 
     Features are multiplied by weights [d] and [d'].

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.numeric.threads import one_thread
 
-Floats = NDArray[np.float64]
 
-
-def kmeans(
-    points: Floats, weights: Floats, clusters: int, rng: np.random.Generator, rounds: int = 50
-) -> NDArray[np.int64]:
+def kmeans(points: Floats, weights: Floats, clusters: int, rng: np.random.Generator, rounds: int = 50) -> Ints:
     """The cluster of each point; at most as many clusters as there are distinct points.
 
     >>> points = np.array([[0.0], [0.1], [5.0], [5.2]])

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
@@ -40,18 +40,18 @@ ROOT = -1
 class TreeScores(NamedTuple):
     """The weights of all trees over N words; in the first order the last four are empty."""
 
-    arc: NDArray[np.float64]
+    arc: Floats
     """[N, N] (head, modifier)"""
-    root: NDArray[np.float64]
+    root: Floats
     """[N]"""
-    offset: NDArray[np.int64]
+    offset: Ints
     """[2N + 1] the listed arcs of head h in direction d begin at offset[d·N + h], the nearest modifier first."""
-    modifier: NDArray[np.int64]
+    modifier: Ints
     """[arcs]"""
-    sibling_begin: NDArray[np.int64]
+    sibling_begin: Ints
     """[N, N] where the weights of an arc's siblings begin: first that of having none, then one for each arc before
     it in its list; −1 for an arc that is not listed."""
-    sibling: NDArray[np.float64]
+    sibling: Floats
     """[pairs]"""
 
 

@@ -20,13 +20,12 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.compiling import njit
 from latentgram.errors import RankError
 from latentgram.numeric.threads import one_thread
 
-Floats = NDArray[np.float64]
 SparseMatrix: TypeAlias = "scipy.sparse.csr_array[np.float64] | scipy.sparse.csc_array[np.float64]"
 
 DENSE_SIDE = 96

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Binarisation
 from latentgram.data.rarewords import RareWords
@@ -38,8 +38,6 @@ from latentgram.parallel import engine_for
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Results, table
 from latentgram.view.plots import line_plot
-
-Floats = NDArray[np.float64]
 
 INTERMINALS, PRETERMINALS = ("S", "X", "Y"), ("A", "B", "C")
 SPREAD = 0.3

@@ -23,7 +23,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.mira import learn_arcs
 from latentgram.arcs.nbest import NBestList, nbest_lists
@@ -36,6 +35,7 @@ from latentgram.arcs.reranking import (
     train_reranker,
 )
 from latentgram.arcs.settings import MIRAArcs, MIRAReranker
+from latentgram.arrays import Ints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
 from latentgram.evaluate.attachment import Punctuation, attachment_rows, counted_words
@@ -51,7 +51,7 @@ from latentgram.tagger.model import Tagger
 from latentgram.tagger.settings import GradientTagger
 from latentgram.view.plots import line_plot
 
-Rows = NDArray[np.int64]
+Rows = Ints
 
 LATENT = ("shag-spectral", "shag-words", "shag-words-random", "lexical", "latent-tree", "latent-tree-words")
 SYSTEMS: dict[str, tuple[str, ...]] = {

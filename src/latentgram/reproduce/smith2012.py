@@ -23,8 +23,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
@@ -342,7 +342,7 @@ class Comparison:
         return Text.of(sentence.words for sentence in self.corpus.dev)
 
 
-def _counted(text: Text, shape: Emissions) -> NDArray[np.int64]:
+def _counted(text: Text, shape: Emissions) -> Ints:
     """How often each word of the shape occurs in the text."""
     return np.bincount(text.encoded_by(shape.words), minlength=len(shape.words))
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Floats32, Integers, Ints
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import SettingError
 from latentgram.numeric.threads import one_thread
@@ -27,9 +27,7 @@ from latentgram.sequences.kernels.variational_pairs import last_states_first
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Expected, Parameters
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Table = NDArray[np.float64] | NDArray[np.float32]
+Table = Floats | Floats32
 FLOOR = 1e-100
 """Probabilities below this count as this in logarithms: no −∞ · 0 in matrix products."""
 COLUMNS = 16
@@ -145,7 +143,7 @@ class ApproximateCorpus:
         return np.rint(count).astype(np.int64)
 
     @cached_property
-    def room(self) -> tuple[NDArray[np.float32], ...]:
+    def room(self) -> tuple[Floats32, ...]:
         """Five tables [states, columns] and one [words, tags], for rounds that go through all tags of all states.
 
         They are kept from round to round, since fresh memory takes as long as filling it, and have a multiple of
@@ -208,7 +206,7 @@ class ApproximateCorpus:
         )
 
 
-def _offsets(source: NDArray[np.integer], states: int) -> Ints:
+def _offsets(source: Integers, states: int) -> Ints:
     """[states + 1] where the items of each state begin when they are in the order of their states."""
     return np.concatenate([[0], np.cumsum(np.bincount(source, minlength=states))]).astype(np.int64)
 

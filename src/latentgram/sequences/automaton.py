@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
 from latentgram.data.invariants import ANY, FINITE, shape
@@ -27,7 +27,6 @@ from latentgram.sequences.dfa import DFA, to_dfa
 from latentgram.sequences.kernels.automata import sample_strings, scaled_states, string_values
 from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
 
-Floats = NDArray[np.float64]
 NEARLY = 1e-6
 """How far from 1 the sum over all strings of a distribution may be."""
 DRAWN_TOGETHER = 1000
@@ -107,7 +106,7 @@ class OperatorAutomaton(Summarised):
         tokens = np.concatenate([np.zeros(0, np.int32), *encoded]).astype(np.int32)
         return self.encoded_values(tokens, offset)
 
-    def encoded_values(self, tokens: NDArray[np.int32], offset: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def encoded_values(self, tokens: Ints32, offset: Ints) -> tuple[Floats, Floats]:
         """`values` of strings given as symbol numbers, string i being `tokens[offset[i] : offset[i + 1]]`."""
         sign, log_size = string_values(self.start, self.stop, self.step, tokens, offset)
         return sign, log_size

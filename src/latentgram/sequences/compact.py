@@ -18,6 +18,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Floats32, Integers, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.invariants import ANY, NONNEGATIVE, Broken, check, holds, rising, shape, within
 from latentgram.data.ngrams.arpa import Arpa, logs
@@ -28,7 +29,6 @@ from latentgram.sequences.counting import from_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.smoothing import failure_weights, sums
 
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 MOST_BITS = 16
 FULL = 1.0 - 1e-6
@@ -49,7 +49,7 @@ class CompactNGram(Summarised):
 
     words: Annotated[Alphabet, holds("len(words) > 0", "lacks the boundary")]
     level: Annotated[
-        NDArray[np.int64],
+        Ints,
         shape(ANY),
         rising(strictly=False),
         holds("len(level) > 1 and level[0] == 0 and level[1] == len(words)", "does not begin with the words"),
@@ -61,7 +61,7 @@ class CompactNGram(Summarised):
     """How many words extend each row below the highest order, in unary: ones and a zero; packed."""
     codes: Annotated[Bytes, shape("code_bytes")]
     """The number of each row's probability among the values of its order, packed."""
-    values: Annotated[NDArray[np.float32], shape("len(level) - 1", "1 << bits"), within(-400, 1)]
+    values: Annotated[Floats32, shape("len(level) - 1", "1 << bits"), within(-400, 1)]
     """[order, 2^bits] log₁₀ probabilities."""
     bits: Annotated[int, within(2, MOST_BITS + 1)]
     provenance: Provenance = field(default_factory=Provenance)
@@ -147,7 +147,7 @@ def _width(size: int) -> int:
     return max(int(size - 1).bit_length(), 1)
 
 
-def _packed(numbers: NDArray[np.integer], width: int) -> Bytes:
+def _packed(numbers: Integers, width: int) -> Bytes:
     """Numbers side by side, `width` bits each, the highest first."""
     shifts = np.arange(width - 1, -1, -1)
     parts = [
@@ -158,7 +158,7 @@ def _packed(numbers: NDArray[np.integer], width: int) -> Bytes:
     return np.concatenate([np.zeros(0, np.uint8), *map(np.packbits, parts)])
 
 
-def _unpacked(packed: Bytes, width: int, size: int) -> NDArray[np.int64]:
+def _unpacked(packed: Bytes, width: int, size: int) -> Ints:
     weights = (1 << np.arange(width - 1, -1, -1)).astype(np.int64)
     numbers = np.empty(size, np.int64)
     step = _TOGETHER * width // 8
@@ -173,7 +173,7 @@ _TOGETHER = 1 << 16
 """Numbers packed at a time."""
 
 
-def _rounded(logs: Floats, size: int) -> tuple[NDArray[np.int64], Floats]:
+def _rounded(logs: Floats, size: int) -> tuple[Ints, Floats]:
     """The bin of each log-probability, and the logarithm of the mean probability of each bin."""
     distinct, inverse, count = np.unique(logs, return_inverse=True, return_counts=True)
     if len(distinct) <= size:
@@ -189,9 +189,7 @@ def _rounded(logs: Floats, size: int) -> tuple[NDArray[np.int64], Floats]:
     return place[inverse], table
 
 
-def _with_suffixes(
-    level: NDArray[np.int64], word: NDArray[np.int32], prefix: NDArray[np.int32], words: int
-) -> NGramTrie:
+def _with_suffixes(level: Ints, word: Ints32, prefix: Ints32, words: int) -> NGramTrie:
     """The trie: the suffix of a row is the extension of its prefix's suffix by its word."""
     suffix = np.full(len(word), NONE, np.int32)
     keys = prefix.astype(np.int64) * words + word

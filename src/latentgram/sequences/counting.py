@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand
 from latentgram.data.ngrams.arpa import Arpa
@@ -44,7 +44,6 @@ from latentgram.sequences.pruning import pruned
 from latentgram.sequences.settings import CountingHMM, CountingNGram
 from latentgram.sequences.smoothing import smoothed
 
-Floats = NDArray[np.float64]
 Block = tuple[str, int, str]
 """A path, the number of the first line, and the text."""
 OFF = 1e-2
@@ -239,7 +238,7 @@ def from_arpa(arpa: Arpa, *, strict: bool = False) -> BackoffNGram:
 class _States:
     """Which rows of a trie are states, and where every row leads."""
 
-    def __init__(self, trie: NGramTrie, used: NDArray[np.bool_]) -> None:
+    def __init__(self, trie: NGramTrie, used: Flags) -> None:
         self.trie = trie
         self.rows = np.flatnonzero(used)
         own = np.full(len(trie), NONE, np.int64)
@@ -257,7 +256,7 @@ class _States:
         self,
         origin: NGramCounts | Arpa,
         reading: str,
-        arcs: NDArray[np.int64],
+        arcs: Ints,
         prob: Floats,
         failure: Floats,
         visits: Floats,

@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.errors import SettingError
 from latentgram.sequences.ngram import BackoffNGram
 
@@ -28,9 +28,9 @@ from latentgram.sequences.ngram import BackoffNGram
 class Rise(NamedTuple):
     """Arcs that choose no tag: from, to, probability."""
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    share: NDArray[np.float64]
+    source: Ints32
+    target: Ints32
+    share: Floats
 
     @classmethod
     def none(cls) -> Rise:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, write_text
 from latentgram.data.sentence import symbols_of
@@ -32,8 +32,6 @@ from latentgram.view.automata import draw_dfa
 
 if TYPE_CHECKING:
     from latentgram.sequences.automaton import OperatorAutomaton
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class DFA:
     """
 
     symbols: Alphabet
-    target: NDArray[np.int64]
+    target: Ints
     """[states, symbols] where a symbol leads, −1 where it is never taken."""
     step: Floats
     """[states, symbols] its probability."""
@@ -200,7 +198,7 @@ def to_dfa(
     return _build(automaton.symbols, prefixes, _merged(prefixes, state, tolerance))
 
 
-def _use(prefixes: list[Prefix], state: NDArray[np.int64]) -> dict[tuple[int, int], dict[int, float]]:
+def _use(prefixes: list[Prefix], state: Ints) -> dict[tuple[int, int], dict[int, float]]:
     """How much each target is used by each state and symbol."""
     use: dict[tuple[int, int], dict[int, float]] = {}
     for number, prefix in enumerate(prefixes):
@@ -211,7 +209,7 @@ def _use(prefixes: list[Prefix], state: NDArray[np.int64]) -> dict[tuple[int, in
     return use
 
 
-def _merged(prefixes: list[Prefix], state: NDArray[np.int64], tolerance: float) -> NDArray[np.int64]:
+def _merged(prefixes: list[Prefix], state: Ints, tolerance: float) -> Ints:
     """Merge states until every state and symbol has one target that matters."""
     state = state.copy()
     while True:
@@ -225,7 +223,7 @@ def _merged(prefixes: list[Prefix], state: NDArray[np.int64], tolerance: float) 
             return state
 
 
-def _build(symbols: Alphabet, prefixes: list[Prefix], state: NDArray[np.int64]) -> DFA:
+def _build(symbols: Alphabet, prefixes: list[Prefix], state: Ints) -> DFA:
     weight = np.array([prefix.probability for prefix in prefixes])
     visits: Floats = np.bincount(state, weight).astype(np.float64)
     order = [0, *(int(old) for old in np.argsort(-visits, kind="stable") if old != 0 and visits[old] > 0)]

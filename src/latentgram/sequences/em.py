@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints32
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.tag_dictionary import TagDictionary, open_dictionary
 from latentgram.data.text import BOUNDARY, Text
@@ -153,7 +153,7 @@ def _expect_dense_shard(chain: DenseChain, part: Sequences) -> Expected:
     return Expected(whole, counts.emission.ravel()[tags - 2 :], float(loglik))
 
 
-def _segments(tokens: NDArray[np.int32], shape: Emissions, certain: Expected) -> Sequences:
+def _segments(tokens: Ints32, shape: Emissions, certain: Expected) -> Sequences:
     """Distinct segments of ambiguous words with the tags on both sides; the boundary is a word of one tag too.
 
     What lies between is counted in `certain`.

@@ -16,12 +16,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags
 from latentgram.errors import DataError
 from latentgram.sequences.ngram import EMPTY, BackoffNGram
-
-Mask = NDArray[np.bool_]
 
 
 def without_empty_history(model: BackoffNGram) -> BackoffNGram:
@@ -60,7 +58,7 @@ def without_empty_history(model: BackoffNGram) -> BackoffNGram:
     return _summing_to_one(bare)
 
 
-def _remaining(model: BackoffNGram) -> tuple[Mask, Mask]:
+def _remaining(model: BackoffNGram) -> tuple[Flags, Flags]:
     """The arcs and the histories that remain."""
     states = np.ones(model.states, np.bool_)
     states[EMPTY] = False

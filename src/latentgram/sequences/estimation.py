@@ -14,6 +14,7 @@ from typing import cast
 
 import numpy as np
 
+from latentgram.arrays import Floats
 from latentgram.data.files import PathLike, expand
 from latentgram.data.ngrams.arpa import Entries, logs, write_arpa, write_entries
 from latentgram.data.ngrams.columns import AtLeast, Column, Rows, Space, blocks
@@ -25,7 +26,7 @@ from latentgram.kinds.learners import Counting
 from latentgram.progress import Progress, Silent
 from latentgram.sequences.counting import smoothed_model
 from latentgram.sequences.settings import CountingNGram
-from latentgram.sequences.smoothing import Floats, check_smoothing, estimated
+from latentgram.sequences.smoothing import check_smoothing, estimated
 
 MODEL_BYTES = 200
 """Memory for each n-gram while a whole model is in memory."""

@@ -32,9 +32,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.text import Text
 from latentgram.errors import DataError, RankError, SettingError
@@ -43,8 +43,6 @@ from latentgram.numeric.threads import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.statistics import SequenceCounts, ancestors
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Of = Literal["string", "prefix", "factor"]
 ROUNDS = 300
 """Most rounds of completion."""

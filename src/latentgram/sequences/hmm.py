@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
 from latentgram.data.files import PathLike
@@ -33,7 +33,6 @@ from latentgram.sequences.kernels.chain_paths import best_paths, k_best_paths, s
 from latentgram.sequences.openfst import EPSILON, Arc, cost, write_openfst
 from latentgram.sequences.tagging import Tagging
 
-Floats = NDArray[np.float64]
 DECODERS = ("posterior", "viterbi")
 _TOGETHER = 2000
 
@@ -58,9 +57,9 @@ class HMM(Summarised):
     """The boundary, then the words."""
     transition: Annotated[Floats, shape("len(tags) ** (order - 1)", "len(tags)"), NONNEGATIVE]
     """[T^m, T] p(next tag | the last m tags, read as a number in base T)."""
-    emit_start: Annotated[NDArray[np.int64], shape("len(words) + 1"), offsets("emit_tag")]
+    emit_start: Annotated[Ints, shape("len(words) + 1"), offsets("emit_tag")]
     """[words + 1] word w has the entries `emit_start[w] : emit_start[w + 1]`."""
-    emit_tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)")]
+    emit_tag: Annotated[Ints32, shape(ANY), below("len(tags)")]
     emit_prob: Annotated[Floats, shape("len(emit_tag)"), NONNEGATIVE]
     """p(word | tag) of each entry."""
     unknown: Annotated[Floats, shape("len(tags)"), NONNEGATIVE]
@@ -156,7 +155,7 @@ class HMM(Summarised):
             raise _impossible(given)
         return self._listed(given, lattice, paths)
 
-    def _listed(self, sentence: Sentence, lattice: Lattice, paths: NDArray[np.int32]) -> list[Tagging]:
+    def _listed(self, sentence: Sentence, lattice: Lattice, paths: Ints32) -> list[Tagging]:
         """Tag sequences of a sentence with their probabilities and the posteriors of their tags."""
         posterior, (log,) = self.posteriors(lattice)
         unknown = tuple((lattice.numbers < 0).tolist())
@@ -172,7 +171,7 @@ class HMM(Summarised):
             for path in paths
         ]
 
-    def _joint(self, lattice: Lattice, path: NDArray[np.int32]) -> float:
+    def _joint(self, lattice: Lattice, path: Ints32) -> float:
         """log p(words, tags)."""
         total, state = float(np.log(lattice.of_tags(lattice.prob, path)).sum()), 0
         for tag in (*path.tolist(), BOUNDARY):
@@ -191,7 +190,7 @@ class HMM(Summarised):
             )
             begin = end + 1
 
-    def sample_tokens(self, sentences: int, seed: int = 0) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def sample_tokens(self, sentences: int, seed: int = 0) -> tuple[Ints32, Ints32]:
         """The same as numbers of words and of tags, a boundary after each sentence."""
         if sentences < 1:
             raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
@@ -357,16 +356,16 @@ def _check_decoder(decoder: str) -> None:
 class Lattice:
     """Sentences as rows of possible tags, one row a token (see `dp.chain`)."""
 
-    numbers: NDArray[np.int32]
+    numbers: Ints32
     """[tokens] word numbers, -1 for unknown."""
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
-    start: NDArray[np.int64]
-    tag: NDArray[np.int32]
+    begin: Ints
+    end: Ints
+    start: Ints
+    tag: Ints32
     prob: Floats
 
     @property
-    def tokens(self) -> NDArray[np.int64]:
+    def tokens(self) -> Ints:
         """Tokens numbered: each is its own word."""
         return np.arange(len(self.numbers))
 
@@ -398,12 +397,12 @@ class Lattice:
         table[np.repeat(self.tokens, np.diff(self.start)), self.tag] = weight
         return table
 
-    def best(self, weight: Floats) -> NDArray[np.int32]:
+    def best(self, weight: Floats) -> Ints32:
         """The tag of the greatest weight of each token, the first among equals."""
         order = np.lexsort((self.tag, -weight, np.repeat(self.tokens, np.diff(self.start))))
         return self.tag[order[self.start[:-1]]]
 
-    def of_tags(self, weight: Floats, tags: NDArray[np.int32]) -> Floats:
+    def of_tags(self, weight: Floats, tags: Ints32) -> Floats:
         """The weight of a given tag of each token."""
         chosen = self.tag == np.repeat(tags, np.diff(self.start))
         return np.asarray(np.bincount(np.repeat(self.tokens, np.diff(self.start))[chosen], weight[chosen]))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.sentence import Sentence
 from latentgram.data.tag_dictionary import TagDictionary
@@ -38,7 +38,7 @@ class TiedText:
 
     text: Text
     shape: Emissions
-    entry: NDArray[np.int64]
+    entry: Ints
     """The entry of the plain emissions to which each further one is tied."""
     plain: int
     """The number of plain entries."""

@@ -16,14 +16,12 @@ arc of the same word. O(n · arcs).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.text import BOUNDARY
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.ngram import BackoffNGram
-
-Floats = NDArray[np.float64]
 
 
 def string_mass(automaton: OperatorAutomaton, longest: int) -> Floats:

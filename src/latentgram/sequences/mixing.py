@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.counts import UNKNOWN
@@ -30,7 +30,6 @@ from latentgram.sequences.counting import from_arpa
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.smoothing import failure_weights
 
-Floats = NDArray[np.float64]
 ROUNDS = 1000
 """EM on a few weights is cheap: it ends when no weight moves by more than `STILL`."""
 STILL = 1e-9
@@ -121,14 +120,14 @@ def _vocabulary(models: Sequence[BackoffNGram]) -> Alphabet:
     return Alphabet((END, *sorted(names | {UNKNOWN})))
 
 
-def _renumbered(words: Alphabet, model: BackoffNGram) -> NDArray[np.int32]:
+def _renumbered(words: Alphabet, model: BackoffNGram) -> Ints32:
     """The number that every word of the mixture has in a model, -1 if it has none."""
     place = model.words.encode(words.symbols)
     place[BOUNDARY] = BOUNDARY
     return place
 
 
-def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> NDArray[np.int32]:
+def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> Ints32:
     """The n-grams of an order that some model has, those of several as often; all words for order 1."""
     if order == 1:
         return np.arange(len(words), dtype=np.int32)[:, None]
@@ -140,7 +139,7 @@ def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> NDArr
     return np.concatenate(tables)
 
 
-def _logprobs(model: BackoffNGram, grams: NDArray[np.int32], words: Alphabet) -> Floats:
+def _logprobs(model: BackoffNGram, grams: Ints32, words: Alphabet) -> Floats:
     """log p(last word | words before it) under one model: -inf for words that it does not have."""
     place = _renumbered(words, model)
     unknown = model.words.index(UNKNOWN)

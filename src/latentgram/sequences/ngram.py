@@ -28,10 +28,10 @@ from functools import cached_property
 from typing import Annotated, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import bicgstab, spsolve
 
+from latentgram.arrays import Flags, Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, below, earlier, holds, offsets, rising, shape
@@ -56,7 +56,6 @@ from latentgram.sequences.kernels.backoff import (
 )
 from latentgram.sequences.openfst import EPSILON, PHI, Arc, write_openfst
 
-Floats = NDArray[np.float64]
 READINGS = ("exclusive", "epsilon", "failure")
 UNKNOWN = "<unk>"
 EMPTY = 0
@@ -89,18 +88,18 @@ class BackoffNGram(Summarised):
     words: Annotated[Alphabet, holds("len(words) > 0", "lacks the boundary")]
     """The boundary, then the words."""
     reading: Annotated[str, holds("reading in ('exclusive', 'epsilon', 'failure')", "is not a reading")]
-    history: Annotated[NDArray[np.int32], shape("states", ANY), below("len(words)", or_none=True)]
+    history: Annotated[Ints32, shape("states", ANY), below("len(words)", or_none=True)]
     """[states, order - 1] the words of each history, at the right, -1 before them; short histories come first."""
-    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1), holds(shortens, "does not shorten histories")]
+    backoff: Annotated[Ints32, shape(ANY), earlier(1), holds(shortens, "does not shorten histories")]
     """[states] the history without its first word, -1 for the empty one."""
     failure: Annotated[Floats, shape("states"), NONNEGATIVE]
     """[states] the weight of the arc to `backoff`."""
-    arc_start: Annotated[NDArray[np.int64], shape("states + 1"), offsets("arc_word")]
+    arc_start: Annotated[Ints, shape("states + 1"), offsets("arc_word")]
     """[states + 1] the arcs of state h are `arc_start[h] : arc_start[h + 1]`, sorted by word."""
-    arc_word: Annotated[NDArray[np.int32], shape(ANY), below("len(words)"), rising(rows="arc_start")]
+    arc_word: Annotated[Ints32, shape(ANY), below("len(words)"), rising(rows="arc_start")]
     arc_prob: Annotated[Floats, shape("arcs"), NONNEGATIVE]
-    arc_target: Annotated[NDArray[np.int32], shape("arcs"), below("states")]
-    arc_lower: Annotated[NDArray[np.int32], shape("arcs"), below("arcs", or_none=True)]
+    arc_target: Annotated[Ints32, shape("arcs"), below("states")]
+    arc_lower: Annotated[Ints32, shape("arcs"), below("arcs", or_none=True)]
     """[arcs] the arc of the same word one order lower, -1 if there is none."""
     visits: Annotated[Floats, holds("visits.shape in ((0,), (states,))", "does not fit the states"), FINITE]
     """[states] expected visits per sentence where known, else empty; see `flow`."""
@@ -145,7 +144,7 @@ class BackoffNGram(Summarised):
         return self.arcs
 
     @cached_property
-    def last_word(self) -> NDArray[np.int32]:
+    def last_word(self) -> Ints32:
         """[states] the last word of each history, -1 for the empty one."""
         if self.order == 1:
             return np.full(self.states, -1, np.int32)
@@ -158,7 +157,7 @@ class BackoffNGram(Summarised):
         return int(begins[0]) if len(begins) else EMPTY
 
     @cached_property
-    def source(self) -> NDArray[np.int32]:
+    def source(self) -> Ints32:
         """[arcs] the state each arc leaves."""
         return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.arc_start))
 
@@ -291,12 +290,12 @@ class BackoffNGram(Summarised):
         numbers[numbers == -1] = self.words.index(UNKNOWN)
         return self._gram_logprobs(numbers, block.count("\n"))
 
-    def gram_logprobs(self, grams: NDArray[np.int32]) -> Floats:
+    def gram_logprobs(self, grams: Ints32) -> Floats:
         """The same of n-grams of one length as word numbers, -1 for words that the model does not have."""
         ended = np.column_stack([grams, np.full(len(grams), NEWLINE)])
         return self._gram_logprobs(np.ascontiguousarray(ended, np.int32).ravel(), len(grams))
 
-    def _gram_logprobs(self, numbers: NDArray[np.int32], size: int) -> Floats:
+    def _gram_logprobs(self, numbers: Ints32, size: int) -> Floats:
         if self.reading != "failure":
             raise SettingError(
                 f"p(word | previous words) needs exact failure arcs; this automaton has the reading {self.reading}"
@@ -323,19 +322,19 @@ class BackoffNGram(Summarised):
         """The words, and `<s>` behind them."""
         return WordTable((*self.words.symbols, BEGIN))
 
-    def grams(self, order: int) -> NDArray[np.int32]:
+    def grams(self, order: int) -> Ints32:
         """[n, order] the n-grams of an order that the model has, as word numbers."""
         arcs = self._arcs_of(order)
         return np.column_stack([self.history[self.source[arcs]][:, self.order - order :], self.arc_word[arcs]])
 
-    def _arcs_of(self, order: int) -> NDArray[np.int64]:
+    def _arcs_of(self, order: int) -> Ints:
         return np.flatnonzero((self.history >= 0).sum(1)[self.source] == order - 1)
 
     def unknown_words(self, text: Text) -> int:
         """How many tokens the model does not know."""
         return int(self.unknown_tokens(text).sum())
 
-    def unknown_tokens(self, text: Text) -> NDArray[np.bool_]:
+    def unknown_tokens(self, text: Text) -> Flags:
         """Which of `text.tokens` the model does not know; `<unk>` itself is one it knows."""
         return text.encoded_by(self.words) < 0
 
@@ -348,13 +347,13 @@ class BackoffNGram(Summarised):
                 yield Sentence(tuple(self.words.decode(tokens[begin:end].tolist())))
             begin = end + 1
 
-    def sample_tokens(self, sentences: int, seed: int = 0, longest: int = 1000) -> NDArray[np.int32]:
+    def sample_tokens(self, sentences: int, seed: int = 0, longest: int = 1000) -> Ints32:
         """The same as word numbers, a boundary after each sentence."""
         if sentences < 1:
             raise SettingError(f"a sample needs at least 1 sentence, got {sentences}")
         total = np.cumsum(self.arc_prob)
         before = np.concatenate([[0.0], total])[self.arc_start[:-1]]
-        tokens: NDArray[np.int32] = sample_walks(
+        tokens: Ints32 = sample_walks(
             self.initial, self.backoff, self.arc_start, self.arc_word, total - before[self.source],
             self.arc_target, self.reading == "failure", sentences, seed, longest,
         )  # fmt: skip

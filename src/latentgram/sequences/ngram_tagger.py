@@ -14,8 +14,8 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.invariants import ANY, FINITE, below, earlier, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance
@@ -28,7 +28,6 @@ from latentgram.sequences.ngram import BackoffNGram
 from latentgram.sequences.parameters import Emissions, Parameters
 from latentgram.sequences.tagging import Tagging
 
-Floats = NDArray[np.float64]
 _TOGETHER = 20_000
 
 
@@ -38,20 +37,20 @@ class NGramTagger:
 
     tags: Alphabet
     words: Alphabet
-    word_symbol: Annotated[NDArray[np.int32], shape("len(words)"), below("len(word_tag) - 1", or_none=True)]
+    word_symbol: Annotated[Ints32, shape("len(words)"), below("len(word_tag) - 1", or_none=True)]
     """[words] the symbol of the automaton that stands for each word."""
     initial: Annotated[int, below("len(backoff)")]
     lag: Annotated[int, within(0, 2)]
-    backoff: Annotated[NDArray[np.int32], shape(ANY), earlier(1)]
-    arc_start: Annotated[NDArray[np.int64], shape("len(backoff) + 1"), offsets("arc_word")]
-    arc_word: Annotated[NDArray[np.int32], shape(ANY), below("len(word_tag) - 1"), rising(rows="arc_start")]
-    arc_target: Annotated[NDArray[np.int32], shape("len(arc_word)"), below("len(backoff)")]
-    arc_tag: Annotated[NDArray[np.int32], shape("len(arc_word)"), below("len(tags)")]
-    arc_sure: Annotated[NDArray[np.float64], shape("len(arc_word)"), FINITE]
-    word_tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)"), holds("len(word_tag) > 0", "is empty")]
+    backoff: Annotated[Ints32, shape(ANY), earlier(1)]
+    arc_start: Annotated[Ints, shape("len(backoff) + 1"), offsets("arc_word")]
+    arc_word: Annotated[Ints32, shape(ANY), below("len(word_tag) - 1"), rising(rows="arc_start")]
+    arc_target: Annotated[Ints32, shape("len(arc_word)"), below("len(backoff)")]
+    arc_tag: Annotated[Ints32, shape("len(arc_word)"), below("len(tags)")]
+    arc_sure: Annotated[Floats, shape("len(arc_word)"), FINITE]
+    word_tag: Annotated[Ints32, shape(ANY), below("len(tags)"), holds("len(word_tag) > 0", "is empty")]
     """[symbols + 1] the most frequent tag of each symbol; the last entry is for unknown words."""
-    word_sure: Annotated[NDArray[np.float64], shape("len(word_tag)"), FINITE]
-    word_state: Annotated[NDArray[np.int32], shape("len(word_tag)"), below("len(backoff)")]
+    word_sure: Annotated[Floats, shape("len(word_tag)"), FINITE]
+    word_state: Annotated[Ints32, shape("len(word_tag)"), below("len(backoff)")]
     """[symbols + 1] the state after a symbol alone."""
     provenance: Provenance = field(default_factory=Provenance)
 
@@ -74,7 +73,7 @@ class NGramTagger:
                     tuple((known[span] < 0).tolist()),
                 )  # fmt: skip
 
-    def tag_numbers(self, tokens: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def tag_numbers(self, tokens: Ints32) -> tuple[Ints32, Floats]:
         """Tags and confidences of an array of word numbers with boundaries, unknown words -1."""
         symbols = np.where(tokens >= 0, self.word_symbol[tokens], -1).astype(np.int32)
         memory = Memory(self.arc_tag, self.arc_sure, self.word_tag, self.word_sure, self.word_state)
@@ -127,7 +126,7 @@ def remember_tags(hmm: HMM, automaton: BackoffNGram, rounds: int = 5) -> NGramTa
     )
 
 
-def _symbols(hmm: HMM, automaton: BackoffNGram) -> NDArray[np.int32]:
+def _symbols(hmm: HMM, automaton: BackoffNGram) -> Ints32:
     """[words of the HMM] the symbol of the automaton for each word, -1 where it has none."""
     if automaton.classes is None:
         symbol = automaton.words.encode(hmm.words.symbols)
@@ -160,7 +159,7 @@ def _on_symbols(hmm: HMM, automaton: BackoffNGram) -> tuple[Parameters, Emission
     return Parameters(hmm.transition, probs), shape
 
 
-def _usual_tags(hmm: HMM, shape: Emissions, flow: Floats) -> tuple[NDArray[np.int32], Floats]:
+def _usual_tags(hmm: HMM, shape: Emissions, flow: Floats) -> tuple[Ints32, Floats]:
     """[symbols + 1] the tag with the greatest flow of each symbol and its share; at the end, of unknown words."""
     row = np.repeat(np.arange(len(shape.words)), np.diff(shape.start))
     best = np.lexsort((shape.tag, -flow, row))[shape.start[:-1]]
@@ -175,7 +174,7 @@ def _usual_tags(hmm: HMM, shape: Emissions, flow: Floats) -> tuple[NDArray[np.in
     )
 
 
-def _states_alone(automaton: BackoffNGram) -> NDArray[np.int32]:
+def _states_alone(automaton: BackoffNGram) -> Ints32:
     """[symbols + 1] the state of each symbol as a history of one word, the empty one where it is none."""
     state = np.zeros(len(automaton.words) + 1, np.int32)
     alone = np.flatnonzero((automaton.history >= 0).sum(1) == 1)

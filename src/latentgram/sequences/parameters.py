@@ -13,16 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.provenance import Provenance
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import BOUNDARY
 from latentgram.sequences.hmm import HMM
 from latentgram.sequences.kernels.chain import Chain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Emissions:
 
     tags: Alphabet
     words: Alphabet
-    start: NDArray[np.int64]
-    tag: NDArray[np.int32]
+    start: Ints
+    tag: Ints32
 
     @classmethod
     def of(cls, words: Alphabet, dictionary: TagDictionary) -> Emissions:
@@ -135,7 +133,7 @@ def maximise(expected: Expected, shape: Emissions, prior: Prior) -> Parameters:
 def as_hmm(
     parameters: Parameters,
     shape: Emissions,
-    word_count: NDArray[np.int64],
+    word_count: Ints,
     trace: tuple[dict[str, float], ...] = (),
     unknown_words: str = "rarest",
 ) -> HMM:

@@ -18,13 +18,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.sequences.smoothing import failure_weights, sums
-
-Floats = NDArray[np.float64]
 
 
 def pruned(model: Arpa, threshold: float) -> Arpa:

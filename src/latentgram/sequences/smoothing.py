@@ -31,8 +31,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.arpa import Arpa, logs
 from latentgram.data.ngrams.columns import (
@@ -53,7 +53,6 @@ from latentgram.data.text import END
 from latentgram.errors import DataError, SettingError
 from latentgram.progress import Progress, Silent
 
-Floats = NDArray[np.float64]
 SMOOTHINGS = ("kneser-ney", "absolute", "katz", "witten-bell")
 FIXED = np.array([0.0, 0.5, 1.0, 1.5])
 """Discounts of counts 0, 1, 2 and 3 or more where the data give none."""
@@ -93,7 +92,7 @@ def check_smoothing(smoothing: str) -> None:
         raise SettingError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
 
 
-def _rows(counts: NGramCounts, order: int, kept: NDArray[np.bool_] | None) -> Rows:
+def _rows(counts: NGramCounts, order: int, kept: Flags | None) -> Rows:
     """The columns of one order."""
     trie = counts.trie
     level = slice(trie.level[order - 1], trie.level[order])
@@ -226,7 +225,7 @@ def _histogram(count: Column) -> Floats:
 class _Block:
     """Some histories and all their extensions."""
 
-    history: NDArray[np.int64]
+    history: Ints
     """[rows] the history of each."""
     count: Floats
     """[rows]"""
@@ -234,7 +233,7 @@ class _Block:
     """[histories] how often they were counted themselves."""
     adjusted: Floats
     """[rows] the counts that Kneser–Ney takes."""
-    by_tokens: NDArray[np.bool_]
+    by_tokens: Flags
     """[histories] whether these are counts of tokens."""
 
     @classmethod
@@ -332,7 +331,7 @@ _METHODS = {
 }
 
 
-def _upto(count: Numbers, most: int) -> NDArray[np.int64]:
+def _upto(count: Numbers, most: int) -> Ints:
     """Counts as whole numbers, large ones as `most`."""
     return np.minimum(count, most).astype(np.int64)
 
@@ -359,7 +358,7 @@ def with_unknown(counts: NGramCounts) -> NGramCounts:
     place = words.index(UNKNOWN)
     trie = counts.trie
 
-    def moved(numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+    def moved(numbers: Ints32) -> Ints32:
         return np.insert(numbers + (numbers >= place), place, NONE).astype(np.int32)
 
     level = trie.level.copy()
@@ -370,7 +369,7 @@ def with_unknown(counts: NGramCounts) -> NGramCounts:
     return replace(counts, words=words, trie=whole, count=np.insert(counts.count, place, 0))
 
 
-def _kept(counts: NGramCounts, cutoffs: Sequence[int]) -> NDArray[np.bool_]:
+def _kept(counts: NGramCounts, cutoffs: Sequence[int]) -> Flags:
     """Which n-grams reach their cut-off or are part of one that does; unigrams all are kept."""
     trie = counts.trie
     kept = counts.count >= np.repeat(np.asarray(cutoffs), np.diff(trie.level))

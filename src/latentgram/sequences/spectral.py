@@ -35,9 +35,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, dia_array, diags_array
 
+from latentgram.arrays import Floats, Integers, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.sentence import SentenceLike
@@ -53,8 +53,6 @@ from latentgram.sequences.kernels.automata import forward_vectors
 from latentgram.sequences.settings import ClusteringAutomaton, CountedPlaces, SpectralAutomaton
 from latentgram.sequences.statistics import SequenceCounts, ancestors
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Source = Text | NGramCounts | Iterable[SentenceLike]
 
 
@@ -160,7 +158,7 @@ def _trigram_operators(counts: NGramCounts, ahead: Floats, back: Floats) -> Floa
     return step
 
 
-def _power(counts: NDArray[np.integer] | Floats, power: float) -> Floats:
+def _power(counts: Integers | Floats, power: float) -> Floats:
     return np.where(counts > 0, np.maximum(counts, 1.0) ** power, 0.0)
 
 

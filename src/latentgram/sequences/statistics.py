@@ -15,11 +15,10 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints, Ints32
 from latentgram.data.invariants import ANY, NONNEGATIVE, below, earlier, shape, within
 
-Ints = NDArray[np.int64]
 NO_PARENT = -1
 LARGEST_KEY = 1 << 62
 """Keys of strings, times the number of sources, stay below."""
@@ -42,11 +41,11 @@ class SequenceCounts:
 
     n_sources: Annotated[int, within(0, 2**31)]
     n_symbols: Annotated[int, within(0, 2**31)]
-    parent: Annotated[NDArray[np.int32], shape(ANY), earlier("n_sources")]
+    parent: Annotated[Ints32, shape(ANY), earlier("n_sources")]
     """[V] the prefix without its last symbol; −1 for empty prefixes."""
-    symbol: Annotated[NDArray[np.int32], shape("len(parent)"), below("n_symbols", or_none=True)]
+    symbol: Annotated[Ints32, shape("len(parent)"), below("n_symbols", or_none=True)]
     """[V] the last symbol of the prefix; −1 for empty prefixes."""
-    stops: Annotated[NDArray[np.float64], shape("len(parent)"), NONNEGATIVE]
+    stops: Annotated[Floats, shape("len(parent)"), NONNEGATIVE]
     """[V] how many sequences are equal to the prefix."""
 
     @classmethod
@@ -63,10 +62,10 @@ class SequenceCounts:
     @classmethod
     def of_flat(
         cls,
-        source: NDArray[np.integer],
-        offset: NDArray[np.integer],
-        symbols: NDArray[np.integer],
-        count: NDArray[np.float64],
+        source: Integers,
+        offset: Integers,
+        symbols: Integers,
+        count: Floats,
         *,
         n_sources: int,
         n_symbols: int,
@@ -92,7 +91,7 @@ class SequenceCounts:
         return cls(n_sources, n_symbols, np.concatenate(parents), np.concatenate(last), np.concatenate(stops))
 
     @cached_property
-    def level(self) -> NDArray[np.int64]:
+    def level(self) -> Ints:
         """[D+1] where each depth begins."""
         starts = [0, self.n_sources]
         while starts[-1] < len(self.parent):
@@ -100,7 +99,7 @@ class SequenceCounts:
         return np.array(starts)
 
     @cached_property
-    def passes(self) -> NDArray[np.float64]:
+    def passes(self) -> Floats:
         """[V] how many sequences begin with the prefix."""
         passes = self.stops.copy()
         for begin, end in reversed(list(zip(self.level[1:-1], self.level[2:], strict=True))):
@@ -108,7 +107,7 @@ class SequenceCounts:
         return passes
 
     @cached_property
-    def source(self) -> NDArray[np.int32]:
+    def source(self) -> Ints32:
         """[V] the source of every prefix."""
         source = np.arange(len(self.parent), dtype=np.int32)
         for begin, end in zip(self.level[1:-1], self.level[2:], strict=True):
@@ -116,7 +115,7 @@ class SequenceCounts:
         return source
 
     @cached_property
-    def step(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def step(self) -> tuple[Ints, Ints]:
         """The distinct pairs source · symbols + symbol, sorted, and the place of each prefix's last pair there."""
         pair = self.source.astype(np.int64) * self.n_symbols + self.symbol
         pairs, place = np.unique(pair[self.n_sources :], return_inverse=True)
@@ -126,7 +125,7 @@ class SequenceCounts:
         """The number of sequences of a source."""
         return float(self.passes[source])
 
-    def sequences(self) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def sequences(self) -> tuple[Ints32, Ints, Ints32, Floats]:
         """The distinct sequences laid end to end: source, offset, symbols, count."""
         ends = np.flatnonzero(self.stops > 0)
         depth = np.searchsorted(self.level, ends, side="right") - 1
@@ -140,7 +139,7 @@ class SequenceCounts:
             node, place = self.parent[node], place - 1
         return self.source[ends], offset, symbols, self.stops[ends]
 
-    def only(self, sources: NDArray[np.integer]) -> SequenceCounts:
+    def only(self, sources: Integers) -> SequenceCounts:
         """The counts of some sources, given in order, which are numbered from 0 then.
 
         >>> counts = SequenceCounts.of([0, 1, 2], [[1], [0, 1], [0]], n_sources=3, n_symbols=2)
@@ -156,9 +155,7 @@ class SequenceCounts:
             len(sources), self.n_symbols, place[self.parent[node]], self.symbol[node], self.stops[node]
         )
 
-    def renumbered(
-        self, source: NDArray[np.integer], symbol: NDArray[np.integer], *, n_sources: int, n_symbols: int
-    ) -> SequenceCounts:
+    def renumbered(self, source: Integers, symbol: Integers, *, n_sources: int, n_symbols: int) -> SequenceCounts:
         """The same counts with other numbers, and more of them, for the sources and the symbols."""
         sources, offset, symbols, count = self.sequences()
         return SequenceCounts.of_flat(

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.sentence import Sentence, SentenceLike
 from latentgram.data.text import BOUNDARY, END, Text
@@ -34,7 +34,6 @@ from latentgram.sequences.hmm import HMM
 from latentgram.sequences.known_tags import TiedText
 from latentgram.sequences.parameters import Emissions, Expected, Parameters, Prior, as_hmm, maximise
 
-Floats = NDArray[np.float64]
 ROUNDS = 3
 """Passes over the new sentences where tags are hidden."""
 LEAST = 1e-9
@@ -160,7 +159,7 @@ def _grown(
     )
 
 
-def _tokens(sentences: Iterable[Sentence], words: Alphabet) -> NDArray[np.int32]:
+def _tokens(sentences: Iterable[Sentence], words: Alphabet) -> Ints32:
     return np.concatenate([[BOUNDARY], *((*words.encode(s.words).tolist(), BOUNDARY) for s in sentences)]).astype(
         np.int32
     )

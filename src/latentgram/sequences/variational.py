@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary, WordClasses
 from latentgram.data.text import BOUNDARY
@@ -32,8 +33,6 @@ from latentgram.numeric.threads import one_thread
 from latentgram.sequences.approximate_corpus import (
     FLOOR,
     ApproximateCorpus,
-    Floats,
-    Ints,
     Memory,
     safe_log,
     standing_for,

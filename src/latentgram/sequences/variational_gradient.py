@@ -21,8 +21,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 import scipy.optimize
 
+from latentgram.arrays import Floats, Ints
 from latentgram.kinds.kind import Context
-from latentgram.sequences.approximate_corpus import ApproximateCorpus, Floats, Ints, safe_log
+from latentgram.sequences.approximate_corpus import ApproximateCorpus, safe_log
 from latentgram.sequences.kernels.variational import gather_up, spread_down
 from latentgram.sequences.kernels.variational_pairs import gather_values, send_flow
 from latentgram.sequences.parameters import Expected, Parameters, Prior, maximise

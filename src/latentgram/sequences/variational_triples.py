@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from latentgram.arrays import Floats
 from latentgram.errors import SettingError
 from latentgram.numeric.threads import one_thread
-from latentgram.sequences.approximate_corpus import ApproximateCorpus, Floats, Memory, safe_log
+from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory, safe_log
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels import variational_triples as triple_kernels
 from latentgram.sequences.parameters import Expected, Parameters

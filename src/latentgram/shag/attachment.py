@@ -20,8 +20,8 @@ from itertools import combinations, product
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Ints
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
@@ -31,9 +31,9 @@ from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.marginals import Marginals, arc_marginals
 from latentgram.kinds.protocols import AnyTree, Decoder, Known
 from latentgram.kinds.result import Parse
-from latentgram.shag.grammar import ArcPosteriors, Floats, as_logprob
+from latentgram.shag.grammar import ArcPosteriors, as_logprob
 
-Heads = NDArray[np.int64]
+Heads = Ints
 """The heads of a tree, numbered from 0, −1 being the root's."""
 
 MOST_CASES = 500
@@ -42,8 +42,8 @@ MOST_CASES = 500
 class ArcMask(NamedTuple):
     """Which arcs (head, modifier) and which root words are allowed."""
 
-    arcs: NDArray[np.bool_]
-    roots: NDArray[np.bool_]
+    arcs: Flags
+    roots: Flags
 
 
 class _Choice(NamedTuple):

@@ -15,12 +15,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.model import SHAG
 from latentgram.shag.statistics import HeadCounts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 
 UNSEEN = 0.1

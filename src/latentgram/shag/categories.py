@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.sentence import Sentence
 
 OTHER, COORDINATION, PUNCTUATION, VERB = range(4)
@@ -16,7 +16,7 @@ _BY_PENN = {"CC": COORDINATION, "MD": VERB, "$": OTHER, "#": OTHER}
 _BY_PENN |= dict.fromkeys(("-LRB-", "-RRB-", "-LSB-", "-RSB-", "HYPH", "NFP"), PUNCTUATION)
 
 
-def categories(sentence: Sentence) -> NDArray[np.int64]:
+def categories(sentence: Sentence) -> Ints:
     """The category of each word by its UPOS, else by its Penn tag.
 
     >>> categories(Sentence(("and", ",", "goes"), xpos=("CC", ",", "VBZ"))).tolist()

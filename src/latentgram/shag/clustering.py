@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
 from latentgram.parallel import Engine
@@ -35,9 +35,7 @@ def clustered_automata(counts: SequenceCounts, learner: ClusteringSHAG | EMSHAG,
     return automata_of_labels(counts, clusters_of_prefixes(counts, learner, engine))
 
 
-def clusters_of_prefixes(
-    counts: SequenceCounts, learner: ClusteringSHAG | EMSHAG, engine: Engine
-) -> NDArray[np.int64]:
+def clusters_of_prefixes(counts: SequenceCounts, learner: ClusteringSHAG | EMSHAG, engine: Engine) -> Ints:
     """The cluster of every prefix, by source: k-means of the normalised forward vectors."""
     automata, _ = spectral_automata(counts, learner, engine)
     vectors = prefix_directions(counts, counts.step[1], automata.start, automata.operators)

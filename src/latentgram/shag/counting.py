@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
@@ -26,9 +26,6 @@ from latentgram.shag.model import SHAG
 from latentgram.shag.relations import ContextCounts
 from latentgram.shag.settings import CountingDistance, CountingLexical, CountingSHAG
 from latentgram.shag.statistics import HeadCounts, HeadData, Trees
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def count_shag(trees: Trees, learner: CountingSHAG, context: Context) -> SHAG:

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from latentgram.arrays import Floats
 from latentgram.errors import SettingError
 from latentgram.sequences.dfa import DFA
-from latentgram.shag.grammar import Floats
 from latentgram.shag.model import SHAG
 from latentgram.shag.statistics import Trees, sequences_of
 

@@ -18,14 +18,14 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.invariants import ANY, below, rising, shape, within
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import categories
-from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels import distance as arc_distance
 from latentgram.shag.kernels.inside_outside import HeadWeights
 
@@ -47,11 +47,11 @@ class ArcDistance(HeadGrammar):
 
     symbols: WordSymbols
     between: bool
-    key: Annotated[NDArray[np.int64], shape(ANY), rising(), below("table_size")]
+    key: Annotated[Ints, shape(ANY), rising(), below("table_size")]
     """[K] sorted ((head · l + modifier) · 2 + direction) · features + feature, of the pairs seen."""
-    pairs: Annotated[NDArray[np.int32], shape("len(key)"), within(0, 2**31)]
+    pairs: Annotated[Ints32, shape("len(key)"), within(0, 2**31)]
     """[K] how many pairs there were."""
-    arcs: Annotated[NDArray[np.int32], shape("len(key)"), within(0, 2**31)]
+    arcs: Annotated[Ints32, shape("len(key)"), within(0, 2**31)]
     """[K] how many of them were arcs."""
     provenance: Provenance = field(default_factory=Provenance)
 

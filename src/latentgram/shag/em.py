@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.kinds.kind import Context
 from latentgram.numeric.em import Ascent, ascend
 from latentgram.parallel import pieces, within
@@ -26,8 +26,6 @@ from latentgram.shag.model import SHAG
 from latentgram.shag.settings import EMSHAG
 from latentgram.shag.spectral import spectral_automata
 from latentgram.shag.statistics import HeadCounts, Trees
-
-Floats = NDArray[np.float64]
 
 PREFIXES = 4096
 """Prefixes that are worth a thread's while."""

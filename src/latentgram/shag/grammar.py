@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence, SentenceLike
@@ -22,8 +22,6 @@ from latentgram.shag.kernels.inside_outside import HeadWeights
 
 if TYPE_CHECKING:
     from latentgram.shag.product import ProductSHAG
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +36,7 @@ class ArcPosteriors:
     roots: Floats
     logprob: float
 
-    def of_heads(self, heads: NDArray[np.integer]) -> Floats:
+    def of_heads(self, heads: Integers) -> Floats:
         """The posteriors of the arcs of a tree (heads from 0, −1 for the root word)."""
         words = np.arange(len(heads))
         return np.where(heads < 0, self.roots, self.arcs[np.maximum(heads, 0), words])
@@ -99,7 +97,7 @@ class HeadGrammar(Summarised):
         log_weight, sign = head_automata.tree_weight(weights, np.array(tree.heads) - 1)
         return as_logprob(log_weight, sign, log_scale)
 
-    def rate(self, sentence: Sentence, heads: NDArray[np.int64]) -> Floats:
+    def rate(self, sentence: Sentence, heads: Ints) -> Floats:
         """[k, 1] the log-weights of k projective trees; −inf where a weight is not positive."""
         weights, _ = self.weights(sentence)
         pairs = [head_automata.tree_weight(weights, tree) for tree in heads - 1]

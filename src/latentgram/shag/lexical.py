@@ -14,15 +14,15 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.invariants import NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.shag.categories import COORDINATION, PUNCTUATION, categories
-from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels.inside_outside import HeadWeights
 from latentgram.shag.kernels.lexical_backoff import TRUST, LexicalTables, Table, lexical_weights
 from latentgram.shag.relations import ContextCounts, Relations
@@ -33,7 +33,7 @@ MEMORIES = {"none": 1, "first": 2, "kind": 4}
 UNKNOWN = "<unknown>"
 
 
-def memory_classes(sentence: Sentence, memory: str) -> NDArray[np.int64]:
+def memory_classes(sentence: Sentence, memory: str) -> Ints:
     """What each word leaves in its head's memory: 1 for coordination and 2 for punctuation if kinds are kept."""
     if memory != "kind":
         return np.zeros(len(sentence), np.int64)
@@ -91,7 +91,7 @@ class LexicalSHAG(HeadGrammar):
         weights = HeadWeights.without_states(arc / unigram[None, :, None], root / unigram, halt, memory)
         return weights, float(np.log(unigram).sum())
 
-    def encode_words(self, sentence: Sentence) -> NDArray[np.int64]:
+    def encode_words(self, sentence: Sentence) -> Ints:
         """The numbers of the words; rare and new ones are `UNKNOWN`."""
         numbers = self.vocabulary.encode(word.lower() for word in sentence.words).astype(np.int64)
         return np.where(numbers == ABSENT, self.vocabulary.index(UNKNOWN), numbers)
@@ -118,7 +118,7 @@ class LexicalSHAG(HeadGrammar):
         pairs = zip(table.context[context].tolist(), table.event.tolist(), strict=True)
         return dict(zip(pairs, shares.tolist(), strict=True)), others
 
-    def _word_given_tag(self, tags: NDArray[np.int64], words: NDArray[np.int64]) -> Floats:
+    def _word_given_tag(self, tags: Ints, words: Ints) -> Floats:
         """p(word | tag), smoothed with the number of words: sums to one over them."""
         seen, others = self._by_tag
         pairs = zip(tags.tolist(), words.tolist(), strict=True)

@@ -27,8 +27,8 @@ import math
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.dependency_symbols import FORM, MISSING, WordSymbols
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
@@ -40,8 +40,6 @@ from latentgram.shag.kernels.mass import Between, KindWeights, mass_by_words
 from latentgram.shag.lexical import UNKNOWN, LexicalSHAG
 from latentgram.shag.model import LEFT, RIGHT, SHAG
 from latentgram.shag.product import MOST_NUMBERS, ProductSHAG
-
-Floats = NDArray[np.float64]
 
 COUNTED = (arc_distance.VERB, arc_distance.PUNCTUATION, arc_distance.COORDINATION)
 MOST_BETWEEN = (3, 3, 2)
@@ -115,7 +113,7 @@ def _between(distances: list[tuple[ArcDistance, float]], words: Sentence, longes
     return Between(factor, _buckets(longest), after, both)
 
 
-def _buckets(longest: int) -> NDArray[np.int64]:
+def _buckets(longest: int) -> Ints:
     return np.searchsorted(arc_distance.EDGES, np.arange(longest)).astype(np.int64)
 
 

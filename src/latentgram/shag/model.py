@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.data.alphabet import ABSENT
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
@@ -28,7 +28,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.statistics import SequenceCounts
-from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels.inside_outside import LEFT, RIGHT, HeadWeights, gather
 from latentgram.shag.relations import Relations
 
@@ -60,9 +60,7 @@ class SHAG(HeadGrammar):
     """[2, l, n]"""
     operators: Annotated[Floats, shape(ANY, "states", "states"), FINITE]
     """[K, n, n]"""
-    pair: Annotated[
-        NDArray[np.int32], shape(2, "len(symbols.alphabet)", "len(symbols.alphabet)"), below("len(operators)")
-    ]
+    pair: Annotated[Ints32, shape(2, "len(symbols.alphabet)", "len(symbols.alphabet)"), below("len(operators)")]
     """[2, l, l] the operator of (direction, head, modifier)."""
     pair_weight: Annotated[Floats, shape(2, "len(symbols.alphabet)", "len(symbols.alphabet)"), FINITE]
     """[2, l, l] and what it is multiplied by."""

@@ -15,13 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from latentgram.arrays import Floats
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.kinds.decoders import MBR, Viterbi
 from latentgram.kinds.protocols import Decoder
 from latentgram.shag.attachment import Analysis, AttachmentBackend, Heads, NamedArcs, Sum, with_tags
-from latentgram.shag.grammar import Floats, as_logprob
+from latentgram.shag.grammar import as_logprob
 from latentgram.shag.kernels.inside_outside import HeadWeights, inside, marginals, tree_weight
 from latentgram.shag.kernels.trees import best_paths, draw_tree, path_scores
 from latentgram.shag.lexical import LexicalSHAG

@@ -14,13 +14,14 @@ from typing import cast
 
 import numpy as np
 
+from latentgram.arrays import Floats
 from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.provenance import Provenance
 from latentgram.data.sentence import Sentence
 from latentgram.errors import SettingError
 from latentgram.kinds.kind import Context
 from latentgram.shag.counting import count_distances, count_lexical
-from latentgram.shag.grammar import Floats, HeadGrammar
+from latentgram.shag.grammar import HeadGrammar
 from latentgram.shag.kernels.inside_outside import UNIT, HeadWeights
 from latentgram.shag.learning import learn_automata
 from latentgram.shag.lexical import LexicalSHAG

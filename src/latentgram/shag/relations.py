@@ -19,13 +19,11 @@ from operator import add
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.invariants import ANY, NONNEGATIVE, holds, offsets, rising, shape, within
 from latentgram.shag.kernels.lexical_backoff import TRUST
-
-Ints = NDArray[np.int64]
 
 DISTANCES = np.array([1, 2, 3, 5, 8])
 """The last distance of each bucket but the last."""
@@ -50,13 +48,11 @@ class ContextCounts:
     """[C+1]"""
     event: Annotated[Ints, shape(ANY), rising(rows="offset")]
     """[E] sorted within its context."""
-    count: Annotated[NDArray[np.float64], shape("len(event)"), NONNEGATIVE]
+    count: Annotated[Floats, shape("len(event)"), NONNEGATIVE]
     """[E]"""
 
     @classmethod
-    def of(
-        cls, context: NDArray[np.integer], event: NDArray[np.integer], count: NDArray[np.float64] | None = None
-    ) -> ContextCounts:
+    def of(cls, context: Integers, event: Integers, count: Floats | None = None) -> ContextCounts:
         """Count pairs of a context and an event."""
         order = np.lexsort((event, context))
         sorted_context: Ints = context[order].astype(np.int64)
@@ -73,7 +69,7 @@ class ContextCounts:
         )
 
     @property
-    def total(self) -> NDArray[np.float64]:
+    def total(self) -> Floats:
         """[C] events seen in each context."""
         return np.add.reduceat(self.count, self.offset[:-1]) if len(self.context) else np.zeros(0)
 
@@ -100,7 +96,7 @@ def _changes(*columns: Ints) -> Ints:
     return np.flatnonzero(np.any([np.diff(column, prepend=column[:1] - 1) for column in columns], axis=0))
 
 
-def distance_bucket(distance: NDArray[np.integer]) -> Ints:
+def distance_bucket(distance: Integers) -> Ints:
     """The bucket of a distance between words.
 
     >>> distance_bucket(np.array([1, 2, 4, 5, 6, 30])).tolist()
@@ -137,10 +133,10 @@ class Relations:
         labels: Alphabet,
         n_symbols: int,
         *,
-        head: NDArray[np.integer],
-        modifier: NDArray[np.integer],
-        signed_distance: NDArray[np.integer],
-        label: NDArray[np.integer],
+        head: Integers,
+        modifier: Integers,
+        signed_distance: Integers,
+        label: Integers,
     ) -> Relations:
         """Count the arcs of a treebank; the head of a root word is `n_symbols`, its distance 0."""
         empty = cls(labels, n_symbols, ())
@@ -176,9 +172,7 @@ class Relations:
         others = [counts for level, counts in enumerate(other.levels) if len(self.levels) > 3 or level != 2]
         return replace(self, levels=tuple(map(add, self.levels, others)))
 
-    def _contexts(
-        self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
-    ) -> tuple[Ints, ...]:
+    def _contexts(self, head: Integers, modifier: Integers, signed_distance: Integers) -> tuple[Ints, ...]:
         """What each level knows an arc by; `ABSENT` where a level does not speak of it."""
         direction = (signed_distance > 0).astype(np.int64)
         coarse = modifier.astype(np.int64) * 2 + direction
@@ -187,9 +181,7 @@ class Relations:
         root = np.where(head == self.n_symbols, 0, ABSENT)
         return (fine, middle, coarse) if len(self.levels) == 3 else (fine, middle, root, coarse)
 
-    def predict(
-        self, head: NDArray[np.integer], modifier: NDArray[np.integer], signed_distance: NDArray[np.integer]
-    ) -> tuple[list[str], NDArray[np.float64]]:
+    def predict(self, head: Integers, modifier: Integers, signed_distance: Integers) -> tuple[list[str], Floats]:
         """The most probable relation of each arc and its probability."""
         levels = (keys.tolist() for keys in self._contexts(head, modifier, signed_distance))
         chosen = [self._choice(keys) for keys in zip(*levels, strict=True)]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.kinds.kind import Context
 from latentgram.parallel import Engine, within
 from latentgram.sequences.spectral import spectral_operators
@@ -18,8 +18,6 @@ from latentgram.shag.automata import Automata, by_direction, grammar_of, smoothe
 from latentgram.shag.model import SHAG
 from latentgram.shag.settings import Basis, SpectralSHAG
 from latentgram.shag.statistics import HeadCounts, Trees
-
-Floats = NDArray[np.float64]
 
 
 def learn_spectral(trees: Trees, learner: SpectralSHAG, context: Context) -> SHAG:

@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyArrays, DependencyTree
 from latentgram.data.dependency_symbols import WordSymbols
@@ -25,8 +25,6 @@ from latentgram.errors import DataError
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag.relations import Relations
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Trees = Treebank[DependencyTree] | TreebankStream | Sequence[DependencyTree]
 """What these grammars are learned from."""
 
@@ -138,7 +136,7 @@ class _Numbering:
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
-        self._parts: list[NDArray[np.int32]] = []
+        self._parts: list[Ints32] = []
 
     def add(self, names: Iterable[str]) -> None:
         """The names of the next part."""
@@ -166,9 +164,7 @@ def _relations(labels: Alphabet, label: Ints, trees: DependencyArrays, symbol: I
     )
 
 
-def head_sequences(
-    modifiers: Modifiers, symbols: NDArray[np.integer], n_symbols: int
-) -> tuple[SequenceCounts, Floats]:
+def head_sequences(modifiers: Modifiers, symbols: Integers, n_symbols: int) -> tuple[SequenceCounts, Floats]:
     """The counted modifier sequences, and how often each symbol is the root.
 
     `symbols` numbers the symbol of every word, end to end like the heads.

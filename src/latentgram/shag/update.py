@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
@@ -43,9 +43,6 @@ from latentgram.shag.relations import ContextCounts
 from latentgram.shag.settings import EMSHAG, ClusteringSHAG, CountingSHAG, SpectralSHAG
 from latentgram.shag.spectral import of_leading_states, spectral_automata
 from latentgram.shag.statistics import HeadCounts, HeadData, sources_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROUNDS = 3
 """Rounds of EM for the automata that have seen something new."""

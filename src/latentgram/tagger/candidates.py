@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints, Ints16
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.brackets import escape
 from latentgram.data.invariants import ANY, holds, offsets, shape, within
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.spelling import SpellingTable
 
-Ints = NDArray[np.int64]
-Tags = NDArray[np.int16]
+Tags = Ints16
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class Candidates:
     start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
     tag: Annotated[Tags, shape(ANY), within(0, 2**15)]
     closed: Annotated[
-        NDArray[np.bool_], shape("len(words)"), holds("all(diff(start)[closed] > 0)", "leaves a word without tags")
+        Flags, shape("len(words)"), holds("all(diff(start)[closed] > 0)", "leaves a word without tags")
     ]
     open: Annotated[Tags, shape(ANY), within(0, 2**15), holds("len(open) > 0", "is empty")]
 

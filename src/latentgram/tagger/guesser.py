@@ -11,31 +11,27 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Flags, Ints, Ints16, Ints32
 from latentgram.data.invariants import ANY, offsets, rising, shape, within
 from latentgram.data.kernels.numbering import numbered
 from latentgram.tagger.kernels.features import index_features
 from latentgram.tagger.kernels.guessing import LEVELS, Endings, guess, level_keys
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Guesser:
     """How many rare words with each kind and ending had each tag, and how unlikely a tag may be."""
 
-    ending: Annotated[NDArray[np.uint64], shape(ANY), rising()]
+    ending: Annotated[Codes, shape(ANY), rising()]
     start: Annotated[Ints, shape("len(ending) + 1"), offsets("tag")]
-    tag: Annotated[NDArray[np.int16], shape(ANY), within(0, 2**15)]
-    count: Annotated[NDArray[np.int32], shape("len(tag)"), within(0, 2**31)]
+    tag: Annotated[Ints16, shape(ANY), within(0, 2**15)]
+    count: Annotated[Ints32, shape("len(tag)"), within(0, 2**31)]
     floor: Annotated[float, within(0, 1)]
     """A candidate has at least this share of the probability of the likeliest."""
 
     @classmethod
-    def of(
-        cls, forms: NDArray[np.uint64], word: Ints, tag: NDArray[np.int16], rare: NDArray[np.bool_], floor: float
-    ) -> Guesser:
+    def of(cls, forms: Codes, word: Ints, tag: Ints16, rare: Flags, floor: float) -> Guesser:
         """From the forms of words, the pairs of words and tags that were seen, and which words are rare."""
         keys = level_keys(forms)
         keys[~rare, : LEVELS - 1] = 0
@@ -49,17 +45,17 @@ class Guesser:
 
     def candidates(
         self,
-        forms: NDArray[np.uint64],
+        forms: Codes,
         n_tags: int,
         seen_start: Ints,
-        seen_tag: NDArray[np.int16],
-        rare: NDArray[np.bool_],
-    ) -> tuple[Ints, NDArray[np.int16]]:
+        seen_tag: Ints16,
+        rare: Flags,
+    ) -> tuple[Ints, Ints16]:
         """The tags that words may have, those they were seen with and, of rare words, those of words like them."""
         begin, tags = guess(forms, self._endings, self.floor, n_tags, seen_start, seen_tag, ~rare)
         return begin, tags
 
-    def of_new(self, forms: NDArray[np.uint64], n_tags: int) -> tuple[Ints, NDArray[np.int16]]:
+    def of_new(self, forms: Codes, n_tags: int) -> tuple[Ints, Ints16]:
         """The tags that words may have that were never seen."""
         nothing = np.zeros(len(forms) + 1, np.int64)
         return self.candidates(forms, n_tags, nothing, np.zeros(0, np.int16), np.ones(len(forms), np.bool_))

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Flags, Floats32, Ints, Ints16, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.kernels.numbering import numbered
@@ -39,8 +39,6 @@ from latentgram.tagger.scaling import fitted_scale
 from latentgram.tagger.settings import GradientTagger
 from latentgram.tagger.spelling import SpellingTable
 from latentgram.tagger.tagset import TagSet, Triple, tag_triples
-
-Ints = NDArray[np.int64]
 
 FOLDS = 5
 """A sentence out of so many is held out to find how sure a tagger with FEATS may be."""
@@ -164,7 +162,7 @@ def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Cont
     )
 
 
-def moving(values: NDArray[np.float32]) -> Moving:
+def moving(values: Floats32) -> Moving:
     """Weights that begin to move; what a step changes of one stands together, for the sake of the cache."""
     together = np.zeros((values.size, 4), np.float32)
     together[:, 0] = values.ravel()
@@ -172,9 +170,9 @@ def moving(values: NDArray[np.float32]) -> Moving:
 
 
 def _observe(
-    keys: NDArray[np.uint64], start: Ints, tag: NDArray[np.int16], gold: Ints, wanted: NDArray[np.bool_],
+    keys: Codes, start: Ints, tag: Ints16, gold: Ints, wanted: Flags,
     tags: TagSet, frequent: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], Ints, NDArray[np.int16]]:  # fmt: skip
+) -> tuple[Codes, Ints32, Ints, Ints16]:  # fmt: skip
     """The features seen, those of every token, and the parts for which each is weighed with where they begin."""
     feature, flat = numbered(keys.ravel())
     count = np.bincount(flat, minlength=len(feature))

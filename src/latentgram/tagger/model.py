@@ -23,8 +23,8 @@ from itertools import chain, islice, pairwise
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Flags, Floats, Floats32, Ints, Ints16, Ints32
 from latentgram.data.constraints import Constraints
 from latentgram.data.invariants import ANY, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
@@ -41,9 +41,7 @@ from latentgram.tagger.kernels.scores import Rows, score_tokens, shares_of_value
 from latentgram.tagger.spelling import SpellingTable
 from latentgram.tagger.tagset import TagSet
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Tags = NDArray[np.int16]
+Tags = Ints16
 Known = Sequence[Constraints | None]
 
 TOGETHER = 1000
@@ -67,14 +65,14 @@ class Tagger(Summarised):
     xpos: tuple[str, ...]
     upos: Annotated[tuple[str, ...], holds("len(upos) == len(xpos)", "does not fit xpos")]
     candidates: Annotated[Candidates, holds(_TAGS, "speaks of tags that are not there")]
-    feature: Annotated[NDArray[np.uint64], shape(ANY), rising()]
+    feature: Annotated[Codes, shape(ANY), rising()]
     """The known features, sorted."""
     row_start: Annotated[Ints, shape("len(feature) + 1"), offsets("row_tag")]
     row_tag: Annotated[Tags, shape(ANY), below("tagset.parts.number")]
-    row_weight: Annotated[NDArray[np.float32], shape("len(row_tag)"), FINITE]
+    row_weight: Annotated[Floats32, shape("len(row_tag)"), FINITE]
     """The weights of feature f: `row_weight[row_start[f] : row_start[f + 1]]`, for the parts in `row_tag`."""
-    pair: Annotated[NDArray[np.float32], shape("len(xpos) + 1", "len(xpos) + 1"), FINITE]
-    triple: Annotated[NDArray[np.float32], shape(ANY), FINITE, holds("len(triple) > 0", "is empty")]
+    pair: Annotated[Floats32, shape("len(xpos) + 1", "len(xpos) + 1"), FINITE]
+    triple: Annotated[Floats32, shape(ANY), FINITE, holds("len(triple) > 0", "is empty")]
     provenance: Provenance = field(default_factory=Provenance)
     feats: Annotated[tuple[str, ...], holds("len(feats) in (0, len(xpos))", "does not fit xpos")] = ()
     """FEATS of each tag, `_` for none; empty for a tagger without morphology."""
@@ -269,8 +267,8 @@ class Tagger(Summarised):
         return Steps(np.exp(self.pair), np.exp(self.triple), self.tagset.group)
 
     @cached_property
-    def _slots(self) -> NDArray[np.int32]:
-        slots: NDArray[np.int32] = index_features(self.feature)
+    def _slots(self) -> Ints32:
+        slots: Ints32 = index_features(self.feature)
         return slots
 
     @property
@@ -305,7 +303,7 @@ class Tagger(Summarised):
         )
         return found
 
-    def _near_the_best(self, start: Ints, score: Floats) -> NDArray[np.bool_]:
+    def _near_the_best(self, start: Ints, score: Floats) -> Flags:
         """Which candidates stay."""
         best = np.maximum.reduceat(score, start[:-1])
         return np.asarray(score >= np.repeat(best - self.reach, np.diff(start)))
@@ -317,7 +315,7 @@ class Tagger(Summarised):
         first: Ints,
         start: Ints,
         tag: Tags,
-        near: NDArray[np.bool_],
+        near: Flags,
     ) -> tuple[Ints, Tags]:
         """The candidates that obey: a required tag is one even of a word that never had it.
 

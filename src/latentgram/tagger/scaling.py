@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags
 from latentgram.data.sentence import Sentence
 from latentgram.tagger.model import Tagger
 
@@ -50,7 +50,7 @@ def fitted_scale(tagger: Tagger, unseen: Sequence[Sentence]) -> float:
     return float(min(SCALES, key=loss))
 
 
-def _same(gold: tuple[str, ...] | None, found: tuple[str, ...] | None) -> NDArray[np.bool_]:
+def _same(gold: tuple[str, ...] | None, found: tuple[str, ...] | None) -> Flags:
     """Which entries of a column agree; all of one that either side lacks."""
     if gold is None or found is None:
         return np.ones(1, np.bool_)

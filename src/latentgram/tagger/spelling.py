@@ -16,6 +16,7 @@ from zlib import adler32, crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Ints
 from latentgram.data.brackets import escape
 from latentgram.tagger.kernels import spelling as kernel
 from latentgram.tagger.kernels.spelling import describe_words
@@ -37,11 +38,11 @@ class SpellingTable:
     """
 
     words: tuple[str, ...]
-    table: NDArray[np.uint64]
+    table: Codes
     """[words, COLUMNS]"""
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> tuple[SpellingTable, NDArray[np.int64]]:
+    def of(cls, words: Iterable[str]) -> tuple[SpellingTable, Ints]:
         """The table of words, and the number of each of them in it."""
         text = list(words)
         number = {word: place for place, word in enumerate(dict.fromkeys(text))}
@@ -49,7 +50,7 @@ class SpellingTable:
         return cls(tuple(number), describe(tuple(number))), token
 
 
-def describe(words: tuple[str, ...]) -> NDArray[np.uint64]:
+def describe(words: tuple[str, ...]) -> Codes:
     """The rows of words, brackets by their Penn names; 0 where a word is too short to have an ending of a length.
 
     >>> describe(("cats", "hats"))[:, 4].tolist() == describe(("bats", "ats"))[:, [4, 1]].diagonal().tolist()
@@ -63,11 +64,11 @@ def describe(words: tuple[str, ...]) -> NDArray[np.uint64]:
             _KNOWN[ord(letter)] = _look_at(letter)
     codes, start = _spelled(text, len(words))
     lower, lower_start = _spelled(text.lower(), len(words))
-    table: NDArray[np.uint64] = describe_words(codes, _KNOWN[codes], start, lower, lower_start, _KINDS)
+    table: Codes = describe_words(codes, _KNOWN[codes], start, lower, lower_start, _KINDS)
     return table
 
 
-def _spelled(text: str, words: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+def _spelled(text: str, words: int) -> tuple[NDArray[np.uint32], Ints]:
     """The code points of words without what stands between them, and where each word begins."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     breaks = np.flatnonzero(codes == ord(_BREAK))

@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.data.sentence import Sentence
 from latentgram.tagger.kernels.scores import Parts
 
@@ -57,7 +57,7 @@ class TagSet:
         return Parts(start, np.array(list(chain.from_iterable(each)), np.int64), len(self.names) + len(others))
 
     @cached_property
-    def group(self) -> NDArray[np.int64]:
+    def group(self) -> Ints:
         """[tags + 1] the number of the XPOS and UPOS of each tag; that of the boundary is the last."""
         sides = [(xpos, upos) for xpos, upos, _ in self.names]
         number = {pair: i for i, pair in enumerate(sorted(set(sides)))}

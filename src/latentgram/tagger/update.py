@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
@@ -27,8 +27,6 @@ from latentgram.tagger.learning import moving
 from latentgram.tagger.model import Tagger
 from latentgram.tagger.spelling import SpellingTable
 from latentgram.tagger.tagset import Triple, tag_triples
-
-Ints = NDArray[np.int64]
 
 PASSES = 10
 STEP = 0.2
@@ -111,7 +109,7 @@ def _with_words(tagger: Tagger, forms: SpellingTable, token: Ints, gold: Ints) -
     return Candidates(words, start, (cells % n_tags).astype(np.int16), closed, candidates.open)
 
 
-def _with_features(tagger: Tagger, keys: NDArray[np.uint64], gold: Ints) -> Tagger:
+def _with_features(tagger: Tagger, keys: Codes, gold: Ints) -> Tagger:
     """Every feature of the sentences has a weight for the parts of the tags it comes with, 0 where it had none."""
     feature = np.union1d(tagger.feature, keys[keys != 0])
     parts: Parts = tagger.tagset.parts

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.model import HashedWeights
+from latentgram.arrays import Floats32, Ints
 
-Arrays = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]
+Arrays = tuple[Floats32, Floats32, Floats32]
 """Weights, the sums of their squared gradients, and their drift."""
 
 SMALLEST = 0.01
@@ -31,7 +31,7 @@ def averaged_weights(
     how: Learning,
     count: int,
     moments: int,
-    one_pass: Callable[[int, NDArray[np.int64], Arrays], float],
+    one_pass: Callable[[int, Ints, Arrays], float],
     report: Callable[[int, float], None],
 ) -> HashedWeights:
     """Weights after all passes over `count` things, which have so many moments; the loss of each is reported.

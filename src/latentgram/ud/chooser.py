@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.model import HashedWeights
+from latentgram.arrays import Codes, Flags, Floats, Ints, Ints32
 from latentgram.data.invariants import ANY, below, holds, offsets, rising, shape
 from latentgram.ud.averaging import Arrays, Learning, averaged_weights
 from latentgram.ud.kernels.choosing import (
@@ -32,9 +32,6 @@ from latentgram.ud.kernels.choosing import (
     result_codes,
 )
 from latentgram.ud.scripts import edit_in, is_outright, shortest
-
-Codes = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 
 RARE = 2
 """Words seen at most so often are at times taken as new while learning."""
@@ -84,10 +81,10 @@ class Chooser:
     scripts: Annotated[tuple[str, ...], holds(readable, "has scripts that cannot be read")]
     key: Annotated[Codes, shape(ANY), rising()]
     start: Annotated[Ints, shape("len(key) + 1"), offsets("script")]
-    script: Annotated[NDArray[np.int32], shape(ANY), below("len(scripts)")]
+    script: Annotated[Ints32, shape(ANY), below("len(scripts)")]
     """The scripts seen with the word, ending or beginning of code `key[k]`: `script[start[k] : start[k + 1]]`."""
     result: Annotated[Codes, shape(ANY), rising()]
-    times: Annotated[NDArray[np.int32], shape("len(result)")]
+    times: Annotated[Ints32, shape("len(result)")]
     """Codes of results that were made of words, and of how many words each was."""
     weights: Annotated[HashedWeights, holds("weights.size == 1 << bits", "has another size")]
     bits: Annotated[int, holds("10 <= bits <= 28", "is out of range")]
@@ -100,15 +97,15 @@ class Chooser:
         return Known(self.key, self.start, self.script, self.splits, self.result, self.times)
 
     @cached_property
-    def effects(self) -> tuple[Scripts, NDArray[np.int32]]:
+    def effects(self) -> tuple[Scripts, Ints32]:
         """What the scripts do, and the length of the shortest word that each can be applied to."""
         return effects_of(self.scripts)
 
-    def choose(self, items: Items) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def choose(self, items: Items) -> tuple[Ints32, Floats]:
         """[words, MOST] candidates, −1 beyond the last, and their probabilities."""
         if not len(items):
             return np.zeros((0, MOST), np.int32), np.zeros((0, MOST))
-        chosen: tuple[NDArray[np.int32], NDArray[np.float64]] = choose(
+        chosen: tuple[Ints32, Floats] = choose(
             items.forms, items.words, *self.effects, self.known, self.weights.dense, self.bits
         )
         return chosen
@@ -164,7 +161,7 @@ def learn_chooser(
     return Chooser(names, *seen, weights, how.bits, splits)
 
 
-def effects_of(scripts: Sequence[str]) -> tuple[Scripts, NDArray[np.int32]]:
+def effects_of(scripts: Sequence[str]) -> tuple[Scripts, Ints32]:
     """What scripts do, for compiled loops, and the length of the shortest word that each can be applied to."""
     edits = [edit_in(script) for script in scripts]
     front = np.array([-1 if edit is None else edit.front for edit in edits], np.int32)
@@ -177,7 +174,7 @@ def effects_of(scripts: Sequence[str]) -> tuple[Scripts, NDArray[np.int32]]:
     return Scripts(front, back, letters, start), np.array([shortest(script) for script in scripts], np.int32)
 
 
-def _results(items: Items, effects: Scripts, gold: Ints) -> tuple[Codes, NDArray[np.int32]]:
+def _results(items: Items, effects: Scripts, gold: Ints) -> tuple[Codes, Ints32]:
     """The codes of what scripts made of words, sorted, and of how many different words each was made."""
     codes = result_codes(items.forms, items.words, effects, gold)
     pairs = np.unique(np.stack([codes, items.words.form.astype(np.uint64)], axis=1), axis=0)
@@ -198,9 +195,7 @@ def lowered(word: str) -> str:
     return small if len(small) == len(word) else "".join(sign.lower()[:1] for sign in word)
 
 
-def _proposals(
-    items: Items, gold: Ints, outright: NDArray[np.bool_], splits: bool
-) -> tuple[Codes, Ints, NDArray[np.int32]]:
+def _proposals(items: Items, gold: Ints, outright: Flags, splits: bool) -> tuple[Codes, Ints, Ints32]:
     """The keys of words, endings and beginnings, sorted, and the scripts of each, the most frequent first."""
     keys = all_lookup_keys(items.forms, items.words, splits)
     level = np.broadcast_to(np.arange(LEVELS), keys.shape)

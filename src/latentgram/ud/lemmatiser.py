@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
@@ -49,11 +49,11 @@ class Lemmatiser(Summarised):
         sizes = f"{len(self.chooser.scripts):,} edit scripts and {len(self.chooser.weights):,} weights"
         return f"lemmatiser with {sizes}"
 
-    def lemmas(self, sentence: Sentence) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    def lemmas(self, sentence: Sentence) -> tuple[tuple[str, ...], Floats]:
         """The likeliest lemma of each word, and its probability."""
         return self.lemmatise([sentence])[0]
 
-    def lemmatise(self, sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], NDArray[np.float64]]]:
+    def lemmatise(self, sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], Floats]]:
         """The likeliest lemmas of many sentences, and their probabilities."""
         best = [max(each.items(), key=lambda pair: pair[1]) for each in self._each(sentences)]
         pairs, begin = [], 0

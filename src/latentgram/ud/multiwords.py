@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from latentgram.arrays import Codes
 from latentgram.ud.averaging import Learning
-from latentgram.ud.chooser import Chooser, Codes, Items, codes_of, learn_chooser
+from latentgram.ud.chooser import Chooser, Items, codes_of, learn_chooser
 from latentgram.ud.scripts import WHOLE, split_between, split_of
 
 ENDING = 3

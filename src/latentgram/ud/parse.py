@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from latentgram.arcs.parse import ArcBackend
+from latentgram.arrays import Floats
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.sentence import Sentence
@@ -91,7 +89,7 @@ class UDBackend:
         ]
 
 
-def _with_lemmas(parse: Parse, lemmas: tuple[str, ...], sure: NDArray[np.float64]) -> Parse:
+def _with_lemmas(parse: Parse, lemmas: tuple[str, ...], sure: Floats) -> Parse:
     if not isinstance(parse.tree, DependencyTree):
         return parse
     tree = parse.tree.replace(lemmas=lemmas)

@@ -18,9 +18,9 @@ from functools import cache
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.model import HashedWeights
+from latentgram.arrays import Codes, Flags, Floats, Ints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.invariants import ANY, holds, rising, shape
 from latentgram.data.provenance import Provenance, Summarised
@@ -30,7 +30,7 @@ from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.ud.averaging import Arrays, Learning, averaged_weights
-from latentgram.ud.chooser import Codes, codes_of, letters_of
+from latentgram.ud.chooser import codes_of, letters_of
 from latentgram.ud.kernels.segmenting import BLANK, learn_ends, token_ends, word_codes
 from latentgram.ud.kernels.sentences import (
     CAPITAL,
@@ -48,9 +48,6 @@ from latentgram.ud.kernels.sentences import (
 )
 from latentgram.ud.multiwords import Split, Splitter, learn_splitter
 from latentgram.ud.settings import GradientSegmenter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BITS = 20
 """Weights of token ends and of sentence ends are hashed into 2 to this power buckets each."""
@@ -268,7 +265,7 @@ def look_of(form: str) -> int:
     return code if code >= FIRST_SIGN else OTHER
 
 
-def described(forms: Sequence[str], space: NDArray[np.bool_], small: Codes) -> Tokens:
+def described(forms: Sequence[str], space: Flags, small: Codes) -> Tokens:
     """Tokens as the loops over sentences want them; `small`: codes of words that are usually written small."""
     low = codes_of(form.lower() for form in forms)
     place = np.minimum(np.searchsorted(small, low), max(len(small) - 1, 0))
@@ -374,7 +371,7 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
     return passes.learn("token ends", len(place), len(place), one)
 
 
-def _token_begins(sign: Ints, is_end: NDArray[np.bool_]) -> Ints:
+def _token_begins(sign: Ints, is_end: Flags) -> Ints:
     """Where the token that each character belongs to begins, given where tokens end; blanks begin none."""
     after_end = np.append(True, is_end[:-1])
     blank_before = np.append(False, (sign == BLANK)[:-1]) & np.append(False, after_end[:-1])

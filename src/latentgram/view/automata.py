@@ -10,9 +10,7 @@ import math
 from collections import deque
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from latentgram.arrays import Floats, Ints
 from latentgram.data.alphabet import Alphabet
 from latentgram.view.svg import colour, document, element, text, text_width
 
@@ -38,19 +36,19 @@ class Automaton(Protocol):
         """What its arrows are labelled with."""
 
     @property
-    def target(self) -> NDArray[np.int64]:
+    def target(self) -> Ints:
         """[states, symbols] where a symbol leads, −1 where it is never taken."""
 
     @property
-    def step(self) -> NDArray[np.float64]:
+    def step(self) -> Floats:
         """[states, symbols] its probability."""
 
     @property
-    def stop(self) -> NDArray[np.float64]:
+    def stop(self) -> Floats:
         """[states] probability to end."""
 
     @property
-    def visits(self) -> NDArray[np.float64]:
+    def visits(self) -> Floats:
         """[states] expected number of visits in a sequence."""
 
     @property

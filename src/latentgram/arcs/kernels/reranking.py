@@ -21,13 +21,10 @@ The averaged perceptron (Collins 2002), which the paper has, takes for y' the ca
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.arcs.kernels.mira import move, taken_out
+from latentgram.arrays import Floats, Ints
 from latentgram.compiling import njit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 KINDS = 3
 

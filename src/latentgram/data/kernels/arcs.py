@@ -10,17 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints, Ints32
 from latentgram.compiling import njit
 
 GOOD, OUT_OF_RANGE, NO_ROOT, TWO_ROOTS, CYCLE = range(5)
 """What can be wrong with the heads of a sentence."""
 
-Ints = NDArray[np.int32]
-Offsets = NDArray[np.int64]
-
 
 @njit()
-def find_faults(heads: Ints, offsets: Offsets) -> tuple[NDArray[np.int8], Ints]:
+def find_faults(heads: Ints32, offsets: Ints) -> tuple[NDArray[np.int8], Ints32]:
     """For each sentence the first kind of fault there is, and the number of a word that shows it (0: none)."""
     sentences = len(offsets) - 1
     kind = np.zeros(sentences, np.int8)
@@ -57,7 +55,9 @@ def find_faults(heads: Ints, offsets: Offsets) -> tuple[NDArray[np.int8], Ints]:
 
 
 @njit()
-def _contiguous(heads: Ints, base: int, length: int, left: Ints, right: Ints, size: Ints, open_: Ints) -> bool:
+def _contiguous(
+    heads: Ints32, base: int, length: int, left: Ints32, right: Ints32, size: Ints32, open_: Ints32
+) -> bool:
     """Whether the words below each word, itself included, stand side by side.
 
     That is the same as no two arcs crossing, the root arc counted from word 0.
@@ -83,7 +83,7 @@ def _contiguous(heads: Ints, base: int, length: int, left: Ints, right: Ints, si
 
 
 @njit()
-def find_projective(heads: Ints, offsets: Offsets) -> NDArray[np.bool_]:
+def find_projective(heads: Ints32, offsets: Ints) -> Flags:
     """Which sentences are projective; all must be trees."""
     sentences = len(offsets) - 1
     longest = np.max(np.diff(offsets)) if sentences else 0
@@ -97,14 +97,14 @@ def find_projective(heads: Ints, offsets: Offsets) -> NDArray[np.bool_]:
 
 
 @njit()
-def _dominates(heads: Ints, base: int, above: int, word: int) -> bool:
+def _dominates(heads: Ints32, base: int, above: int, word: int) -> bool:
     while word != above and word != 0:
         word = heads[base + word]
     return word == above
 
 
 @njit()
-def lift_arcs(heads: Ints, offsets: Offsets, projective: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def lift_arcs(heads: Ints32, offsets: Ints, projective: Flags) -> tuple[Ints32, Ints32]:
     """The heads after lifting, and how often each word was lifted (Nivre & Nilsson 2005, algorithm 1).
 
     An arc h → d is projective if h dominates every word between them. As long as there are arcs that are not,

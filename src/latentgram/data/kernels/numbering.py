@@ -5,6 +5,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Ints
 from latentgram.compiling import njit
 
 Number = TypeVar("Number", bound=np.generic)
@@ -41,7 +42,7 @@ def number_values(group, value, groups):
     return number, width
 
 
-def numbered(values: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.int64]]:
+def numbered(values: NDArray[Number]) -> tuple[NDArray[Number], Ints]:
     """The distinct values, sorted, and the number of each value among them.
 
     As `np.unique` with its inverse, but only what is distinct is sorted, so that the time grows with the values.

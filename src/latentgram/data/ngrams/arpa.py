@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, read_lines, whole_number, write_bytes
 from latentgram.data.ngrams.columns import Numbers, blocks
@@ -28,7 +28,6 @@ from latentgram.data.text import BEGIN, BOUNDARY, END, refuse_blanks
 from latentgram.data.word_table import RowWriter
 from latentgram.errors import DataError
 
-Floats = NDArray[np.float64]
 LEAST_LOG = -99.0
 """What these files write for log 0."""
 
@@ -68,11 +67,11 @@ def read_arpa(path: PathLike) -> Arpa:
 class _Section:
     """The n-grams of one order as they stand in the file."""
 
-    grams: NDArray[np.int64]
+    grams: Ints
     """[n, order] words, numbered in order of first sight."""
     logprob: Floats
     backoff: Floats
-    line: NDArray[np.int64]
+    line: Ints
     dropped: int
     """Those with a boundary inside, which are left out."""
 
@@ -159,7 +158,7 @@ def _read_entry(line: str, order: int, path: PathLike, number: int | None) -> tu
     return value, parts[1 : order + 1], weight
 
 
-def _refuse_repeated(row: NDArray[np.integer], section: _Section, path: PathLike) -> None:
+def _refuse_repeated(row: Integers, section: _Section, path: PathLike) -> None:
     """No n-gram may stand in the file twice: which of its probabilities would be meant?"""
     order = np.argsort(row, kind="stable")
     again = order[1:][row[order[1:]] == row[order[:-1]]]
@@ -168,7 +167,7 @@ def _refuse_repeated(row: NDArray[np.integer], section: _Section, path: PathLike
         raise DataError(f"the {name} of this line occurs twice", path=path, line=int(section.line[again.min()]))
 
 
-def _assemble(words: Alphabet, place: NDArray[np.int32], sections: list[_Section], path: PathLike) -> Arpa:
+def _assemble(words: Alphabet, place: Ints32, sections: list[_Section], path: PathLike) -> Arpa:
     """Sort into a trie, and give the parts that were missing what backing off gives them."""
     grams = [place[section.grams] for section in sections]
     _refuse_repeated(grams[0][:, 0], sections[0], path)
@@ -207,7 +206,7 @@ def write_arpa(arpa: Arpa, path: PathLike) -> None:
     write_entries(arpa.words, np.diff(trie.level).tolist(), entries, path)
 
 
-Entries = tuple[NDArray[np.integer], Floats, Floats]
+Entries = tuple[Integers, Floats, Floats]
 """Some n-grams of one order as word numbers, their log₁₀ probabilities and their back-off weights."""
 
 

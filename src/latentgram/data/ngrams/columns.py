@@ -21,6 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.data.ngrams.kernels import gather_range, tally_range
 
 Numbers = NDArray[np.bool_ | np.number]
@@ -192,7 +193,7 @@ class Gathered:
                 part.add(taken[: gather_range(suffix.read(begin, end), first, own, taken)])
             self._parts.append(part)
 
-    def read(self, begin: int, end: int) -> NDArray[np.float64]:
+    def read(self, begin: int, end: int) -> Floats:
         """The numbers of the next rows."""
         suffix = self._suffix.read(begin, end)
         if self._whole is not None:

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Integers, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand
 from latentgram.data.invariants import holds, shape, within
@@ -50,7 +50,7 @@ class NGramCounts(Summarised):
 
     words: Alphabet
     trie: Annotated[NGramTrie, holds("trie.words == len(words)", "does not fit the words")]
-    count: Annotated[NDArray[np.int64], shape("len(trie)"), within(0, 2**62)]
+    count: Annotated[Ints, shape("len(trie)"), within(0, 2**62)]
     """[rows of the trie]"""
     cutoffs: Annotated[tuple[int, ...], holds("len(cutoffs) == trie.order", "does not fit the order")]
     repairs: dict[str, int] = field(default_factory=dict)
@@ -245,13 +245,13 @@ class NGramCounts(Summarised):
 class Level(NamedTuple):
     """The n-grams of one order in order of first sight; parts are numbers of the level below."""
 
-    prefix: NDArray[np.int32]
-    word: NDArray[np.int32]
-    suffix: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    prefix: Ints32
+    word: Ints32
+    suffix: Ints32
+    counts: Ints
 
 
-def _minus(size: int) -> NDArray[np.int32]:
+def _minus(size: int) -> Ints32:
     return np.full(size, -1, np.int32)
 
 
@@ -273,7 +273,7 @@ def cutoffs_of(order: int, cutoff: int | Sequence[int], all_bigrams: bool) -> tu
     return cutoffs
 
 
-def count_levels(tokens: NDArray[np.int32], words: int, cutoffs: Sequence[int]) -> list[Level]:
+def count_levels(tokens: Ints32, words: int, cutoffs: Sequence[int]) -> list[Level]:
     """The n-grams of each order whose parts reach the cut-off, in order of first sight."""
     levels = [unigrams(np.bincount(tokens[1:], minlength=words).astype(np.int64))]
     at = tokens
@@ -284,12 +284,12 @@ def count_levels(tokens: NDArray[np.int32], words: int, cutoffs: Sequence[int]) 
     return levels
 
 
-def unigrams(count: NDArray[np.int64]) -> Level:
+def unigrams(count: Ints) -> Level:
     """The lowest level: every word."""
     return Level(_minus(len(count)), np.arange(len(count), dtype=np.int32), _minus(len(count)), count)
 
 
-def frequent_words(words: Alphabet, count: NDArray[np.integer], least: int) -> tuple[Alphabet, NDArray[np.int32]]:
+def frequent_words(words: Alphabet, count: Integers, least: int) -> tuple[Alphabet, Ints32]:
     """The words that occur often enough and `<unk>`, and which of them stands for each word."""
     often = count >= least
     often[BOUNDARY] = True
@@ -300,7 +300,7 @@ def frequent_words(words: Alphabet, count: NDArray[np.integer], least: int) -> t
     return frequent, place
 
 
-def kept_rows(levels: Sequence[Level], cutoffs: Sequence[int]) -> tuple[list[NDArray[np.bool_]], int]:
+def kept_rows(levels: Sequence[Level], cutoffs: Sequence[int]) -> tuple[list[Flags], int]:
     """Which n-grams reach their cut-off or are part of one that is kept; and how many are kept only as parts."""
     kept = [np.ones(len(levels[0].counts), np.bool_)]
     kept += [level.counts >= least for level, least in zip(levels[1:], cutoffs[1:], strict=True)]
@@ -311,9 +311,7 @@ def kept_rows(levels: Sequence[Level], cutoffs: Sequence[int]) -> tuple[list[NDA
     return kept, sum(int(flags.sum()) for flags in kept) - before
 
 
-def sorted_levels(
-    levels: Sequence[Level], kept: Sequence[NDArray[np.bool_]], words: int
-) -> tuple[NGramTrie, NDArray[np.int64]]:
+def sorted_levels(levels: Sequence[Level], kept: Sequence[Flags], words: int) -> tuple[NGramTrie, Ints]:
     """The kept n-grams as a trie, and their counts."""
     rows = np.arange(words, dtype=np.int32)
     bounds, columns = [0, words], [unigrams(levels[0].counts)]

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, metered, write_bytes
 from latentgram.data.ngrams.columns import Rows, Stored
@@ -210,7 +210,7 @@ class _Piece:
     number: int
 
     @classmethod
-    def of(cls, folder: Path, number: int, tokens: NDArray[np.int32]) -> _Piece:
+    def of(cls, folder: Path, number: int, tokens: Ints32) -> _Piece:
         piece = cls(folder, number)
         tokens.tofile(piece._file("tokens"))
         return piece
@@ -218,10 +218,10 @@ class _Piece:
     def _file(self, kind: str) -> Path:
         return self.folder / f"{kind}-{self.number}"
 
-    def _read(self, kind: str, begin: int = 0, size: int = -1) -> NDArray[np.int32]:
+    def _read(self, kind: str, begin: int = 0, size: int = -1) -> Ints32:
         return np.fromfile(self._file(kind), np.int32, size, offset=4 * begin)
 
-    def count_pairs(self, single: NDArray[np.int64], least: int) -> None:
+    def count_pairs(self, single: Ints, least: int) -> None:
         """Make the run of bigrams whose words occur often enough."""
         tokens = self._read("tokens")
         at, prefix, word, suffix, count = count_extensions(tokens, without_rare(tokens, single, least), True)
@@ -237,21 +237,19 @@ class _Piece:
         self._file("place").unlink()
         self._write(at, key, count, suffix)
 
-    def _write(
-        self, at: NDArray[np.int32], key: NDArray[np.int64], count: NDArray[np.int32], suffix: NDArray[np.int32]
-    ) -> None:
+    def _write(self, at: Ints32, key: Ints, count: Ints32, suffix: Ints32) -> None:
         for kind, column in (("at", at), ("key", key), ("count", count), ("suffix", suffix)):
             column.tofile(self._file(kind))
 
     def __len__(self) -> int:
         return self._file("key").stat().st_size // 8
 
-    def read_run(self, begin: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    def read_run(self, begin: int, size: int) -> tuple[Ints, Ints32, Ints32]:
         """Some keys, counts and suffixes."""
         key = np.fromfile(self._file("key"), np.int64, size, offset=8 * begin)
         return key, self._read("count", begin, size), self._read("suffix", begin, size)
 
-    def write_places(self, place: NDArray[np.int32]) -> None:
+    def write_places(self, place: Ints32) -> None:
         """Add the numbers that the next keys got among the merged n-grams."""
         with self._file("place").open("ab") as out:
             place.tofile(out)
@@ -266,7 +264,7 @@ class MergedLevel:
     below: MergedLevel | None = None
 
     @classmethod
-    def of_words(cls, folder: Path, count: NDArray[np.int64]) -> MergedLevel:
+    def of_words(cls, folder: Path, count: Ints) -> MergedLevel:
         """Order 1: every word, its key its number."""
         level = cls(folder, 1)
         np.arange(len(count), dtype=np.int64).tofile(level.key_file)
@@ -300,21 +298,21 @@ class MergedLevel:
     def __len__(self) -> int:
         return self.key_file.stat().st_size // 8
 
-    def keys(self, begin: int = 0, size: int = -1) -> NDArray[np.int64]:
+    def keys(self, begin: int = 0, size: int = -1) -> Ints:
         """The keys of some rows."""
         return np.fromfile(self.key_file, np.int64, size, offset=8 * begin)
 
-    def counts(self, begin: int = 0, size: int = -1) -> NDArray[np.int64]:
+    def counts(self, begin: int = 0, size: int = -1) -> Ints:
         """The counts of some rows."""
         return np.fromfile(self.count_file, np.int64, size, offset=8 * begin)
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def blocks(self) -> Iterator[tuple[Ints, Ints]]:
         """The words [rows, order] and counts of all rows, some at a time."""
         for begin in range(0, len(self), BUFFER):
             counts = self.counts(begin, BUFFER)
             yield self.grams(begin, begin + len(counts)), counts
 
-    def grams(self, begin: int, end: int) -> NDArray[np.int64]:
+    def grams(self, begin: int, end: int) -> Ints:
         """The words of the rows `begin : end`; their prefixes lie side by side one order lower."""
         keys = self.keys(begin, end - begin)
         if self.below is None or end == begin:
@@ -395,7 +393,7 @@ def _workplace(temporary: PathLike | None) -> Iterator[Path]:
 
 def _number_words(
     paths: PathLike | Iterable[PathLike], target: Path, progress: Progress
-) -> tuple[list[str], NDArray[np.int64], int]:
+) -> tuple[list[str], Ints, int]:
     """Write the text as word numbers; words in order of first sight, how often each occurs, and all tokens."""
     files = expand(paths)
     words = WordTable([END])
@@ -418,7 +416,7 @@ def _number_words(
     return list(words), count, size
 
 
-def _cut(text: Path, most: int) -> Iterator[NDArray[np.int32]]:
+def _cut(text: Path, most: int) -> Iterator[Ints32]:
     """Whole sentences, about `most` tokens at a time, a boundary at both ends."""
     size = text.stat().st_size // 4
     begin = 0

@@ -13,16 +13,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints, Ints32
 from latentgram.data.files import PathLike, read_blocks, whole_number
 from latentgram.data.kernels.tables import cut_counts
 from latentgram.data.ngrams.counts import MOST_COUNT, MOST_ORDERS
 from latentgram.data.word_table import BLANKS, WordTable
 from latentgram.errors import DataError
 
-Grams = NDArray[np.int32]
-Ints = NDArray[np.int64]
+Grams = Ints32
 Counted = tuple[Grams, Ints]
 """[n, order] n-grams of one order and their counts; in `TableRows` [n, 2], also the number of lines of each."""
 NEWLINE = -2
@@ -62,7 +61,7 @@ class TableRows:
             gram = numbers[(end[here] - order)[:, None] + np.arange(order)]
             self._wait(order, (gram, np.column_stack([count[here], np.ones_like(here)])))
 
-    def _read_each(self, first: int, block: str, path: PathLike, count: Ints, odd: NDArray[np.bool_]) -> None:
+    def _read_each(self, first: int, block: str, path: PathLike, count: Ints, odd: Flags) -> None:
         """Check the counts line by line, and read those that are not plainly written."""
         for number, line in enumerate(block.removesuffix("\n").split("\n")):
             if not line:

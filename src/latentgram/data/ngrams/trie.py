@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Integers, Ints, Ints32
 from latentgram.data.invariants import ANY, below, earlier, holds, offsets, rising, shape
 
-Numbers = NDArray[np.int32]
+Numbers = Ints32
 
 NONE = -1
 """The row of the empty n-gram, and of one that is not there."""
@@ -35,7 +35,7 @@ class NGramTrie:
     array([ 5, -1], dtype=int32)
     """
 
-    level: Annotated[NDArray[np.int64], holds("len(level) > 1", "has no order"), offsets("word")]
+    level: Annotated[Ints, holds("len(level) > 1", "has no order"), offsets("word")]
     """[order + 1] rows `level[k - 1] : level[k]` are those of order k."""
     word: Annotated[Numbers, shape(ANY), below("words")]
     prefix: Annotated[Numbers, shape("len(word)"), earlier("words"), rising(strictly=False)]
@@ -55,7 +55,7 @@ class NGramTrie:
         return len(self.word)
 
     @classmethod
-    def of(cls, grams: Sequence[NDArray[np.integer]], words: int) -> tuple[NGramTrie, list[Numbers]]:
+    def of(cls, grams: Sequence[Integers], words: int) -> tuple[NGramTrie, list[Numbers]]:
         """The trie of distinct n-grams (one [n, k] array per order k) and of all their parts; and their rows.
 
         Windows of length j are numbered as pairs (number of the window without its last word, last word), so one
@@ -88,7 +88,7 @@ class NGramTrie:
         trie = cls(np.array(level, np.int64), np.concatenate(word), np.concatenate(prefix), np.concatenate(suffix))
         return trie, rows
 
-    def closed(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def closed(self, kept: Flags) -> Flags:
         """Which rows are marked, or are part of one that is."""
         kept = kept.copy()
         for order in range(self.order, 1, -1):
@@ -97,7 +97,7 @@ class NGramTrie:
             kept[self.suffix[marked]] = True
         return kept
 
-    def restricted(self, rows: NDArray[np.integer]) -> NGramTrie:
+    def restricted(self, rows: Integers) -> NGramTrie:
         """The trie of some of its rows, in order: a set that is `closed` and has every word.
 
         >>> trie, _ = NGramTrie.of([np.array([[0], [1]]), np.array([[0, 1], [1, 0], [1, 1]])], words=2)
@@ -112,7 +112,7 @@ class NGramTrie:
         return NGramTrie(level, self.word[rows], place[self.prefix[rows]], place[self.suffix[rows]])
 
     @cached_property
-    def extension(self) -> NDArray[np.int64]:
+    def extension(self) -> Ints:
         """[rows + 1] the extensions of row r by one word are the rows `extension[r] : extension[r + 1]`."""
         rows = np.arange(len(self) + 1)
         return np.asarray(self.words + np.searchsorted(self.prefix[self.words :], rows), np.int64)
@@ -127,12 +127,12 @@ class NGramTrie:
         return table
 
     @cached_property
-    def _keys(self) -> list[NDArray[np.int64]]:
+    def _keys(self) -> list[Ints]:
         """Sorted keys (prefix, word) of each order from the second on."""
         spans = [slice(self.level[k - 1], self.level[k]) for k in range(2, self.order + 1)]
         return [self.prefix[span].astype(np.int64) * self.words + self.word[span] for span in spans]
 
-    def find(self, grams: NDArray[np.integer]) -> Numbers:
+    def find(self, grams: Integers) -> Numbers:
         """The rows of n-grams of one order, -1 where there is none."""
         rows = grams[:, 0].astype(np.int64)
         for column in range(1, grams.shape[1]):

@@ -15,10 +15,11 @@ from itertools import groupby
 
 import numpy as np
 
+from latentgram.arrays import Codes
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Symbol
 from latentgram.data.heads import HeadRules
-from latentgram.lpcfg.crf.kernels.features import PAD, ROWS, Codes, Symbols
+from latentgram.lpcfg.crf.kernels.features import PAD, ROWS, Symbols
 from latentgram.lpcfg.model import LPCFG
 
 ENDING = 3

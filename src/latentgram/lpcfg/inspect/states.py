@@ -31,16 +31,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 
+from latentgram.arrays import Floats
 from latentgram.data.binarisation import Symbol, tag_of
 from latentgram.data.rarewords import is_symbol, tag_symbol
 from latentgram.errors import SettingError
 from latentgram.kinds.looks import Event
 from latentgram.lpcfg.model import LPCFG
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.data.rarewords import is_symbol
 from latentgram.data.tree import Tree
 from latentgram.lpcfg.inspect.states import entries_of, preferred_rules, require_probabilities, symbol_number
 from latentgram.lpcfg.model import LPCFG
-
-Floats = NDArray[np.float64]
 
 _DEEPEST = 20
 """Levels that are tried for symbols that have no smaller tree."""
@@ -103,7 +101,7 @@ class TypicalSubtrees:
         return Tree(self.grammar.symbol_name(number), (self._tree(left, i), self._tree(right, j)))
 
     @cached_property
-    def _best(self) -> tuple[list[Floats], list[NDArray[np.int64]]]:
+    def _best(self) -> tuple[list[Floats], list[Ints]]:
         """For each symbol and state the probability of its best derivation, and its rule with the child states.
 
         A preterminal has its word in place of the rule.
@@ -127,9 +125,7 @@ class TypicalSubtrees:
                 _improve(best[parent], choice[parent], value, (rule, *states))
         return best, choice
 
-    def _expansion(
-        self, rule: int, best: list[Floats]
-    ) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _expansion(self, rule: int, best: list[Floats]) -> tuple[Floats, tuple[Ints, Ints]]:
         """[m_a] the best that a rule can do from each state, and the states of its children then."""
         _, left, right = self.grammar.rules[rule].tolist()
         value = self.grammar.tensor(rule) * best[left][:, None] * best[right]
@@ -138,9 +134,7 @@ class TypicalSubtrees:
         return value[np.arange(len(value)), i, j], (i, j)
 
 
-def _improve(
-    best: Floats, choice: NDArray[np.int64], value: Floats, chosen: tuple[int | NDArray[np.int64], ...]
-) -> None:
+def _improve(best: Floats, choice: Ints, value: Floats, chosen: tuple[int | Ints, ...]) -> None:
     """Take over what is better."""
     better = value > best
     best[better] = value[better]

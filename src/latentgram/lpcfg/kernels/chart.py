@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.compiling import jitable, njit
 
 
@@ -28,9 +29,9 @@ class Unseen(NamedTuple):
 
     weight: float
     """0 where there are no such rules."""
-    left: NDArray[np.float64]
+    left: Floats
     """[S, I]"""
-    right: NDArray[np.float64]
+    right: Floats
     """[S, I]"""
 
 
@@ -48,16 +49,16 @@ UNSEEN_RULE = -1
 class RuleIndex(NamedTuple):
     """The binary rules of a grammar, found by their pair of children."""
 
-    pair_of: NDArray[np.int32]
+    pair_of: Ints32
     """[S, S] the number of a pair of child symbols, -1 where no rule has it; pairs are sorted."""
-    pair_begin: NDArray[np.int32]
+    pair_begin: Ints32
     """[pairs + 1] where the rules of each pair begin in the next two."""
-    parent: NDArray[np.int32]
-    rule: NDArray[np.int32]
+    parent: Ints32
+    rule: Ints32
     interminals: int
-    row_begin: NDArray[np.int32]
+    row_begin: Ints32
     """[S + 1] where the pairs of each left child begin; first those with an interminal on the right …"""
-    tags_begin: NDArray[np.int32]
+    tags_begin: Ints32
     """[S] … and from here on those with a preterminal."""
     right: NDArray[np.uint32]
     """[pairs] the right child."""
@@ -68,16 +69,16 @@ class PackedChart(NamedTuple):
     """See the module's text."""
 
     length: int
-    cell_begin: NDArray[np.int32]
-    item_symbol: NDArray[np.int32]
-    group_begin: NDArray[np.int32]
-    split_begin: NDArray[np.int32]
-    split_left: NDArray[np.int32]
-    split_right: NDArray[np.int32]
-    parent_begin: NDArray[np.int32]
-    parent_item: NDArray[np.int32]
-    parent_rule: NDArray[np.int32]
-    edge_begin: NDArray[np.int64]
+    cell_begin: Ints32
+    item_symbol: Ints32
+    group_begin: Ints32
+    split_begin: Ints32
+    split_left: Ints32
+    split_right: Ints32
+    parent_begin: Ints32
+    parent_item: Ints32
+    parent_rule: Ints32
+    edge_begin: Ints
 
 
 class SpanMasks(NamedTuple):
@@ -88,28 +89,28 @@ class SpanMasks(NamedTuple):
     shrinks; over the span itself only some symbols are let in. Cells go by width, then by first word.
     """
 
-    allowed: NDArray[np.bool_]
+    allowed: Flags
     """[sets, interminals]; the first set is all of them."""
-    of_cell: NDArray[np.int32]
+    of_cell: Ints32
     """[cells] the number of a set, or `CLOSED`."""
 
 
 class Words(NamedTuple):
     """The items over words: word w has those from `begin[w]` to `begin[w + 1]`."""
 
-    begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
-    inside: NDArray[np.float64]
+    begin: Ints32
+    symbol: Ints32
+    inside: Floats
     """q(symbol → word), scaled."""
 
 
 class Joints(NamedTuple):
     """Pairs of items that meet at a split point of a cell; the cell has those from `begin` to `end`."""
 
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
+    begin: Ints
+    end: Ints
+    left: Ints32
+    right: Ints32
 
 
 CLOSED = -1
@@ -120,7 +121,7 @@ _NEW, _DEAD = -1, -2
 """A pair of symbols not yet met in a cell, and one that has no parent there."""
 
 
-def index_rules(rules: NDArray[np.int32], interminals: int, symbols: int) -> RuleIndex:
+def index_rules(rules: Ints32, interminals: int, symbols: int) -> RuleIndex:
     """Index rules [R, 3] (parent, left, right) by their children."""
     pair = rules[:, 1].astype(np.int64) * symbols + rules[:, 2]
     order = np.argsort(pair, kind="stable")
@@ -179,7 +180,7 @@ def taken_out(drift, exponent):
     return before
 
 
-def cells_of(length: int, first: NDArray[np.integer], width: NDArray[np.integer]) -> NDArray[np.int64]:
+def cells_of(length: int, first: Integers, width: Integers) -> Ints:
     """The numbers of many cells of a sentence."""
     return np.asarray(_number(length, first, width))
 

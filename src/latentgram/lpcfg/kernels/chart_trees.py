@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import by_type, njit
 from latentgram.lpcfg.kernels.chart import PackedChart, cell_of
 from latentgram.lpcfg.kernels.first_pass import Grown
@@ -93,15 +93,15 @@ class _ChartEdges(NamedTuple):
     """A chart as a hypergraph, its goal above the items of the whole sentence."""
 
     chart: PackedChart
-    entry_begin: NDArray[np.int64]
+    entry_begin: Ints
     """[items + 1] where the edges of each item are: its entries among the parents begin here in the next two."""
-    entry: NDArray[np.int32]
-    group: NDArray[np.int32]
-    root_weight: NDArray[np.float64]
+    entry: Ints32
+    group: Ints32
+    root_weight: Floats
     """[items]"""
-    item_weight: NDArray[np.float64]
+    item_weight: Floats
     """[items] the weight of an edge is this of its item and that of its own."""
-    edge_weight: NDArray[np.float64]
+    edge_weight: Floats
 
 
 @njit()
@@ -140,9 +140,9 @@ def _list_edges(structure, item, edges):
 class RulesByParent(NamedTuple):
     """The rules of a grammar, found by their parent."""
 
-    rules: NDArray[np.int32]
+    rules: Ints32
     """[R, 3] parent, left and right child, sorted."""
-    begin: NDArray[np.int64]
+    begin: Ints
     """[I + 1] where those of each parent begin."""
 
 
@@ -151,12 +151,12 @@ class _Unpacked(NamedTuple):
 
     chart: Grown
     rules: RulesByParent
-    rule_weight: NDArray[np.float64]
-    root_weight: NDArray[np.float64]
-    by_first: NDArray[np.int32]
+    rule_weight: Floats
+    root_weight: Floats
+    by_first: Ints32
     """The items of interminals in the order of the chart's rows, `NOTHING` where there is none."""
-    by_end: NDArray[np.int32]
-    tags: NDArray[np.int32]
+    by_end: Ints32
+    tags: Ints32
 
 
 @njit()

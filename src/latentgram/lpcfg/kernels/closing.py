@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Ints32, Reals
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, cell_of
 from latentgram.lpcfg.kernels.vectors import add_scaled
@@ -45,8 +46,8 @@ _EDGE = np.int64(1) << 40
 class Contexts(NamedTuple):
     """[n+1, I] what the words before and after each gap say for a symbol that begins, or ends, there."""
 
-    begins: NDArray[np.floating]
-    ends: NDArray[np.floating]
+    begins: Reals
+    ends: Reals
 
 
 @njit()
@@ -120,7 +121,7 @@ class Closing(NamedTuple):
     """[2ᵇ], or none: then nothing is closed."""
     least: float
     """The least score of a cell that is open."""
-    tag: NDArray[np.int32]
+    tag: Ints32
     """[P] the tag of each preterminal."""
 
 

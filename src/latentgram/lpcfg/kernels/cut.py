@@ -27,8 +27,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32, Reals
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, cell_of, grown, no_groups, note_drift, taken_out
 
@@ -37,7 +37,7 @@ NOTHING = -1
 _DRIFT = 16.0
 """Powers of two by which the numbers of a width may leave 1 before the chart is scaled again."""
 
-Numbers = NDArray[np.floating]
+Numbers = Reals
 
 
 class CutRules(NamedTuple):
@@ -46,18 +46,18 @@ class CutRules(NamedTuple):
     Interminals are numbered anew, those that may have unseen rules first: `name` has the grammar's numbers.
     """
 
-    pair_of: NDArray[np.integer]
+    pair_of: Integers
     """[S · S] the number of a pair of child symbols, `NOTHING` where no rule has it."""
-    pair_begin: NDArray[np.int32]
-    parent: NDArray[np.int32]
+    pair_begin: Ints32
+    parent: Ints32
     probability: Numbers
     """Of the rules, pair by pair, less what they would have if they were unseen."""
     left: Numbers
     """[S, U] the factors of unseen rules for the first U interminals; their weight is in this one."""
     right: Numbers
-    name: NDArray[np.int32]
+    name: Ints32
     """[S]"""
-    bigram: NDArray[np.float64]
+    bigram: Floats
     """[P+1, P+1] p(next tag | tag), the sentence boundary last."""
     after: Numbers
     """[P+1, I] see `Boundaries`."""
@@ -70,7 +70,7 @@ class Space(NamedTuple):
     What belongs to a cell is zero between two cells.
     """
 
-    symbol: NDArray[np.int32]
+    symbol: Ints32
     inside: Numbers
     outside: Numbers
     left: Numbers
@@ -80,20 +80,20 @@ class Space(NamedTuple):
     right_above: Numbers
     mass: Numbers
     """[pairs] Σ_k α(b,i,k) α(c,k,j) of the cell."""
-    met: NDArray[np.int32]
+    met: Ints32
     """[pairs] those that were met in the cell, in order."""
     value: Numbers
     """[I] α of the cell's symbols by rules that were seen."""
-    reached: NDArray[np.int32]
+    reached: Ints32
     """[I] the symbols that these lead to, in order."""
-    is_reached: NDArray[np.bool_]
+    is_reached: Flags
     unseen: Numbers
     """[U] α of the cell's symbols by unseen rules."""
     merit: Numbers
     """[U + 1] the estimated posteriors by these, and the greatest of them."""
-    merit_bits: NDArray[np.integer]
+    merit_bits: Integers
     """The same memory, as integers."""
-    group_of: NDArray[np.int32]
+    group_of: Ints32
     """[S · S] which pairs of symbols of a cell have a group; see `pack_items`."""
 
 
@@ -127,23 +127,23 @@ class CutChart(NamedTuple):
     """The cells that hold something, numbered by width, then by first word: cell r has the items from `begin[r]`
     to `begin[r + 1]`. The first n of them are words."""
 
-    cells: NDArray[np.int64]
+    cells: Ints
     """[1] how many there are."""
-    begin: NDArray[np.int32]
-    first: NDArray[np.int32]
-    end: NDArray[np.int32]
-    at: NDArray[np.int32]
+    begin: Ints32
+    first: Ints32
+    end: Ints32
+    at: Ints32
     """[n+1, n+1] the number of the cell with this end and this first word, or `NOTHING`."""
-    ends: NDArray[np.int32]
+    ends: Ints32
     """[n, n] the ends of the cells with this first word, in order …"""
-    ends_count: NDArray[np.int32]
+    ends_count: Ints32
     """[n] … and how many there are."""
-    symbol: NDArray[np.int32]
+    symbol: Ints32
     inside: Numbers
     left: Numbers
     """[cells, U] L"""
     right: Numbers
-    exponent: NDArray[np.int64]
+    exponent: Ints
     """[n] the powers of two that were taken out of each word."""
 
 

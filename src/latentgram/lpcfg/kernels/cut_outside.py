@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import Joints, PackedChart, Words, cell_of, grown, pack_items
 from latentgram.lpcfg.kernels.closing import close_cells, context_scores, filter_tags, sure_tags
@@ -33,9 +33,9 @@ class FirstStage(NamedTuple):
 
     total: float
     """Z of the words divided by their scales; nothing else is filled in where it is not positive."""
-    scale: NDArray[np.float64]
+    scale: Floats
     chart: PackedChart
-    leaf: NDArray[np.int32]
+    leaf: Ints32
     """Which of the leaves are the chart's items over words."""
     inside: Numbers
     outside: Numbers

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.chart_trees import follow_children
@@ -26,9 +26,9 @@ _ROUNDS = 20
 class Chains(NamedTuple):
     """The treebank nodes that symbols stand for; see `LabelTable`."""
 
-    begin: NDArray[np.int64]
+    begin: Ints
     """[S + 1]"""
-    flat: NDArray[np.int64]
+    flat: Ints
     columns: int
     interminals: int
     """Symbols from here on stand over words: the last node of each is a tag."""
@@ -37,7 +37,7 @@ class Chains(NamedTuple):
 class Told(NamedTuple):
     """What is said about a tree."""
 
-    nodes: NDArray[np.float64]
+    nodes: Floats
     """The posteriors of its treebank nodes, in preorder."""
     expected: float
     """2 Σ μ / (|T| + E)"""
@@ -175,12 +175,12 @@ def tell(chart, item, edge, symbol, size, chains):
 class Restored(NamedTuple):
     """Treebank trees, tree after tree, in preorder."""
 
-    start: NDArray[np.int64]
-    label: NDArray[np.int32]
-    arity: NDArray[np.int32]
-    word: NDArray[np.int32]
+    start: Ints
+    label: Ints32
+    arity: Ints32
+    word: Ints32
     """The number of the word under each node, −1 under phrases."""
-    confidence: NDArray[np.float64]
+    confidence: Floats
 
 
 @njit()

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown, unseen_rule
 from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
@@ -25,8 +25,8 @@ class Outside(NamedTuple):
     """Z, and of each item ∂Z/∂α and its posterior α ∂Z/∂α / Z."""
 
     total: float
-    outside: NDArray[np.float64]
-    posterior: NDArray[np.float64]
+    outside: Floats
+    posterior: Floats
 
 
 @njit(fastmath=REORDER)
@@ -117,8 +117,8 @@ def _unseen_above(chart, cell, item_outside, to_left, to_right):
 class Kept(NamedTuple):
     """The items of a chart that are kept, by cell, and their numbers in it."""
 
-    cell_begin: NDArray[np.int32]
-    item: NDArray[np.int64]
+    cell_begin: Ints32
+    item: Ints
 
 
 @njit()

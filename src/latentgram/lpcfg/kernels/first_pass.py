@@ -20,8 +20,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import jitable, njit
 from latentgram.lpcfg.kernels.chart import CLOSED, cell_of, note_drift, taken_out
 from latentgram.lpcfg.kernels.rows import Rows, empty_rows, meet_in_rows, put_into_rows
@@ -45,16 +45,16 @@ class Limits(NamedTuple):
 class Grown(NamedTuple):
     """Items by cell with their inside probabilities."""
 
-    cell_begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
+    cell_begin: Ints32
+    symbol: Ints32
     """Sorted in a cell if all rules were seen."""
-    inside: NDArray[np.float64]
+    inside: Floats
     rows: Rows
-    exponent: NDArray[np.int64]
+    exponent: Ints
     """[n] the powers of two that were taken out of each word."""
-    left_sum: NDArray[np.float64]
+    left_sum: Floats
     """[cells, I] Σ_b left(b, a) α(b), for unseen rules; empty where there are none."""
-    right_sum: NDArray[np.float64]
+    right_sum: Floats
 
 
 @jitable()
@@ -70,15 +70,15 @@ def _sum_factors(cell, chart, unseen):
 class _Cell(NamedTuple):
     """What is known of the cell that is being filled: of its pairs of children and of its symbols."""
 
-    mass: NDArray[np.float64]
+    mass: Floats
     """[pairs] ⊕_k α(b,i,k) α(c,k,j)."""
-    met: NDArray[np.int32]
+    met: Ints32
     """The pairs that were met, in order."""
-    inside: NDArray[np.float64]
+    inside: Floats
     """[I] α(a,i,j) of the symbols."""
-    reached_in: NDArray[np.int32]
+    reached_in: Ints32
     """[I] in which cell a rule led to a symbol last."""
-    unseen: NDArray[np.float64]
+    unseen: Floats
     """[I] the sums of unseen rules, or nothing."""
 
 

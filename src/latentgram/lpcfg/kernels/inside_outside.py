@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints, Ints32, Reals
 from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart, unseen_rule
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
@@ -33,17 +33,17 @@ from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 class Tensors(NamedTuple):
     """The numbers of a latent grammar, in the precision of the chart. Symbol s has `states[s]` hidden states."""
 
-    states: NDArray[np.int32]
-    rule: NDArray[np.floating]
-    rule_begin: NDArray[np.int64]
+    states: Ints32
+    rule: Reals
+    rule_begin: Ints
     """[R+1] where the m_a × m_b × m_c numbers of each rule begin."""
-    lexicon: NDArray[np.floating]
-    lexicon_begin: NDArray[np.int64]
-    root: NDArray[np.floating]
-    mean_inside: NDArray[np.floating]
+    lexicon: Reals
+    lexicon_begin: Ints
+    root: Reals
+    mean_inside: Reals
     """The inside vectors of words that are not in the lexicon, but for their weight; laid out as `root`."""
-    mean_outside: NDArray[np.floating]
-    symbol_begin: NDArray[np.int64]
+    mean_outside: Reals
+    symbol_begin: Ints
     unseen: Unseen = NONE_UNSEEN
 
 

@@ -29,8 +29,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Floats, Floats32, Ints, Ints32
 from latentgram.compiling import REORDER, jitable, njit
 from latentgram.lpcfg.kernels.prefix import Numbers, cell_at
 
@@ -38,16 +38,16 @@ from latentgram.lpcfg.kernels.prefix import Numbers, cell_at
 class Latent(NamedTuple):
     """The numbers of a latent grammar; those of symbol s begin at `symbol_begin[s]`."""
 
-    states: NDArray[np.int32]
+    states: Ints32
     rule: Numbers
-    rule_begin: NDArray[np.int64]
+    rule_begin: Ints
     lexicon: Numbers
-    lexicon_begin: NDArray[np.int64]
+    lexicon_begin: Ints
     root: Numbers
     anywhere: Numbers
     mean_inside: Numbers
     mean_outside: Numbers
-    symbol_begin: NDArray[np.int64]
+    symbol_begin: Ints
     left: Numbers
     """[S, I] the factors of unseen rules; [0, I] where there are none."""
     right: Numbers
@@ -58,33 +58,33 @@ class Latent(NamedTuple):
 class LatentLeaves(NamedTuple):
     """The leaves of a sentence as leaves.py has them."""
 
-    begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
-    entry: NDArray[np.int32]
+    begin: Ints32
+    symbol: Ints32
+    entry: Ints32
     weight: Numbers
 
 
 class Ways(NamedTuple):
     """Where the sums of outer products of the pairs of children, and of the rules, stand side by side."""
 
-    pair_left: NDArray[np.int32]
+    pair_left: Ints32
     """[pairs] the left child."""
-    pair_begin: NDArray[np.int64]
+    pair_begin: Ints
     """[pairs + 1] states of the left × states of the right child."""
-    entry_begin: NDArray[np.int64]
+    entry_begin: Ints
     """[entries + 1] states of the parent × states of the left child."""
-    right: NDArray[np.int32]
+    right: Ints32
     """[entries] the right child."""
-    share: NDArray[np.float64]
+    share: Floats
     """[entries] the rules' probabilities under the projection."""
-    toward: NDArray[np.float32]
+    toward: Floats32
     """Σ_r T[h,l,r] of the entries, laid out by `entry_begin`."""
 
 
 class _Work(NamedTuple):
     """The numbers of a sentence."""
 
-    begin: NDArray[np.int64]
+    begin: Ints
     """Where the vector of each item begins."""
     alpha: Numbers
     scalar: Numbers
@@ -100,32 +100,32 @@ class _Work(NamedTuple):
     ends: Numbers
     """[n, Σ states] E."""
     end_sum: Numbers
-    needed: NDArray[np.bool_]
+    needed: Flags
     """[2, n, I] whether something asks for G, and whether an unseen rule asks for E."""
-    place: NDArray[np.int64]
+    place: Ints
     """[n, S] the item of a symbol that begins at a word and ends here."""
-    mass: NDArray[np.float64]
+    mass: Floats
     """[pairs] Σ_k L(b,i,k) L(c,k,j) under the projection."""
     joint: Numbers
     """[pairs] Σ_k F̄(b) · L(b,i,k) F̄(c) · L(c,k,j)."""
-    met: NDArray[np.int64]
-    met_in: NDArray[np.int64]
-    slot: NDArray[np.int64]
+    met: Ints
+    met_in: Ints
+    slot: Ints
     """[pairs] where the sum of a pair begins in `outer`: side by side in the order in which they are met, so that
     little memory is touched."""
     outer: Numbers
     """Σ_k L(b,i,k) ⊗ L(c,k,j)."""
-    peak: NDArray[np.float64]
+    peak: Floats
     """The greatest number of each row of such a sum."""
-    reach_slot: NDArray[np.int64]
+    reach_slot: Ints
     """[entries] the same as `slot`, of the two that follow."""
     reached: Numbers
     """Σ_i G(b,i) ⊗ L(c,i,j)."""
     edge: Numbers
     """Σ_i E(b,i) ⊗ L(c,i,j)."""
-    reaching: NDArray[np.int64]
+    reaching: Ints
     """The entries of the two."""
-    reached_at: NDArray[np.int64]
+    reached_at: Ints
 
 
 @jitable(fastmath=REORDER)

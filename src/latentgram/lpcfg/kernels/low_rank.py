@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Ints, Ints32, Reals
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.chart import unseen_rule
 from latentgram.lpcfg.kernels.inside_outside import item_marginals, start_vectors, vector_places
@@ -25,10 +25,10 @@ from latentgram.lpcfg.kernels.inside_outside import item_marginals, start_vector
 class Factors(NamedTuple):
     """The products of rules: U [r, m_a], V [r, m_b] and W [r, m_c] of each rule, one after the other."""
 
-    value: NDArray[np.floating]
-    begin: NDArray[np.int64]
+    value: Reals
+    begin: Ints
     """[R+1] where those of each rule begin."""
-    rank: NDArray[np.int32]
+    rank: Ints32
     """[R] r of each rule."""
 
 

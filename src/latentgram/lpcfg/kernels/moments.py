@@ -28,13 +28,9 @@ threads can share the arrays.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Integers, Ints, Ints32
 from latentgram.compiling import njit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-LongInts = NDArray[np.int64]
 
 CHUNK = 256
 """Nodes taken into one matrix product: bounds the memory of the outer products."""
@@ -43,18 +39,18 @@ CHUNK = 256
 class Rules(NamedTuple):
     """Rules [R, 3], the states of the symbols [S], and where the numbers of each rule begin [R+1], flat."""
 
-    symbols: Ints
-    states: Ints
-    offset: LongInts
+    symbols: Ints32
+    states: Ints32
+    offset: Ints
 
 
 class RuleNodes(NamedTuple):
     """The inner nodes by rule, where each rule begins among them [R+1], and the children of all nodes."""
 
-    order: LongInts
-    group: LongInts
-    left: Ints
-    right: Ints
+    order: Ints
+    group: Ints
+    left: Ints32
+    right: Ints32
 
 
 class Views(NamedTuple):
@@ -72,10 +68,10 @@ class Level(NamedTuple):
     `coarse[r]` is the row of the coarser mean in the table of all means (-1: none), `seen[r]` is n.
     """
 
-    leaf: LongInts
-    begin: LongInts
-    end: LongInts
-    coarse: LongInts
+    leaf: Ints
+    begin: Ints
+    end: Ints
+    coarse: Ints
     seen: Floats
 
 
@@ -178,7 +174,7 @@ def sizes_of(rules, r):
     return states[symbols[0]], states[symbols[1]], states[symbols[2]]
 
 
-def back_off_weight(counts: NDArray[np.integer] | Floats, constant: float) -> Floats:
+def back_off_weight(counts: Integers | Floats, constant: float) -> Floats:
     """λ of rules that have been seen so often; C = 0 means no smoothing."""
     root = np.sqrt(np.asarray(counts, np.float64))
     return root / (constant + root)

@@ -35,6 +35,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import REORDER, jitable, njit
 
 Numbers = NDArray[np.inexact]
@@ -43,8 +44,8 @@ Numbers = NDArray[np.inexact]
 class WordWeights(NamedTuple):
     """q(symbol → word): word w has the leaves from `begin[w]` to `begin[w + 1]`."""
 
-    begin: NDArray[np.int32]
-    symbol: NDArray[np.int32]
+    begin: Ints32
+    symbol: Ints32
     inside: Numbers
 
 
@@ -67,24 +68,24 @@ class OneState(NamedTuple):
 class Prefixes(NamedTuple):
     """A chart that grew with the ends of its spans; cells go by end, then by first word, the last one first."""
 
-    cell_begin: NDArray[np.int64]
-    symbol: NDArray[np.int32]
+    cell_begin: Ints
+    symbol: Ints32
     inside: Numbers
     """L, scaled."""
     starts: Numbers
     """[n, S] G, scaled."""
     ends: Numbers
     """[n, S] E, scaled."""
-    scale: NDArray[np.float64]
+    scale: Floats
     """[n] p(word | words before it); zeros from the word on that cannot follow."""
     forward: Numbers
     """[n, S] F, scaled."""
-    look: NDArray[np.float64]
+    look: Floats
     """[n, S] Σ_t Q[d,t] q(t→x_j), scaled: how well d begins with the word. F(d,j) times it is the share of d in
     the next prefix."""
     left_sum: Numbers
     """[cells, I] Σ_b left(b, a) L(b), for unseen rules; [0, I] where there are none."""
-    slope: NDArray[np.float64]
+    slope: Floats
     """[n] the imaginary part of P(j+1), over P(j+1)."""
     whole: float
     """p(sentence) over the probability of all words but the last."""
@@ -99,14 +100,14 @@ def cell_at(first, end):
 class _Cell(NamedTuple):
     """What is known while the cells of one end are filled."""
 
-    place: NDArray[np.int64]
+    place: Ints
     """[n, S] the item of a symbol that begins at a word and ends here, −1 where there is none."""
     right_sum: Numbers
     """[n, I] Σ_c right(c, a) L(c) of what begins at a word and ends here."""
     mass: Numbers
     """[pairs] Σ_k L(b,i,k) L(c,k,j)."""
-    met: NDArray[np.int64]
-    met_in: NDArray[np.int64]
+    met: Ints
+    met_in: Ints
     inside: Numbers
     """[I]"""
 

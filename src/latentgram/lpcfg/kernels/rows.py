@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints32
 from latentgram.compiling import jitable
 from latentgram.lpcfg.kernels.chart import cell_of
 from latentgram.lpcfg.kernels.vectors import add_scaled
@@ -26,15 +26,15 @@ from latentgram.numeric.semiring import plus
 class Rows(NamedTuple):
     """The inside numbers of a chart of which nothing is cut, with zeros for what is not there; else empty."""
 
-    by_first: NDArray[np.float64]
+    by_first: Floats
     """Those of one symbol and one first word stand side by side, see `at_first` …"""
-    by_end: NDArray[np.float64]
+    by_end: Floats
     """… and those of one symbol and one end, see `at_end`."""
-    tags: NDArray[np.float64]
+    tags: Floats
     """[n, P] the numbers over words."""
-    ends: NDArray[np.int32]
+    ends: Ints32
     """[n, I, 2] the least and the greatest end of the spans from a word on that can be the symbol."""
-    firsts: NDArray[np.int32]
+    firsts: Ints32
     """[n+1, I, 2] the least and the greatest first word of the spans with an end that can be the symbol."""
 
 

@@ -19,12 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.moments import (
     CHUNK,
-    Floats,
-    Ints,
-    LongInts,
     Rules,
     gather_rows,
     row_products,
@@ -37,7 +35,7 @@ class StateGrammar(NamedTuple):
 
     rules: Rules
     rule: Floats
-    entry_offset: LongInts
+    entry_offset: Ints
     entry: Floats
     root: Floats
 
@@ -45,18 +43,18 @@ class StateGrammar(NamedTuple):
 class TreeNodes(NamedTuple):
     """Of all nodes: symbol, rule (-1 at leaves), entry (-1 elsewhere), left and right child (-1 at leaves)."""
 
-    symbol: Ints
-    rule: Ints
-    entry: Ints
-    left: Ints
-    right: Ints
+    symbol: Ints32
+    rule: Ints32
+    entry: Ints32
+    left: Ints32
+    right: Ints32
 
 
 class Runs(NamedTuple):
     """Inner nodes in an order, and where the runs begin that one matrix product serves: one level, one rule."""
 
-    order: LongInts
-    begin: LongInts
+    order: Ints
+    begin: Ints
 
 
 class Part(NamedTuple):
@@ -64,7 +62,7 @@ class Part(NamedTuple):
 
     first: int
     last: int
-    root: LongInts
+    root: Ints
     by_height: Runs
     by_depth: Runs
 

@@ -20,37 +20,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints32, Reals
 from latentgram.compiling import REORDER, njit
 from latentgram.lpcfg.kernels.inside_outside import mean_of, unseen_weight
 from latentgram.lpcfg.kernels.vectors import add_scaled, dot
-
-Ints = NDArray[np.int32]
 
 
 class NodeNames(NamedTuple):
     """The names of treebank nodes, and the symbols that a grammar has for them; symbols are in ascending order."""
 
-    of_symbol: Ints
+    of_symbol: Ints32
     """[symbols] the name that a symbol stands for, −1 if it is intermediate."""
-    begin: Ints
+    begin: Ints32
     """[names + 1] where the symbols of each name begin in the next."""
-    symbol: Ints
-    part_begin: Ints
+    symbol: Ints32
+    part_begin: Ints32
     """[names + 1] where the intermediate symbols over some children of such a node begin in the next."""
-    part: Ints
-    left: NDArray[np.bool_]
+    part: Ints32
+    left: Flags
     """[names] whether some of these may be left children …"""
-    right: NDArray[np.bool_]
+    right: Flags
     """[names] … and right ones."""
 
 
 class _Scratch(NamedTuple):
     """Room for the product of two vectors, and for a number per symbol."""
 
-    outer: NDArray[np.floating]
-    unseen: NDArray[np.floating]
+    outer: Reals
+    unseen: Reals
 
 
 @njit()

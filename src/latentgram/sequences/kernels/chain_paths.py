@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
@@ -25,12 +25,12 @@ class _Paths(NamedTuple):
     """The lattice of a sentence as a hypergraph: an item is a node, made of one of the column before."""
 
     semiring: Any
-    transition: NDArray[np.float64]
-    emit_start: NDArray[np.int64]
-    emit_tag: NDArray[np.int32]
-    emission: NDArray[np.float64]
-    tokens: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    transition: Floats
+    emit_start: Ints
+    emit_tag: Ints32
+    emission: Floats
+    tokens: Ints
+    starts: Ints
     """[tokens + 1] where the nodes of each column begin."""
 
 

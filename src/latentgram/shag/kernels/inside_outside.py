@@ -29,11 +29,9 @@ balance^N and changes no marginal. `inside` chooses it so that charts stay far f
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import REORDER_AND_DIVIDE, njit
-
-Floats = NDArray[np.float64]
 
 LEFT, RIGHT = 0, 1
 LARGE = 1e130
@@ -49,13 +47,13 @@ class HeadWeights(NamedTuple):
     stop: Floats
     operators: Floats
     """[K, n, n]"""
-    step: NDArray[np.int32]
+    step: Ints32
     """[N, N] the operator of each arc head → modifier."""
     arc: Floats
     """[N, N, 1+R] weight of each arc by the state σ before it: 0 is "first", then the R memory classes."""
     halt: Floats
     """[2, N, 1+R] weight of ending a sequence by σ."""
-    memory: NDArray[np.int64]
+    memory: Ints
     """[N] the class in 0 … R−1 that a modifier leaves behind."""
     root: Floats
     """[N] weight of each word as the root."""
@@ -66,7 +64,7 @@ class HeadWeights(NamedTuple):
         arc: Floats,
         root: Floats,
         halt: Floats | None = None,
-        memory: NDArray[np.int64] | None = None,
+        memory: Ints | None = None,
     ) -> "HeadWeights":
         """The weights of a grammar that has no hidden states."""
         size = len(root)

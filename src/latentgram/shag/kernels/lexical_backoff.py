@@ -7,13 +7,10 @@ coarser one: p = λ c/C + (1 − λ) p_coarser. O(N² R log U) for a sentence of
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.compiling import njit
 from latentgram.numeric.search import find
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEFT, RIGHT = 0, 1
 TRUST = 5.0

@@ -3,13 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.compiling import REORDER, njit
 from latentgram.shag.kernels.inside_outside import LEFT, RIGHT
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class KindWeights(NamedTuple):

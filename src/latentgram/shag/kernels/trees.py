@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints
 from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
@@ -33,24 +33,22 @@ ROOT = -1
 STEPS = 2.0**32
 """Steps of a logarithm in one unit."""
 
-Floats = NDArray[np.float64]
-
 
 class PathScores(NamedTuple):
     """The logarithms of the weights of a grammar whose trees have one path each; the fields of `HeadWeights`."""
 
     start: Floats
     """[2, N] at the only state that has one,"""
-    first: NDArray[np.int64]
+    first: Ints
     """[2, N] which is this."""
     stop: Floats
     move: Floats
     """[N, N, n] the operator of an arc from each state,"""
-    after: NDArray[np.int64]
+    after: Ints
     """[N, N, n] to this one; −1 for none."""
     arc: Floats
     halt: Floats
-    memory: NDArray[np.int64]
+    memory: Ints
     root: Floats
 
 

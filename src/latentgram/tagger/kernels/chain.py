@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats32, Ints
 from latentgram.compiling import njit
 
 NEGLIGIBLE = 1e-6
@@ -27,10 +27,10 @@ NEGLIGIBLE = 1e-6
 class Steps(NamedTuple):
     """What it is worth for tags to follow each other, or the exponentials of that; T tags and the boundary T."""
 
-    pair: NDArray[np.float32]
+    pair: Floats32
     """[T + 1, T + 1]"""
-    triple: NDArray[np.float32]
-    group: NDArray[np.int64]
+    triple: Floats32
+    group: Ints
     """[T + 1] the group of every tag; that of the boundary is the last."""
 
 

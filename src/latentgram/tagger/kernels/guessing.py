@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Ints, Ints16, Ints32
 from latentgram.compiling import njit
 from latentgram.tagger.kernels.features import find_row, mix
 from latentgram.tagger.kernels.spelling import ENDING, KIND, LONGEST_ENDING, LOWER
@@ -30,11 +30,11 @@ _TEMPLATE = 100
 class Endings(NamedTuple):
     """How many words with key f had each tag: `words[start[f] : start[f + 1]]`, for those in `tag`."""
 
-    known: NDArray[np.uint64]
-    slots: NDArray[np.int32]
-    start: NDArray[np.int64]
-    tag: NDArray[np.int16]
-    words: NDArray[np.int32]
+    known: Codes
+    slots: Ints32
+    start: Ints
+    tag: Ints16
+    words: Ints32
 
 
 @njit()

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats32, Ints, Ints16, Ints32
 from latentgram.compiling import njit
 from latentgram.numeric.adagrad import move
 from latentgram.tagger.kernels.chain import expectations, note, triple_index
@@ -26,21 +26,21 @@ SMALLEST_GRADIENT = 1e-4
 class Moving(NamedTuple):
     """Weights on their way: their values, the squares of their past gradients, and their drift."""
 
-    value: NDArray[np.float32]
-    squares: NDArray[np.float32]
-    drift: NDArray[np.float32]
+    value: Floats32
+    squares: Floats32
+    drift: Floats32
 
 
 class Observed(NamedTuple):
     """Tagged sentences end to end, with the candidates of their tokens."""
 
-    sentence_start: NDArray[np.int64]
-    gold: NDArray[np.int64]
-    start: NDArray[np.int64]
-    tag: NDArray[np.int16]
-    features: NDArray[np.int32]
+    sentence_start: Ints
+    gold: Ints
+    start: Ints
+    tag: Ints16
+    features: Ints32
     """[tokens with more than one candidate, FEATURES] the rows of their weights, −1 for none."""
-    feature_row: NDArray[np.int32]
+    feature_row: Ints32
     """The row of `features` of each token."""
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats, Ints, Ints16
 from latentgram.compiling import by_type, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
@@ -33,11 +33,11 @@ from latentgram.tagger.kernels.chain import (
 class _Paths(NamedTuple):
     """The chain of a sentence as a hypergraph: an item is a node, made of one of the column before."""
 
-    start: NDArray[np.int64]
-    tag: NDArray[np.int16]
-    score: NDArray[np.float64]
+    start: Ints
+    tag: Ints16
+    score: Floats
     steps: Steps
-    columns: NDArray[np.int64]
+    columns: Ints
     """[tokens + 1] where the nodes of each column begin."""
 
 

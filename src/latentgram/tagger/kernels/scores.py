@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats32, Ints, Ints16
 from latentgram.compiling import njit
 from latentgram.tagger.kernels.chain import best_path, expectations
 from latentgram.tagger.kernels.features import FEATURES, feature_keys, find_row
@@ -24,8 +24,8 @@ from latentgram.tagger.kernels.features import FEATURES, feature_keys, find_row
 class Parts(NamedTuple):
     """The parts of tag t: `part[start[t] : start[t + 1]]`."""
 
-    start: NDArray[np.int64]
-    part: NDArray[np.int64]
+    start: Ints
+    part: Ints
     number: int
     """How many parts there are."""
 
@@ -33,9 +33,9 @@ class Parts(NamedTuple):
 class Rows(NamedTuple):
     """The weights of feature f: `weight[start[f] : start[f + 1]]`, for the parts in `part`."""
 
-    start: NDArray[np.int64]
-    part: NDArray[np.int16]
-    weight: NDArray[np.float32]
+    start: Ints
+    part: Ints16
+    weight: Floats32
 
 
 @njit()

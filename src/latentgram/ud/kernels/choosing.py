@@ -15,8 +15,8 @@ A word is given by its number among distinct lower-case forms.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
 from latentgram.numeric.search import find
@@ -38,19 +38,19 @@ _NONE = np.uint64(0)
 class Forms(NamedTuple):
     """Distinct words in lower case: the letters of word w are `letters[start[w] : start[w + 1]]`."""
 
-    letters: NDArray[np.int64]
-    start: NDArray[np.int64]
-    codes: NDArray[np.uint64]
+    letters: Ints
+    start: Ints
+    codes: Codes
 
 
 class Words(NamedTuple):
     """Words to choose for: their forms, codes of their tags, of their case and of what stands around them."""
 
-    form: NDArray[np.int64]
-    tag: NDArray[np.uint64]
-    coarse: NDArray[np.uint64]
-    shape: NDArray[np.int64]
-    around: NDArray[np.uint64]
+    form: Ints
+    tag: Codes
+    coarse: Codes
+    shape: Ints
+    around: Codes
 
 
 class Scripts(NamedTuple):
@@ -59,10 +59,10 @@ class Scripts(NamedTuple):
     `letters[start[2 y] : start[2 y + 1]]` come before the word, those up to `start[2 y + 2]` behind it.
     """
 
-    front: NDArray[np.int32]
-    back: NDArray[np.int32]
-    letters: NDArray[np.int64]
-    start: NDArray[np.int64]
+    front: Ints32
+    back: Ints32
+    letters: Ints
+    start: Ints
 
 
 class Known(NamedTuple):
@@ -71,12 +71,12 @@ class Known(NamedTuple):
     `result` are codes of results with a coarse tag, sorted, `times` of how many words each was made.
     """
 
-    key: NDArray[np.uint64]
-    start: NDArray[np.int64]
-    script: NDArray[np.int32]
+    key: Codes
+    start: Ints
+    script: Ints32
     by_beginning: bool
-    result: NDArray[np.uint64]
-    times: NDArray[np.int32]
+    result: Codes
+    times: Ints32
 
 
 @njit()

@@ -24,8 +24,8 @@ For λ = half the F1 of the best S it is argmax_S Σ_{s ∈ S} (p(s) − λ), so
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Flags, Ints
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
 from latentgram.ud.kernels.learning import move, score, sigmoid
@@ -45,15 +45,15 @@ ITERATIONS = 20
 class Tokens(NamedTuple):
     """Tokens: codes of forms, of forms in lower case and of shapes; blanks behind them, case, brackets, looks."""
 
-    form: NDArray[np.int64]
-    low: NDArray[np.int64]
-    shape: NDArray[np.int64]
-    space: NDArray[np.bool_]
-    usual: NDArray[np.int64]
+    form: Ints
+    low: Ints
+    shape: Ints
+    space: Flags
+    usual: Ints
     """1 for a token with a capital that is usually written small, 2 for another with a capital, else 0."""
-    bracket: NDArray[np.int64]
+    bracket: Ints
     """1 for one that opens, 2 for one that closes, 3 for a quote, else 0."""
-    look: NDArray[np.int64]
+    look: Ints
 
 
 @njit()

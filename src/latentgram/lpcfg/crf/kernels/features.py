@@ -23,12 +23,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Flags, Floats32, Ints16, Ints32
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import PackedChart
-
-Codes = NDArray[np.uint64]
 
 PAD = 2
 """Places on either side of the words of a sentence."""
@@ -52,13 +50,13 @@ class Symbols(NamedTuple):
     """[S] with them."""
     tag: Codes
     """[S] that of the tag of a preterminal."""
-    top: NDArray[np.int32]
+    top: Ints32
     """[S] the label that a symbol shows to its parent; -1 where binarisation put it in."""
-    bottom: NDArray[np.int32]
+    bottom: Ints32
     """[S] the label that it shows to its children."""
-    rank: NDArray[np.int16]
+    rank: Ints16
     """[labels, labels] of a parent and a child: how early head rules ask for the child."""
-    from_right: NDArray[np.bool_]
+    from_right: Flags
     """[labels, labels] whether of two such children the right one is the head."""
 
 
@@ -66,16 +64,16 @@ class View(NamedTuple):
     """A chart with the grammar's posteriors, and all that features are made of."""
 
     chart: PackedChart
-    item: NDArray[np.float32]
-    edge: NDArray[np.float32]
+    item: Floats32
+    edge: Floats32
     words: Codes
     symbols: Symbols
     tag: Codes
     """[words + 2 · PAD]"""
-    first: NDArray[np.int32]
+    first: Ints32
     """[items] the first word of each item, counted from 0."""
-    end: NDArray[np.int32]
-    head: NDArray[np.int32]
+    end: Ints32
+    head: Ints32
     """[items] the head word."""
     shapes: Codes
     """[n, n] of the span from a word to another."""

@@ -16,10 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Codes, Floats, Floats32, Ints, Ints32
 from latentgram.compiling import njit
-from latentgram.lpcfg.crf.kernels.features import Codes, Symbols, view_of
+from latentgram.lpcfg.crf.kernels.features import Symbols, view_of
 from latentgram.lpcfg.crf.kernels.marginals import (
     Scores,
     add_gradient,
@@ -38,26 +38,26 @@ class Lesson(NamedTuple):
     """A chart with the grammar's posteriors, and the tree to be taught."""
 
     chart: PackedChart
-    item: NDArray[np.float32]
-    edge: NDArray[np.float32]
+    item: Floats32
+    edge: Floats32
     words: Codes
     symbols: Symbols
-    target_item: NDArray[np.int32]
+    target_item: Ints32
     """In preorder."""
-    target_edge: NDArray[np.int64]
+    target_edge: Ints
 
 
 class State(NamedTuple):
     """What learning moves."""
 
-    weights: NDArray[np.float32]
-    squares: NDArray[np.float32]
+    weights: Floats32
+    squares: Floats32
     """The sum of squares of the derivatives, from one on."""
-    drift: NDArray[np.float32]
+    drift: Floats32
     """Steps times the share of the time that had passed: the weights less these are the mean."""
-    gradient: NDArray[np.float32]
+    gradient: Floats32
     """Zero between steps."""
-    trust: NDArray[np.float64]
+    trust: Floats
     """[3] the trust, its squares and its drift."""
 
 

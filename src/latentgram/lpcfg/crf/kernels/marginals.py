@@ -20,8 +20,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.compiling import njit
 from latentgram.lpcfg.crf.kernels.features import (
     EDGE_FEATURES,
@@ -41,9 +41,9 @@ _NOTHING = -2
 class Scores(NamedTuple):
     """Of the items, edges and roots of a chart."""
 
-    item: NDArray[np.float64]
-    edge: NDArray[np.float64]
-    root: NDArray[np.float64]
+    item: Floats
+    edge: Floats
+    root: Floats
     """[items of the whole sentence] b log μ(root)."""
 
 
