@@ -22,7 +22,8 @@ demo:
 	$(DEMO)/bin/latentgram demo --output latentgram-demo
 
 test: $(STAMP)
-	@if command -v npm >/dev/null 2>&1; then npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/web >/dev/null 2>&1 || echo "axe-core cannot be installed here: its test of the page is skipped"; fi
+	@if command -v npm >/dev/null 2>&1; then for tests in web consumer; do \
+	  npm install --silent --no-audit --no-fund --no-package-lock --prefix tests/$$tests >/dev/null 2>&1 || echo "what tests/$$tests needs from npm cannot be installed here: a test is skipped"; done; fi
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(STAMP)

@@ -1,6 +1,7 @@
 """Types that are there: a consumer under strict mypy gets the real type of every public name."""
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import latentgram as lg
 
 CONSUMER = Path(__file__).parent / "consumer" / "treebank_tools.py"
+PYRIGHT = CONSUMER.parent / "node_modules" / ".bin" / "pyright"
 
 
 def mypy(source: Path, cache: Path) -> subprocess.CompletedProcess[str]:
@@ -25,6 +27,16 @@ def cache(tmp_path_factory):
 
 def test_a_consumer_passes_strict_mypy(cache):
     checked = mypy(CONSUMER, cache)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.skipif(not PYRIGHT.exists(), reason="pyright is not installed (npm install --prefix tests/consumer)")
+def test_a_consumer_passes_strict_pyright(tmp_path):
+    settings = {"typeCheckingMode": "strict", "include": [str(CONSUMER)]}
+    project = tmp_path / "pyrightconfig.json"
+    project.write_text(json.dumps(settings), "utf-8")
+    command = [str(PYRIGHT), "--project", str(project), "--pythonpath", sys.executable]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -23,6 +23,14 @@ def ask(grammar: lg.LPCFG, text: str) -> Iterator[float]:
         yield other.logprob
 
 
+def learn(trees: lg.Treebank[lg.DependencyTree]) -> lg.ArcFactored:
+    parser = lg.Parser(lg.fit(lg.ArcFactored, trees))
+    assert_type(parser.evaluate(trees).uas, float)
+    assert_type(parser.nbest("a b", 2), lg.NBest)
+    assert_type(lg.load("model.lg", lg.Parser), lg.Parser)
+    return lg.fit(lg.ArcFactored, trees)
+
+
 def tag(sentences: list[list[str]]) -> lg.HMM:
     return lg.fit(lg.HMM, lg.Text.of(sentences), by=lg.EM(states=4))
 

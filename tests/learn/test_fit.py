@@ -32,6 +32,14 @@ def test_what_is_no_question_is_refused(given: tuple[Any, Any, Any], kind: type[
         lg.fit(model, data, by=by)
 
 
+def test_the_learner_has_a_default() -> None:
+    """The one that `latentgram train` takes without --by."""
+    assert lg.fit(lg.LPCFG, TREES).provenance.learner == "Clustering"
+    assert lg.fit(lg.SHAG, lg.demo_dependencies(20, seed=0)).provenance.learner == "Counting"
+    with pytest.raises(lg.UnsupportedPair, match="there is no learner for ArcWeights"):
+        lg.fit(lg.ArcWeights, TREES)
+
+
 def test_scores_are_functions_and_decoders_objects() -> None:
     with pytest.raises(SettingError, match="a function of a model"):
         lg.fit(lg.LPCFG, TREES, by=lg.Counting(), dev_score="x")  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ RANK = Field(
 DIMENSIONS = Field("number of dimensions of the spectral views that are clustered", at_least=1)
 NOISE = Field(
     "probability of dropping each feature of a node during learning, so that grammars with different seeds "
-    "differ (see also noise_kind); the members of an ensemble then differ only in this",
+    "differ; the members of an ensemble then differ only in this",
     at_least=0,
     at_most=1,
 )
@@ -195,7 +195,7 @@ OPTIMISER = Field("coordinate updates in rounds, or L-BFGS on the exact gradient
 # Rounds, passes and steps.
 ITERATIONS = Field("number of passes over the data", at_least=1)
 ROUNDS = Field("number of rounds", at_least=1)
-STEPS_AFTER = Field("number of smoothed EM steps after the clustering", at_least=0)
+STEPS_AFTER = Field("number of rounds of EM; with clustering, of smoothed rounds after it", at_least=0)
 START = Field(
     "initial states: random, the coordinates of spectral vectors, or clusters of spectral vectors",
     choices=("random", "spectral", "clusters"),

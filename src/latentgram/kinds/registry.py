@@ -27,7 +27,7 @@ FAMILIES = ("lpcfg", "shag", "arcs", "latent_tree", "sequences", "tagger", "ud")
 """Our own folders with rows."""
 GROUP = "latentgram.kinds"
 """The entry point group of other packages' rows."""
-HOW = "a learner or a kind of one's own is added by latentgram.register, see the guide's page on extending"
+HOW = "you can add your own with latentgram.register (see the guide on extending)"
 
 Updated = TypeVar("Updated", bound="Model")
 
@@ -146,6 +146,18 @@ def learner_class(model: str, learner: str) -> type[Settings]:
     """
     name = current_name(model, learner)
     return cast(type[Settings], named(recipe_of(model, name).learner or f"latentgram.kinds.learners:{name}"))
+
+
+def default_learner(model: str) -> Settings:
+    """The learner that a model has if none is named: the first of its row, with default settings.
+
+    >>> default_learner("LPCFG")
+    Clustering()
+    """
+    kind = kind_of(model)
+    if not kind.recipes:
+        raise UnsupportedPair(f"there is no learner for {model}; {HOW}")
+    return learner_class(model, next(iter(kind.recipes)))()
 
 
 def learner_of(model: str, made_by: Provenance) -> Settings:

@@ -16,7 +16,7 @@ from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds import protocols
 from latentgram.kinds.kind import Context
-from latentgram.kinds.registry import current_name, recipe_of
+from latentgram.kinds.registry import current_name, default_learner, recipe_of
 from latentgram.kinds.settings import AUTO, Settings
 from latentgram.learn.rare_threshold import choose_threshold
 from latentgram.parallel import Engine, engine_for
@@ -32,7 +32,7 @@ def fit(
     model: type[Model],
     data: Sized,
     *,
-    by: Settings,
+    by: Settings | None = None,
     dev_score: Callable[[Model], float] | None = None,
     n_jobs: int = 1,
     engine: Engine | None = None,
@@ -40,17 +40,19 @@ def fit(
 ) -> Model:
     """Learn a model of the given class from data.
 
-    `by` is the learner with its settings; `dev_score` rates candidates for learners that choose among them
-    (see `latentgram.accuracy_on`). A learner's `rare="auto"` becomes the threshold that the data ask for.
-    Trees may come in a list.
+    `by` is the learner with its settings, by default the same one as in `latentgram train`; `dev_score` rates
+    candidates for learners that choose among them (see `latentgram.accuracy_on`). With `rare="auto"` the learner
+    chooses the threshold of rare words from the data. `data` may also be a list of trees.
 
     >>> import latentgram as lg
     >>> grammar = fit(lg.LPCFG, lg.demo_treebank(20, seed=0), by=lg.Counting())
     >>> grammar.provenance.learner
     'Counting'
     """
-    if not isinstance(model, type) or not isinstance(by, Settings):
+    if not isinstance(model, type) or not (by is None or isinstance(by, Settings)):
         raise SettingError("fit needs a class and a learner, as in fit(lg.LPCFG, data, by=lg.Spectral())")
+    if by is None:
+        by = default_learner(model.__name__)
     if dev_score is not None and not callable(dev_score):
         raise SettingError("dev_score must be a function of a model, such as accuracy_on(treebank)")
     data = _as_data(data)
