@@ -21,7 +21,7 @@ class LatentgramError(Exception):
 
 
 class DataError(LatentgramError):
-    """Input that cannot be read or makes no sense, with its place.
+    """Input that cannot be read or is inconsistent, with its file and line.
 
     >>> str(DataError("a bracket is never closed", path="a.mrg", line=3, column=7))
     'a.mrg:3:7: a bracket is never closed'
@@ -52,19 +52,19 @@ def _rebuild_data_error(message: str, path: str | None, line: int | None, column
 
 
 class ModelFileError(LatentgramError):
-    """A model file that is damaged, foreign, newer than this library, or of another kind than asked for."""
+    """A model file is damaged, in an unknown format, newer than this library, or of an unexpected kind."""
 
 
 class SettingError(LatentgramError, ValueError):
-    """A hyper-parameter out of its range, unknown, or without meaning for the model."""
+    """A hyper-parameter is unknown, out of its range, or has no meaning for the model."""
 
 
 class RankError(LatentgramError):
-    """A statistic has too small a rank for the number of hidden states asked for."""
+    """The rank of a statistic is too small for the requested number of hidden states."""
 
 
 class NoParse(LatentgramError):
-    """A sentence has no parse and the caller asked for an error in place of the fallback tree."""
+    """A sentence has no parse, and an error was requested instead of a fallback tree."""
 
 
 class UnsupportedPair(LatentgramError):
@@ -72,7 +72,7 @@ class UnsupportedPair(LatentgramError):
 
 
 class ClusterError(LatentgramError):
-    """A cluster that cannot be reached, has gone, or cannot do the work."""
+    """A cluster cannot be reached, has disappeared, or cannot do the work."""
 
 
 def a_or_an(kind: str) -> str:

@@ -42,7 +42,7 @@ class NBestList:
     def of(
         cls, model: ArcFactored, sentence: Sentence, count: int, gold: tuple[int, ...] | None = None
     ) -> NBestList:
-        """The `count` best trees by a model."""
+        """The `count` best trees of a model."""
         heads, scores = model.scores(model.encode(sentence)).k_best(count)
         return cls(sentence, heads + 1, scores, gold)
 
@@ -51,14 +51,14 @@ class NBestList:
 
     @property
     def right(self) -> Ints:
-        """[k] the number of right heads of each tree."""
+        """[k] the number of correct heads of each tree."""
         if self.gold is None:
             raise DataError("the list has no gold tree to compare its trees with")
         return np.asarray((self.heads == np.array(self.gold)).sum(1))
 
     @property
     def oracle(self) -> int:
-        """The place of the tree with the most right heads."""
+        """The position of the tree with the most correct heads."""
         return int(np.argmax(self.right))
 
     def trees(self) -> Iterator[DependencyTree]:
@@ -71,12 +71,12 @@ class NBestList:
     def rated_by(self, scorer: TreeScorer, name: str = "rating") -> Floats:
         """[k] the log-probability of each tree less that of the best; never below −WORST, never nan.
 
-        A function may say −inf, the logarithm of 0; a fault in what it says is told with the feature's `name`.
+        The scorer may return −inf, the logarithm of 0; an error message about its values contains `name`.
         """
         return np.asarray(self.columns(scorer, name)[:, 0])
 
     def columns(self, scorer: TreeScorer, name: str = "rating") -> Floats:
-        """[k, features] what a scorer says, one feature for each of `feature_names`, each as in `rated_by`."""
+        """[k, features] the scores of a scorer, one column for each of its `feature_names`, as in `rated_by`."""
         if isinstance(scorer, tuple):
             average: Floats = np.mean([self.columns(rater, name) for rater in scorer], axis=0)
             return average

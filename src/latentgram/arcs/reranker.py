@@ -29,7 +29,7 @@ BASE = "base"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reranker(Summarised):
-    """A parser, models that rate its trees, and the weights of their opinions.
+    """A base parser, models that score its trees, and the weights of their scores.
 
     >>> import latentgram as lg
     >>> trees = lg.demo_dependencies(40, seed=0)
@@ -95,7 +95,7 @@ class Reranker(Summarised):
         return scores
 
     def weights_by_name(self) -> dict[str, float]:
-        """What each feature counts."""
+        """The weight of each feature."""
         return dict(zip(self.names, self.weights.tolist(), strict=True))
 
     def strongest_templates(self, count: int) -> list[tuple[str, float]]:

@@ -42,11 +42,11 @@ class Alphabet:
         return self._index.get(symbol, ABSENT)
 
     def encode(self, symbols: Iterable[str]) -> Ints32:
-        """The numbers of many symbols."""
+        """The numbers of these symbols."""
         return np.fromiter(map(self._index.get, symbols, repeat(ABSENT)), np.int32)
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
-        """The symbols of many numbers."""
+        """The symbols with these numbers."""
         # Numbers of an array are taken out of it all at once: one by one that costs ten times as much.
         return [self.symbols[i] for i in (numbers.tolist() if isinstance(numbers, np.ndarray) else numbers)]
 

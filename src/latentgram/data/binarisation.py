@@ -111,12 +111,12 @@ def tag_of(symbol: str) -> str:
 
 @dataclass(frozen=True)
 class Binarisation:
-    """How trees are made binary, and how parses are turned back.
+    """How trees are binarised, and how parses are converted back.
 
-    `direction` is left, right or head; `horizontal` limits the siblings an intermediate symbol remembers (None:
-    all; 0: none, the papers' @X); `vertical` is the number of labels a node knows on the way up, its own
-    included. `root` is the label that is taken off and put back (None: trees have no such label). `heads` are the
-    rules by which the direction head finds heads.
+    `direction` is left, right or head; `horizontal` is the number of siblings recorded in an intermediate symbol
+    (None: all; 0: none, the papers' @X); `vertical` is the number of labels recorded in a symbol: that of the
+    node, of its parent, and so on. `root` is the root label, which is removed and restored (None: there is none).
+    `heads` are the head rules used by the direction head.
 
     >>> from latentgram.data.brackets import parse_forest
     >>> forest = parse_forest("(TOP (S (VP (VB go) (ADVP (RB home)) (NP (NN today)) (. .))))")
@@ -248,7 +248,7 @@ class Binarisation:
         return forest if self.root is None else add_root(forest, self.root)
 
     def restore(self, tree: Tree) -> Tree:
-        """One binarised tree as a treebank tree again."""
+        """Convert one binarised tree back to a treebank tree."""
         return self.restore_forest(Forest.of([tree]))[0]
 
     def _memory(self, chains: Forest) -> int:

@@ -106,7 +106,7 @@ class Constraints:
         return any(getattr(self, field.name) for field in fields(self))
 
     def fit(self, length: int) -> None:
-        """See that all words spoken of are in a sentence of so many words."""
+        """Raise an error if a constraint is about a word beyond the end of the sentence."""
         for span in (*self.spans, *self.forbidden_spans):
             if span[1] > length:
                 raise DataError(f"the span {_shown(span)} ends after the {length} words of the sentence")
@@ -122,8 +122,8 @@ class Constraints:
         return "; ".join(f"{name} {', '.join(map(_shown, values))}" for name, values in named if values)
 
     def obeyed_by(self, tree: Tree | DependencyTree) -> bool:
-        """Whether a tree obeys them; a tag may be the fine or the coarse one, as for a tagger, and of a dependency
-        tree spans with labels ask nothing.
+        """Whether a tree satisfies them. A tag may be the fine or the coarse one; labelled spans are ignored for
+        dependency trees.
 
         >>> from latentgram.data.brackets import parse_tree
         >>> tree = parse_tree("(S (NP (DT the) (NN dog)) (VBZ barks))")

@@ -94,7 +94,7 @@ class DependencyTree:
 
     @property
     def sentence(self) -> Sentence:
-        """The words, tags and features without the tree; a column without an entry is None."""
+        """The words, tags and features without the tree; an empty column is None."""
         xpos, upos, feats = (
             None if all(entry == "_" for entry in column) else column
             for column in (self.xpos, self.upos, self.feats)
@@ -108,7 +108,7 @@ class DependencyTree:
 
     @property
     def fault(self) -> str | None:
-        """Why the heads are not a tree with one root, or None if they are."""
+        """The reason why the heads do not form a tree with one root, or None if they do."""
         return DependencyArrays.of([self]).fault(0)
 
     @property

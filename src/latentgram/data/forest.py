@@ -105,7 +105,7 @@ class Forest:
 
     @cached_property
     def is_tag(self) -> Flags:
-        """Whether each node stands directly over a word."""
+        """Whether each node is directly above a word."""
         return np.asarray(self.word != ABSENT)
 
     @cached_property
@@ -159,7 +159,7 @@ class Forest:
 
     @cached_property
     def digest(self) -> str:
-        """A name of the content: equal for equal trees in equal order, whatever the order of the alphabets."""
+        """A hash of the content: equal for equal trees in equal order, whatever the order of the alphabets."""
         plain = self.compact()
         content = hashlib.sha256()
         for alphabet in (plain.labels, plain.words):
@@ -182,11 +182,11 @@ class Forest:
         return Forest(labels, words, label, self.size, word, self.start)
 
     def with_labels(self, labels: Alphabet, label: Integers) -> Forest:
-        """The same structure and words under other labels."""
+        """The same structure and words with other labels."""
         return Forest(labels, self.words, np.asarray(label, np.int32), self.size, self.word, self.start).compact()
 
     def rename(self, name: Callable[[str], str]) -> Forest:
-        """Every label changed by a function, which is called once per symbol and not once per node."""
+        """Apply a function to every label; it is called once per symbol, not once per node."""
         labels = [name(symbol) for symbol in self.labels]
         alphabet = Alphabet.of(labels)
         return self.with_labels(alphabet, alphabet.encode(labels)[self.label] if labels else self.label)
@@ -208,7 +208,7 @@ class Forest:
         return Forest(self.labels, self.words, self.label[here], self.size[here], self.word[here], start)
 
     def keep_nodes(self, keep: Flags) -> Forest:
-        """Only these nodes; the children of a node that goes become its parent's.
+        """Only these nodes; the children of a removed node become children of its parent.
 
         Each tree must keep one root; a tree that keeps nothing is left out.
         """

@@ -46,7 +46,7 @@ _CASE = re.compile(_MARK + r"(\^?(?:Aa|AA|aA|a|\.))")
 
 @dataclass(frozen=True)
 class RareWords:
-    """The rule by which rare and unknown words become symbols; stored with the model.
+    """The rule that maps rare and unknown words to symbols; it is stored with the model.
 
     >>> rule = RareWords.learn([["The", "cat", "sleeps"], ["The", "dog", "barks"]], threshold=1, support=1)
     >>> rule.symbols(["The", "cow", "sleeps"])

@@ -11,7 +11,7 @@ from latentgram.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words, with fine (XPOS, Penn) and coarse (UPOS) tags and morphological features where they are given.
+    """Words with optional fine tags (XPOS, Penn), coarse tags (UPOS) and morphological features.
 
     >>> Sentence.of("The cat sleeps").words
     ('The', 'cat', 'sleeps')
@@ -44,7 +44,7 @@ class Sentence:
 
     @classmethod
     def of(cls, words: SentenceLike) -> Sentence:
-        """A sentence from a string split at blanks, a list of words, or a list of (word, tag) pairs."""
+        """A sentence from a string split at spaces, a list of words, or a list of (word, tag) pairs."""
         if isinstance(words, Sentence):
             return words
         if isinstance(words, str):
@@ -64,12 +64,12 @@ class Sentence:
 
     @property
     def tags(self) -> tuple[str, ...] | None:
-        """The finest tags there are."""
+        """The finest available tags."""
         return self.xpos if self.xpos is not None else self.upos
 
     @property
     def sentence(self) -> Sentence:
-        """Itself, so that sentences and trees can be treated alike."""
+        """The sentence itself, so that sentences and trees have the same attribute."""
         return self
 
     def without_tags(self) -> Sentence:
@@ -78,7 +78,7 @@ class Sentence:
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """How it is written: its words, or the tokens that hold them."""
+        """The tokens as written: words, or multiword tokens."""
         if self.surface is not None:
             return self.surface.tokens
         spaces = self.space_after or (True,) * len(self.words)
@@ -87,7 +87,7 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """The sentence as it is written: with blanks where they stood, else between all words.
+        """The sentence as written: with its original spaces if they are known, else with spaces between all words.
 
         >>> Sentence(("Hi", "!"), space_after=(False, True)).text
         'Hi!'
@@ -111,7 +111,7 @@ class Sentence:
 
 
 def symbols_of(string: Iterable[str]) -> Iterable[str]:
-    """The symbols of a string: text is split at blanks, anything else taken as it comes.
+    """The symbols of a string: text is split at spaces, anything else taken as it comes.
 
     >>> symbols_of("the house"), symbols_of(("the", "house"))
     (['the', 'house'], ('the', 'house'))

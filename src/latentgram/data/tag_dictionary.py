@@ -88,7 +88,7 @@ class TagDictionary:
         return cls(alphabet, words, start, np.concatenate([np.zeros(0, np.int32), *rows]))
 
     def allowed(self, word: str) -> tuple[str, ...]:
-        """The tags a word may have."""
+        """The possible tags of a word."""
         number = self.words.index(word)
         if number < 0:
             return self.tags.symbols[1:]

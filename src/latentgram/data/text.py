@@ -57,16 +57,16 @@ class Text:
 
     @classmethod
     def read(cls, paths: PathLike | Iterable[PathLike]) -> Text:
-        """Files or folders with one sentence per line, words between blanks; empty lines are skipped.
+        """Read files or folders with one sentence per line, words separated by spaces; empty lines are skipped.
 
-        Of trees (CoNLL-U or brackets, by the file's name) the words are read.
+        From trees (CoNLL-U or brackets, by the file name) only the words are read.
         """
         words = WordTable([END])
         return cls._assemble(words, list(encoded_blocks(paths, words)))
 
     @classmethod
     def of_block(cls, block: str, path: PathLike | None = None, first_line: int = 1) -> Text:
-        """Some lines of a file, from the line with this number on.
+        """Text from lines of a file, starting at the line with this number.
 
         >>> len(Text.of_block("a rose\\nis a rose\\n"))
         2
@@ -78,7 +78,7 @@ class Text:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceLike]) -> Text:
-        """Sentences in memory; a word given in a list or tuple may hold a blank, as `13 819` does.
+        """Text from sentences in memory; a word in a list or tuple may contain a space, such as `13 819`.
 
         >>> Text.of([("13 819", "inhabitants")]).size
         2
@@ -118,7 +118,7 @@ class Text:
 
     @property
     def size(self) -> int:
-        """The number of tokens, boundaries not counted."""
+        """The number of tokens, without boundaries."""
         return len(self.tokens) - len(self) - 1
 
     def __len__(self) -> int:
@@ -139,13 +139,13 @@ class Text:
         return Text(words, np.concatenate([self.encoded_by(words), other.encoded_by(words)[1:]]))
 
     def upto(self, size: int) -> Text:
-        """The first sentences, up to the one that brings them to `size` tokens; only their words."""
+        """The first sentences, up to the one that reaches `size` tokens, with their words only."""
         ends = self.start[1:] - 1
         enough = np.searchsorted(ends - np.arange(1, len(self) + 1), size)
         return Text(self.words, self.tokens[: int(ends[min(int(enough), len(self) - 1)]) + 1]).compact()
 
     def compact(self) -> Text:
-        """The same without words that no sentence has: learners would begin elsewhere for their sake.
+        """The same text without unused words, which would change the random start of learners.
 
         >>> text = Text.of(["a rose", "is a rose"])
         >>> text.compact() is text, Text(text.words, text.tokens[:4]).compact().words.symbols[1:]
@@ -158,7 +158,7 @@ class Text:
         return Text(Alphabet(tuple(self.words.decode(np.flatnonzero(seen).tolist()))), place[self.tokens])
 
     def encoded_by(self, words: Alphabet, unknown: int = -1) -> Ints32:
-        """The tokens in the numbers of another alphabet whose number 0 is the boundary too."""
+        """The tokens numbered by another alphabet, in which the boundary is also number 0."""
         place = words.encode(self.words.symbols)
         place[place < 0] = unknown
         place[BOUNDARY] = BOUNDARY

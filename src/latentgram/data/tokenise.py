@@ -66,7 +66,7 @@ class Cutter(Protocol):
     """What cuts raw text: by rules, as a `Tokeniser`, or as it has learned to."""
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a paragraph of its own."""
+        """The sentences of a text; every line is a separate paragraph."""
 
     def sentence(self, text: str) -> Sentence:
         """A text as one sentence."""
@@ -93,7 +93,7 @@ class Tokeniser:
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> Tokeniser:
-        """Learn from tokenised sentences; what they do not show stays as in English.
+        """Learn from tokenised sentences, with the rules for English as defaults.
 
         >>> Tokeniser.of([Sentence(("l'", "art", "de", "M.", "X"))]).beginnings
         ("l'",)
@@ -118,7 +118,7 @@ class Tokeniser:
         )
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a paragraph of its own."""
+        """The sentences of a text; every line is a separate paragraph."""
         for line in text.splitlines():
             if self.is_tokenised(line):
                 yield Sentence(tuple(line.split()))
@@ -138,7 +138,7 @@ class Tokeniser:
                 yield Sentence(tuple(words), space_after=(*spaces[:-1], True))
 
     def sentence(self, text: str) -> Sentence:
-        """A text as one sentence, whatever points it has.
+        """A text as one sentence, even if it contains several full stops.
 
         >>> Tokeniser().sentence("He left. (Why?)").words
         ('He', 'left', '.', '(', 'Why', '?', ')')
@@ -152,7 +152,7 @@ class Tokeniser:
                 return Sentence(words, space_after=tuple(space for part in spaces for space in part))
 
     def is_tokenised(self, line: str) -> bool:
-        """Whether a line is one sentence that is cut into tokens already.
+        """Whether a line is one sentence that is already tokenised.
 
         It is if it ends in a point that stands alone and no sign or clitic is attached to a word.
 

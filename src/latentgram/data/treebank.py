@@ -140,7 +140,8 @@ class Treebank(Sequence[Item], Generic[Item]):
     ) -> Treebank[TreeOrSentence]:
         """Read files or folders; the format (brackets, conllu, tagged, text) is guessed from name or content.
 
-        With `skip_bad`, faulty sentences are left out and their errors kept in `skipped`; else the first raises.
+        With `skip_bad`, malformed sentences are left out and their errors are kept in `skipped`; otherwise the
+        first one raises.
         `tag_column` is for tagged text.
         """
         files, kind = formats.find_files(paths, format)
@@ -154,9 +155,9 @@ class Treebank(Sequence[Item], Generic[Item]):
     def stream(
         cls, paths: Paths, format: str | None = None, *, bad: list[DataError] | None = None, tag_column: int = 1
     ) -> Iterator[TreeOrSentence]:
-        """The trees or sentences one by one, for files that do not fit into memory.
+        """Stream trees or sentences, for files that do not fit into memory.
 
-        Faulty ones raise, or are left out and their errors appended to `bad` where there is one.
+        Malformed ones raise an error; if there is a list `bad`, they are left out and their errors appended to it.
         """
         files, kind = formats.find_files(paths, format)
         return formats.stream_items(files, kind, bad, tag_column)
@@ -165,9 +166,9 @@ class Treebank(Sequence[Item], Generic[Item]):
     def stream_sentences(
         paths: Paths, format: str | None = None, **reading: Unpack[Reading]
     ) -> Iterator[Sentence]:
-        """The words and tags one sentence at a time, as a parser wants them: heads in CoNLL-U are not looked at.
+        """Stream sentences with their tags, as input for a parser: the heads in CoNLL-U are ignored.
 
-        Text is cut at blanks, one sentence per line, or into sentences and words by a `tokeniser`; `bad` and
+        Text has one sentence per line, split at spaces, or is split by a `tokeniser`; `bad` and
         `tag_column` are as for `stream`.
         """
         return (item.sentence for _, item in Treebank.stream_unparsed(paths, format, **reading))
@@ -176,7 +177,7 @@ class Treebank(Sequence[Item], Generic[Item]):
     def stream_unparsed(
         paths: Paths, format: str | None = None, **reading: Unpack[Reading]
     ) -> Iterator[tuple[str, TreeOrSentence]]:
-        """What `stream_sentences` takes the sentences from, each with the name of its file."""
+        """The items behind `stream_sentences`, each with the name of its file."""
         files, kind = formats.find_files(paths, format)
         bad, tokeniser = reading.get("bad"), reading.get("tokeniser")
         if kind == formats.TEXT and tokeniser is not None:
@@ -197,7 +198,7 @@ class Treebank(Sequence[Item], Generic[Item]):
         return Treebank(forest, CONSTITUENCY, self.skipped), cleaning
 
     def write(self, path: PathLike) -> None:
-        """Write brackets, CoNLL-U or tagged text; compressed by the name; whole or not at all."""
+        """Write brackets, CoNLL-U or tagged text, compressed if the file name says so; atomic."""
         if isinstance(self.items, Forest):
             brackets.write_brackets(self.items, path)
         elif self.kind == DEPENDENCY:
@@ -250,7 +251,7 @@ class Treebank(Sequence[Item], Generic[Item]):
 
     @cached_property
     def digest(self) -> str:
-        """A name of the content: equal for equal trees in equal order, on every machine."""
+        """A hash of the content: equal for equal trees in equal order, on every machine."""
         if isinstance(self.items, Forest):
             return self.items.digest
         content = hashlib.sha256()
@@ -269,11 +270,11 @@ class Treebank(Sequence[Item], Generic[Item]):
         return self.select([number for number, item in enumerate(self) if predicate(item)])
 
     def up_to(self, words: int) -> Treebank[Item]:
-        """The items of at most so many words."""
+        """The items with at most this many words."""
         return self.select(np.flatnonzero(self.lengths <= words))
 
     def sample(self, size: int, seed: int) -> Treebank[Item]:
-        """So many items drawn without replacement, in the order of the treebank."""
+        """A sample of items without replacement, in the order of the treebank."""
         if not 0 <= size <= len(self):
             raise SettingError(f"{size} items cannot be sampled from a treebank of {len(self)}")
         return self.select(np.sort(np.random.default_rng(seed).permutation(len(self))[:size]))
@@ -281,7 +282,7 @@ class Treebank(Sequence[Item], Generic[Item]):
     def split(
         self, ratios: Sequence[float] = (0.8, 0.1, 0.1), seed: int | None = None
     ) -> tuple[Treebank[Item], ...]:
-        """Parts in these ratios (train, dev, test), drawn with the seed, or one after the other without.
+        """Split into parts in these ratios (train, dev, test): at random with a seed, in order without.
 
         Every item is in exactly one part.
         """
@@ -293,11 +294,11 @@ class Treebank(Sequence[Item], Generic[Item]):
         return tuple(self.select(np.sort(part)) for part in np.split(order, bounds[:-1]))
 
     def shards(self, size: int = SHARD) -> Iterator[Treebank[Item]]:
-        """Consecutive parts of so many items, the last perhaps smaller."""
+        """Consecutive parts of this many items; the last may be smaller."""
         return (self[first : first + size] for first in range(0, len(self), size))
 
     def compact(self) -> Treebank[Item]:
-        """The same without symbols that no tree of it has, so that a part of a treebank is small on its way."""
+        """The same trees without unused symbols, so that a part of a treebank is small when it is sent."""
         return Treebank(self.items.compact(), self.kind) if isinstance(self.items, Forest) else self
 
     def __add__(self, other: Treebank[Item]) -> Treebank[Item]:
@@ -339,13 +340,12 @@ AnyTreebank = Treebank[TreeOrSentence]
 
 
 class TreebankStream:
-    """The trees of files or folders, which stay on the disk and are read in pieces as often as a learner asks.
+    """The trees of files or folders, which stay on disk and are read in parts in every pass of a learner.
 
-    A learner that sums over sentences takes the pieces one after the other and keeps numbers only. Held in memory
-    are one piece and what the learner makes of it. `Treebank` has the same `shards`, so a learner need not know
-    which of them it has.
+    A learner that sums over sentences processes one part after the other and keeps only numbers, so that one part
+    is in memory at a time. `Treebank` has the same method `shards`, so learners accept both.
 
-    `len` and `digest` are known once the trees have been gone through; to ask before costs a pass of its own.
+    `len` and `digest` are known after the first pass; before that, they cost an additional pass.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "big.conllu")
@@ -365,7 +365,7 @@ class TreebankStream:
         self._known: tuple[int, str] | None = None
 
     def shards(self, size: int = SHARD) -> Iterator[AnyTreebank]:
-        """All trees, so many at a time, read again."""
+        """All trees in parts of this size, read again from disk."""
         content, number, held = hashlib.sha256(), 0, []
         for item in Treebank.stream(self._files, self._format):
             content.update(content_of(item))

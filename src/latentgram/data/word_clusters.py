@@ -70,7 +70,7 @@ class WordClusters:
         return cls(words, np.array([number[bits_of[word]] for word in words], np.int64), distinct)
 
     def lines(self, count: Floats | None = None) -> Iterator[str]:
-        """Bits, word and count of each word, cluster by cluster, the commonest words first.
+        """Bits, word and count of each word, cluster by cluster, the most frequent words first.
 
         >>> clusters = WordClusters(Alphabet(("a", "cat", "dog")), np.array([1, 0, 0]), ("0", "1"))
         >>> list(clusters.lines(np.array([5.0, 1.0, 2.0])))
@@ -82,7 +82,7 @@ class WordClusters:
             yield f"{self.bits[self.cluster[number]]}\t{self.words[number]}\t{seen[number]:.0f}"
 
     def clusters(self, count: int) -> WordClusters:
-        """The same in at most so many clusters, those joined whose bits begin alike; one at least.
+        """The same with at most this many clusters: clusters whose bit strings share a prefix are merged.
 
         >>> WordClusters(Alphabet(("a", "cat", "dog")), np.array([2, 0, 1]), ("00", "01", "1")).clusters(2).bits
         ('0', '1')

@@ -87,7 +87,7 @@ def score_attachment(
     punctuation: Punctuation,
     fallback: Iterable[bool] = (),
 ) -> AttachmentScore:
-    """The score of parsed trees against the right ones, sentence by sentence in the same order.
+    """Score parsed trees against gold trees, given in the same order.
 
     >>> gold = [DependencyTree(("Cats", "sleep", "here"), (2, 0, 2))]
     >>> score_attachment(gold, [gold[0].replace(heads=(2, 0, 1))], punctuation="none").heads

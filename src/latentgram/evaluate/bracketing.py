@@ -159,7 +159,7 @@ def score_brackets(
     *,
     fallback: Iterable[bool] | None = None,
 ) -> BracketingScore:
-    """The score of parsed trees against the right ones, sentence by sentence in the same order.
+    """Score parsed trees against gold trees, given in the same order.
 
     >>> gold = [Tree("S", (Tree("NP", (Tree("NNS", word="Cats"),)), Tree("VP", (Tree("VBP", word="sleep"),))))]
     >>> score_brackets(gold, gold).f1

@@ -113,7 +113,7 @@ class Bin(Sums):
 
 
 def calibration(probability: ArrayLike, right: ArrayLike, *, bins: int = 10) -> Calibration:
-    """The calibration of probabilities, given which of the things they speak of turned out right.
+    """The calibration of probabilities, given which of the predictions were correct.
 
     >>> round(calibration([0.9, 0.9, 0.9, 0.9], [True, True, True, False]).error, 1)
     15.0

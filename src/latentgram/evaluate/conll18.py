@@ -204,7 +204,7 @@ def without_blanks(form: str) -> str:
 
 
 def score_conll18(gold: Iterable[DependencyTree], output: Iterable[DependencyTree]) -> Conll18Score:
-    """The measures of an analysis of a text against the right one; both may cut it into words as they like.
+    """The CoNLL 2018 measures of the analysis of a text; gold and output may have different words and sentences.
 
     >>> gold = [DependencyTree(("It", "'s", "fun"), (3, 3, 0), deprels=("nsubj", "cop", "root"))]
     >>> output = [DependencyTree(("It's", "fun"), (2, 0), deprels=("nsubj", "root"))]

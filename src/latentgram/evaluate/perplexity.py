@@ -50,7 +50,7 @@ class TextScore(Score):
 
     @classmethod
     def of(cls, logs: Floats, unknown: Flags, sentences: int) -> TextScore:
-        """Of log-probabilities of tokens, and which of them are unknown words."""
+        """The score from log-probabilities of tokens, and which of these are unknown words."""
         possible = np.isfinite(logs)
         return cls(
             sentences,
@@ -69,7 +69,7 @@ class TextScore(Score):
 
     @property
     def mean_logprob(self) -> float:
-        """log p per token; more is better."""
+        """log p per token; higher is better."""
         return self.logprob / max(self.tokens, 1)
 
     @property
@@ -79,7 +79,7 @@ class TextScore(Score):
 
     @property
     def known_perplexity(self) -> float:
-        """Per token, unknown words and their probabilities left out; infinite if a known one is impossible."""
+        """Per token, without unknown words; infinite if a known word is impossible."""
         known = self.tokens - self.unknown
         if self.impossible > self.impossible_unknown:
             return float("inf")

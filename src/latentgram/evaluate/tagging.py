@@ -131,10 +131,10 @@ def score_tags(
     words: Iterable[Sequence[str]] | None = None,
     known: Collection[str] | None = None,
 ) -> TaggingScore:
-    """The score of tags against the right ones, sentence by sentence.
+    """Score predicted tags against gold tags.
 
-    With the `words` of the sentences and the `known` ones of the training data, known and unknown words are told
-    apart.
+    Given the `words` of the sentences and the words `known` from training, known and unknown words are also scored
+    separately.
 
     >>> round(score_tags([["DT", "NN"], ["NN"]], [["DT", "VB"], ["NN"]]).accuracy, 2)
     66.67

@@ -50,7 +50,7 @@ class Viterbi:
 
 @dataclass(frozen=True)
 class MBR:
-    """Minimum risk over arcs.
+    """Minimum Bayes risk over arcs.
 
     >>> arcs, roots = np.array([[0.0, 0.4], [0.6, 0.0]]), np.array([0.4, 0.6])
     >>> MBR().heads(arcs, roots)
@@ -65,12 +65,12 @@ class MBR:
             raise SettingError(f"MBR needs the gain log or sum and a floor between 0 and 1, got {self}")
 
     def gains(self, posteriors: Floats) -> Floats:
-        """What each arc adds to the objective."""
+        """The contribution of each arc to the objective."""
         sizes = np.maximum(np.abs(posteriors), self.floor)
         return np.log(sizes) if self.gain == "log" else sizes
 
     def heads(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> Ints:
-        """The heads of the best tree (−1 for the root word), of those that the mask allows."""
+        """The heads of the best tree allowed by the mask (−1 for the root word)."""
         heads, _ = best_heads(self.scores(arcs, roots, mask))
         return np.asarray(heads)
 
@@ -80,7 +80,7 @@ class MBR:
         return np.asarray(heads), np.asarray(merits)
 
     def scores(self, arcs: Floats, roots: Floats, mask: Mask | None = None) -> TreeScores:
-        """What the arcs that the mask allows add to the objective."""
+        """The contributions of the arcs allowed by the mask to the objective."""
         gains = self.gains(arcs), self.gains(roots)
         if mask is not None:
             gains = np.where(mask[0], gains[0], -np.inf), np.where(mask[1], gains[1], -np.inf)

@@ -160,7 +160,7 @@ class Kind:
 
     @property
     def family(self) -> str:
-        """The room of the class: kinds of one family share their kernels."""
+        """The package of the class: kinds of one family share their kernels."""
         return ".".join(self.model.partition(":")[0].split(".")[:2])
 
     def model_class(self) -> type[Model]:
@@ -168,13 +168,13 @@ class Kind:
         return cast("type[Model]", named(self.model))
 
     def backend(self) -> Callable[..., Backend]:
-        """What parses with it."""
+        """The class that parses with this kind of model."""
         return cast("Callable[..., Backend]", named(self.parser))
 
     def reads_words(self) -> Callable[..., Reader]:
-        """What makes a `Reader` of it."""
+        """The function that makes a `Reader` from it."""
         return cast("Callable[..., Reader]", named(self.reader))
 
     def inspection(self) -> Callable[[Model], Inspection]:
-        """What looks into it."""
+        """The functions that inspect such a model."""
         return cast("Callable[[Model], Inspection]", named(self.inspect))

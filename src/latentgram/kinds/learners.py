@@ -100,7 +100,7 @@ class _Sequences(Settings):
 
 @dataclass(frozen=True, repr=False)
 class Counting(_Grammar, _Heads, _Sequences):
-    """Relative frequencies of what is observed.
+    """Relative frequencies of observed events.
 
     >>> Counting(memory="first").memory
     'first'
@@ -178,7 +178,7 @@ class EM(_LatentGrammar, _Basis, _Sequences):
 
 @dataclass(frozen=True, repr=False)
 class Variational(_Sequences):
-    """A bound on the likelihood of a distribution over sentences, raised by turns in the tags and the model.
+    """Variational EM on a distribution over sentences, such as n-gram counts: raises a bound on the likelihood.
 
     >>> Variational(states=17, window=2).window
     2
@@ -214,7 +214,7 @@ class Clustering(_CountedStates, _Basis):
 
 @dataclass(frozen=True, repr=False)
 class Combining(_CountedStates):
-    """Several grammars that differ in learner, features, states and seed, to parse together.
+    """Several grammars that differ in learner, features, states and seed, for an ensemble.
 
     >>> Combining(members=4).members
     4
@@ -229,7 +229,7 @@ class Combining(_CountedStates):
 
 @dataclass(frozen=True, repr=False)
 class MIRA(Settings):
-    """Online learning by margins: each mistake is mended by the smallest step that mends it; weights averaged.
+    """Online large-margin learning: each mistake is corrected by the smallest sufficient step; averaged weights.
 
     >>> MIRA(order=2, passes=8).order
     2
@@ -252,7 +252,7 @@ class MIRA(Settings):
 
 @dataclass(frozen=True, repr=False)
 class Gradient(_CountedStates, _Heads):
-    """Stochastic gradient of a conditional likelihood, with steps that shrink (AdaGrad).
+    """Stochastic gradient ascent on a conditional likelihood, with decreasing steps (AdaGrad).
 
     >>> Gradient(passes=3).passes
     3

@@ -36,7 +36,7 @@ class Reading:
 
     @property
     def ending(self) -> float:
-        """How unexpected it is, in bits, that the sentence ends after its last word."""
+        """The surprisal of the end of the sentence, in bits."""
         return float(_bits(np.array([self.prefix[-1], self.logprob]))[0])
 
     @property

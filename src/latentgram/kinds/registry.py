@@ -35,7 +35,7 @@ _ADDED: dict[str, Kind] = {}
 
 
 def register(*rows: Kind) -> None:
-    """Add rows; one for a model that is there already adds its recipes to that row.
+    """Add kinds of models to the registry; a row for an existing model adds its learners to that model.
 
     >>> from latentgram.kinds.kind import PHRASES
     >>> register(Kind("mine.grammar:MyGrammar", PHRASES))

@@ -43,19 +43,19 @@ class TagPosteriors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parse:
-    """A tree and how sure the parser is of it.
+    """A tree with its probability and the confidence of its parts.
 
-    `logprob` is log p(sentence) (nan for models that score trees only), of a chart that was pruned a lower bound
-    of it (`Parser(model, pruning=Pruning.none())` gives p itself), `tree_logprob` log p(tree, sentence);
-    `confidence` holds the posterior of every node in the order of `tree.nodes()`, or of every word's arc;
-    `tag_confidence` that of every word's tag; `relation_confidence` that of the relation of every word's arc given
-    its head (empty where the model has none). A sentence without a parse gets a fallback tree, flagged. Once a
-    parser is calibrated, these are the calibrated posteriors.
+    `logprob` is log p(sentence): nan for models that only score trees, and a lower bound if the chart was pruned
+    (`Parser(model, pruning=Pruning.none())` gives the exact value). `tree_logprob` is log p(tree, sentence).
+    `confidence` has the posterior of every node in the order of `tree.nodes()`, or of every word's arc,
+    `tag_confidence` that of every word's tag, and `relation_confidence` that of the relation of every word's arc
+    given its head (empty if the model has none). If the parser is calibrated, these are calibrated posteriors.
+    If a sentence has no parse, the tree is a fallback, and `fallback` is true.
 
-    `entropy` is that of the posterior over trees, in nats: exact for plain PCFGs and arc-factored models of the
-    first order, for other models that of the simplest distribution with the same posteriors (of rules, or of each
-    word's head), which is an upper bound.
-    `expected` is the F1 of phrases, or the share of right heads, that the posteriors promise for this tree.
+    `entropy` is that of the posterior over trees, in nats. It is exact for plain PCFGs and first-order
+    arc-factored models; for other models it is the entropy of the simplest distribution with the same posteriors
+    (of rules, or of each word's head), which is an upper bound.
+    `expected` is the expected F1 of the tree, or its expected proportion of correct heads.
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
@@ -89,14 +89,14 @@ class Parse:
     and has no logarithm: the quotient of both, brought into [0, 1]."""
 
     def tagged(self, sure: TagPosteriors) -> Parse:
-        """This parse with how sure its tagger was."""
+        """This parse with the posteriors of its tags."""
         return dataclasses.replace(self, tag_confidence=sure.together, column_confidence=sure.columns)
 
     def onto(self, source: DependencyTree) -> Parse:
-        """This parse on the rows the sentence came from: all is kept but what the parser says of its own.
+        """This parse in the CoNLL-U rows of its source: only what the parser predicts is changed.
 
-        Comments, multiword and empty rows, MISC and line ends stay; tags, features and lemmas are the parser's
-        where it has some. What an earlier run wrote of its own tree (its probabilities) goes.
+        Comments, multiword and empty rows, MISC and line endings are kept; tags, features and lemmas are replaced
+        if the parser predicts them. Probabilities that an earlier run wrote for its own tree are removed.
 
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.SHAG, lg.demo_dependencies(50), by=lg.Counting()))
@@ -119,7 +119,7 @@ class Parse:
         return dataclasses.replace(self, tree=tree)
 
     def to_json(self) -> dict[str, object]:
-        """Everything as plain values; numbers that are not known are None. `from_json` takes it back.
+        """Everything as plain values, with None for unknown numbers; `from_json` is the inverse.
 
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))
@@ -161,7 +161,7 @@ class Parse:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Parse:
-        """A parse from what `to_json`, or `latentgram parse --to json`, has made of it."""
+        """A parse from the output of `to_json` or `latentgram parse --to json`."""
         try:
             words = tuple(plain["words"])
             tree: Tree | DependencyTree
@@ -222,7 +222,7 @@ class Parse:
 
 
 class NBest(list[Parse]):
-    """Parses of one sentence, best first, or draws: a list that shows itself in a notebook.
+    """Parses of one sentence, best first, or samples: a list with a display for notebooks.
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))

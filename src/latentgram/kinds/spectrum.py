@@ -11,7 +11,7 @@ from latentgram.view.plots import Curves, trace_curves
 
 
 def spectrum(model: Model, symbol: str, direction: Literal["left", "right"] | None = None) -> Curves:
-    """The singular values, or the sizes of the hidden states, of a symbol; of a head with a direction.
+    """The singular values, or the sizes of the hidden states, of a symbol (for head automata, with a direction).
 
     >>> import latentgram as lg
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(100, seed=0), by=lg.Spectral(states=4))
@@ -31,7 +31,7 @@ def spectrum(model: Model, symbol: str, direction: Literal["left", "right"] | No
 
 
 def learning_curves(model: Model) -> dict[str, Curves]:
-    """What was seen while a model was learned, one picture for each name: a bound, a loss, an accuracy.
+    """The learning curves of a model by name: bound, loss, accuracy.
 
     >>> import latentgram as lg
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.EM(states=2, iterations=3))

@@ -2,17 +2,17 @@
 
     p(x | tree) = Σ_h root(h_root) ∏ child_d(h_j | h_parent) ∏ word(x_j | h_j)                                  (2)
 
-Learned by EM the numbers are these probabilities, which sum to one over the symbols of a tree. Learned spectrally
-they live in another basis of the state space, where the elementwise product of vectors is a bilinear map
-(kernels.py), and p̂ may be ≤ 0 or > 1. An estimate that cannot be a probability, or is very small, gives way to a
-small share of what words drawn one by one would have,
+If the model is learned by EM, the arrays are these probabilities, which sum to one over the symbols of a tree. If
+it is learned spectrally, they are in another basis of the state space, where the elementwise product of vectors is
+a bilinear map (kernels.py), and p̂ may be ≤ 0 or > 1. An estimate that cannot be a probability, or is very small,
+is replaced by a small fraction of the probability of independent words,
 
     log p(x | tree) = log p̂ if FLOOR · ∏ unigram(x_j) ≤ p̂ ≤ 1, else log (FLOOR · ∏ unigram(x_j)),
 
-which is finite for every tree; which trees needed it is told by `scores`. With `absolute` there is no floor, and
-log |p̂| is given as it is: no probability, but what Algorithm 1 says. True states need no floor, unless a symbol is
-impossible in all of them. What needs true states, posteriors and draws, is done by the nearest model
-that has some (`with_states`).
+which is finite for every tree; `scores` returns which trees needed it. With `absolute` there is no floor, and
+log |p̂| is returned, which is not a probability but follows Algorithm 1 literally. Models with true states need no
+floor, unless a symbol is impossible in all states. Posteriors and samples require true states; for a spectral
+model they are those of the nearest model with true states (`with_states`).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class LatentTree(Summarised):
 
     @classmethod
     def of(cls, symbols: TreeSymbols, operators: Operators, unigram: Floats) -> LatentTree:
-        """The model of learned numbers."""
+        """The model with these learned parameters."""
         root, child, word, product, start = operators
         return cls(symbols, root, child, word, product, unigram, start=start)
 
@@ -94,7 +94,7 @@ class LatentTree(Summarised):
 
     @property
     def has_states(self) -> bool:
-        """Whether the hidden states are true ones: probabilities, not a rotated space."""
+        """Whether the parameters are probabilities of states, not coordinates of a rotated space."""
         return len(self.product) == 0
 
     @property
@@ -122,7 +122,7 @@ class LatentTree(Summarised):
     def logprobs_of_heads(self, sentence: Sentence, heads: Integers) -> Floats:
         """log p of many trees of one sentence: `heads` [trees, words], words numbered from 1 and 0 for the root.
 
-        This is what n-best lists are rated by.
+        N-best lists are scored with these.
         """
         count, length = heads.shape
         trees = DependencyArrays(heads.astype(np.int32).ravel(), np.arange(count + 1) * length)
@@ -130,15 +130,15 @@ class LatentTree(Summarised):
         return self.scores_of_nodes(trees, self.symbols.of_nodes(words, above_of(trees)))[0]
 
     def scores(self, trees: DependencyArrays, sentences: Sequence[Sentence]) -> tuple[Floats, Flags]:
-        """log p of each tree, and which of them got the floor because p̂ was below it, or no probability.
+        """log p of each tree, and which of them got the floor because p̂ was below it or not a probability.
 
-        With `absolute` log |p̂| of each tree, and which of these are no probabilities.
+        With `absolute`, log |p̂| of each tree, and which of these are not probabilities.
         """
         symbol = self.symbols.of_nodes(self.symbols.of_words(sentences), above_of(trees))
         return self.scores_of_nodes(trees, symbol)
 
     def scores_of_nodes(self, trees: DependencyArrays, symbol: Ints) -> tuple[Floats, Flags]:
-        """The same for trees whose nodes have these symbols, end to end."""
+        """Like `scores`, for trees whose nodes have these symbols (concatenated over all trees)."""
         forest = forest_of(trees)
         _, logs, signs = kernels.upward(self.operators, symbol, forest, len(trees))
         if self.absolute:
@@ -148,10 +148,10 @@ class LatentTree(Summarised):
         return np.where(low, alone, logs), low
 
     def mass(self, trees: Sequence[DependencyTree]) -> Floats:
-        """[trees] Σ p̂(x | tree) over all symbols x that the words of a tree may have: exact, whatever its size.
+        """[trees] Σ p̂(x | tree) over all possible symbols x of the words of a tree: exact for trees of any size.
 
-        1 for a model of true states; less, where symbols have a valency that the tree decides. What a spectral one
-        differs by tells how far from a distribution it is.
+        It is 1 for a model with true states, and less if symbols contain the valency, which the tree determines.
+        For a spectral model, the difference from 1 measures how far it is from a distribution.
         """
         arrays = DependencyArrays.of(trees)
         logs, signs = self._any_words(arrays)[2:]
@@ -169,7 +169,7 @@ class LatentTree(Summarised):
 
     @property
     def operators(self) -> Operators:
-        """The numbers as the kernels take them."""
+        """The parameters in the form that the kernels use."""
         return Operators(self.root, self.child, self.word, self.product, self.start)
 
     def posterior(self, tree: DependencyTree) -> Floats:
@@ -186,9 +186,9 @@ class LatentTree(Summarised):
     def sample(
         self, trees: DependencyTree | Iterable[DependencyTree], seed: int = 0
     ) -> tuple[str, ...] | list[tuple[str, ...]]:
-        """Draw the word symbols (`of^ADP|IN`, `DET|DT`, …) of the nodes of a tree, or of each of many trees.
+        """Sample the word symbols (`of^ADP|IN`, `DET|DT`, …) of the nodes of a tree, or of each of several trees.
 
-        Of the trees only the heads are looked at.
+        Only the heads of the trees are used.
         """
         if isinstance(trees, DependencyTree):
             return self.sample([trees], seed)[0]
@@ -205,9 +205,9 @@ class LatentTree(Summarised):
         return [tuple(names[begin:end]) for begin, end in pairwise(arrays.offsets.tolist())]
 
     def sample_nodes(self, trees: DependencyArrays, seed: int = 0) -> tuple[Ints, Ints]:
-        """Draw words for given topologies: the word symbols and the hidden states of all nodes, end to end.
+        """Sample words for given trees: the word symbols and the hidden states of all nodes, concatenated.
 
-        Exact, also where symbols have valency: only symbols that fit the place in the tree are drawn.
+        This is exact, also if symbols contain the valency: only symbols that fit the node are sampled.
         """
         model, forest = self.with_states, forest_of(trees)
         cell = self.symbols.valencies(forest.above)
@@ -218,10 +218,10 @@ class LatentTree(Summarised):
 
     @cached_property
     def with_states(self) -> LatentTree:
-        """A model with true states: itself, or the nearest to a spectral one.
+        """A model with true states: this one or, if it is spectral, the nearest one.
 
         a ∘ · has the eigenvectors G for every a, and word · G = o(x | h): one decomposition of a general
-        combination gives G, whose columns are scaled by Σ_x o(x | h) = 1. What is negative is cut off.
+        combination gives G, whose columns are scaled by Σ_x o(x | h) = 1. Negative numbers are set to zero.
         """
         if self.has_states:
             return self

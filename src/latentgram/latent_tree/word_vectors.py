@@ -65,7 +65,7 @@ FREQUENT = 10_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordVectors(Summarised):
-    """Words and their vectors, the dimensions from the strongest down.
+    """Words and their vectors, with dimensions in order of decreasing strength.
 
     >>> import latentgram as lg
     >>> text = lg.Text.of(["the cat sleeps", "the dog sleeps", "a cat runs", "a dog runs"] * 20)
@@ -111,7 +111,7 @@ class WordVectors(Summarised):
         return _unit_rows(self.vectors)
 
     def neighbours(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The words used most like a word, with their cosines, the nearest first."""
+        """The most similar words with their cosines, the most similar first."""
         row = self._row(word)
         cosine = self._directions @ self._directions[row]
         cosine[row] = -np.inf
@@ -119,7 +119,7 @@ class WordVectors(Summarised):
         return [(self.words[number], float(cosine[number])) for number in best]
 
     def clusters(self, count: int = 256) -> WordClusters:
-        """The words in at most so many clusters with bit strings.
+        """Cluster the words into at most this many clusters, with bit strings.
 
         >>> import latentgram as lg
         >>> text = lg.Text.of(["the cat sleeps", "the dog sleeps", "a cat runs", "a dog runs"] * 20)

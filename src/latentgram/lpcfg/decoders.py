@@ -104,11 +104,11 @@ def parents_of_edges(chart: PackedChart) -> Ints32:
 
 @dataclass(frozen=True)
 class Goodman:
-    """Most labelled nodes, or rules with their spans, right in expectation.
+    """Maximise the expected number of correct labelled nodes, or of correct rules with their spans.
 
-    `intermediate` is what a node counts that binarisation put in and that is not in the tree in the end. With
-    `signed` marginals count with the signs that they have before they are divided by p(sentence), which may be
-    negative itself: what Cohen et al. 2013 §3.3 found to be bad. `over` says what is counted.
+    `intermediate` is the weight of nodes that were added by binarisation and are not in the final tree. With
+    `signed`, marginals keep the signs they have before they are divided by p(sentence), which may be negative
+    itself; Cohen et al. 2013 §3.3 found this to be worse. `over` is what is counted: nodes or rules.
 
     >>> Goodman(over="rules")
     Goodman(intermediate=1.0, signed=False, over='rules')
@@ -123,7 +123,7 @@ class Goodman:
             raise SettingError(f"Goodman counts nodes or rules, not {self.over!r}")
 
     def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
-        """What each item and each edge adds to the objective."""
+        """The contribution of each item and each edge to the objective."""
         chart = phrases.chart
         worth = np.where(phrases.table.length[chart.item_symbol] == 0, self.intermediate, 1.0)
         item, edge = (
@@ -136,13 +136,13 @@ class Goodman:
         return np.where(over_phrases, 0.0, item), worth[parents_of_edges(chart)] * edge
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
-        """The best trees by the sum of gains."""
+        """The trees with the greatest sums of gains."""
         return _best(phrases.chart, *self.gains(phrases), count)
 
 
 @dataclass(frozen=True)
 class MaxRule:
-    """Greatest product of the posteriors of rules.
+    """Maximise the product of the posteriors of rules.
 
     >>> import latentgram as lg
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())
@@ -151,19 +151,19 @@ class MaxRule:
     """
 
     def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
-        """What each item and each edge adds to the objective."""
+        """The contribution of each item and each edge to the objective."""
         gain, words = np.zeros_like(phrases.item), phrases.chart.cell_begin[phrases.chart.length]
         gain[:words] = np.log(np.maximum(np.abs(phrases.item[:words]), _LEAST))
         return gain, np.log(np.maximum(np.abs(phrases.edge), _LEAST))
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
-        """The best trees by the sum of gains."""
+        """The trees with the greatest sums of gains."""
         return _best(phrases.chart, *self.gains(phrases), count)
 
 
 @dataclass(frozen=True)
 class Brackets:
-    """Most brackets right in expectation.
+    """Maximise the expected number of correct brackets, or the expected F1.
 
     >>> Brackets("recall", labelled=False)
     Brackets(gain='recall', labelled=False)
@@ -177,7 +177,7 @@ class Brackets:
             raise SettingError(f"Brackets has the gain recall or f1, not {self.gain!r}")
 
     def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
-        """What each item and each edge adds to the objective.
+        """The contribution of each item and each edge to the objective.
 
         For F1 an item adds 2μ − F of its brackets at the F of the best tree.
         """
@@ -189,7 +189,7 @@ class Brackets:
         return gain, none
 
     def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
-        """The best trees by the sum of gains."""
+        """The trees with the greatest sums of gains."""
         if count > 1 or self.gain == "recall":
             return _best(phrases.chart, *self.gains(phrases), count)
         _, items, size = most_expected_f1(phrases.chart, *self._expected(phrases))

@@ -6,11 +6,11 @@ A plain PCFG is an `LPCFG` with a single state per symbol. It is a grammar over 
 
     p(tree) = π(root)ᵀ v(root),   v(a→b c) = t(a→b c)(·, v(b), v(c)),   v(a→x) = q(a→x).
 
-The vectors of a spectral grammar live in a rotated space and may be negative; only whole contractions mean
-something. All arrays are flat and sorted, so that equal grammars have equal arrays.
+The vectors of a spectral grammar are in a rotated space and may be negative; only complete contractions have a
+meaning. All arrays are flat and sorted, so that equal grammars have equal arrays.
 
 Grammars learned from the same trees with other numbers of states, other features, another learner or another
-seed make different mistakes. They share symbols, rules and lexicon, so they can look at the same chart; a parser
+seed make different mistakes. They share symbols, rules and lexicon, so they can use the same chart; a parser
 combines the marginals of edges by their geometric mean, μ(e) = ∏_g |μ_g(e)|^(1/G), and decodes once.
 """
 
@@ -80,7 +80,7 @@ def sum_of_products(grammar: LPCFG) -> Floats | None:
 
 @dataclass(frozen=True, repr=False)
 class LPCFG(Summarised):
-    """A latent-variable PCFG; see the module's text for the meaning of the arrays.
+    """A latent-variable PCFG.
 
     >>> import latentgram as lg
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting())
@@ -177,59 +177,59 @@ class LPCFG(Summarised):
 
     @property
     def closes(self) -> bool:
-        """Whether it knows which cells of a chart may stay closed."""
+        """Whether it has a classifier that closes cells of the chart."""
         return len(self.closing_weight) > 0
 
     @cached_property
     def plain(self) -> bool:
         """Whether it is a plain PCFG: one state per symbol, and all numbers are probabilities.
 
-        One state alone does not make it: the numbers of a spectral grammar are coordinates, which mean something
-        only in whole contractions.
+        A spectral grammar with one state per symbol is not plain: its numbers are coordinates, which have a
+        meaning only in complete contractions.
         """
         return bool(self.nonnegative and self.states.max() == 1 and (self.mean_inside == 1.0).all())
 
     @property
     def is_distribution(self) -> bool:
-        """Whether the probabilities of all trees sum to at most one. Spectral grammars come near to it, as
-        `tree_mass` tells; those of files without `unseen` do not."""
+        """Whether the probabilities of all trees sum to at most one. For spectral grammars this holds only
+        approximately (see `tree_mass`), and for grammars from files without `unseen` it does not hold."""
         return self.nonnegative and self.unseen.size > 0
 
     @property
     def double_tensor(self) -> Floats:
-        """`rule_tensor` in double precision, made where it is not."""
+        """`rule_tensor` in double precision, converted if necessary."""
         return self.rule_tensor.astype(np.float64, copy=False)
 
     @property
     def factor_offset(self) -> Ints:
-        """[R+1] where the products of each rule begin, if rules are sums of some."""
+        """[R+1] where the products of each rule begin, if rules are sums of products."""
         return layout(self.rule_rank.astype(np.int64) * self.states[self.rules].sum(1)[: len(self.rule_rank)])
 
     @property
     def whole(self) -> LPCFG:
-        """The same grammar without the products of its rules: whoever changes tensors begins with it."""
+        """The same grammar without the products of its rules; use it as the basis for changed tensors."""
         return dataclasses.replace(self, rule_rank=np.zeros(0, np.int32), rule_factor=np.zeros(0))
 
     @cached_property
     def symbol_count(self) -> Floats:
-        """[I+P] how often each symbol was counted."""
+        """[I+P] the count of each symbol."""
         over_words = np.bincount(self.lexicon[:, 0], self.lexicon_count, len(self.states))
         over_phrases = np.bincount(self.rules[:, 0], self.rule_count, len(self.states))
         return np.asarray(over_words + over_phrases, np.float64)
 
     @cached_property
     def tags(self) -> Alphabet:
-        """The tags in which preterminals end."""
+        """The tags at the ends of preterminals."""
         return Alphabet.of(map(tag_of, self.preterminals))
 
     @cached_property
     def preterminal_tag(self) -> Ints32:
-        """[P] the tag in which each preterminal ends."""
+        """[P] the tag at the end of each preterminal."""
         return self.tags.encode(map(tag_of, self.preterminals))
 
     @cached_property
     def tag_count(self) -> Floats:
-        """[P] how often the tag of each preterminal was counted, whatever is above it."""
+        """[P] the count of the tag of each preterminal, whatever is above it."""
         counts = np.bincount(self.preterminal_tag, self.symbol_count[len(self.interminals) :])
         return np.asarray(counts[self.preterminal_tag], np.float64)
 
@@ -240,7 +240,7 @@ class LPCFG(Summarised):
 
     @cached_property
     def lexicon_places(self) -> Ints:
-        """Where each number of `lexicon_vector` belongs among numbers that are laid out as `root_vector`."""
+        """The position of each number of `lexicon_vector` in an array with the layout of `root_vector`."""
         sizes = np.diff(self.lexicon_offset)
         within = np.arange(self.lexicon_offset[-1]) - np.repeat(self.lexicon_offset[:-1], sizes)
         return np.asarray(np.repeat(self.root_offset[self.lexicon[:, 0]], sizes) + within, np.int64)
@@ -251,16 +251,16 @@ class LPCFG(Summarised):
         return self.interminals[symbol] if symbol < inner else self.preterminals[symbol - inner]
 
     def of_symbol(self, values: Floats, symbol: int) -> Floats:
-        """The part of a symbol in numbers that are laid out as `root_vector`."""
+        """The slice of a symbol in an array with the layout of `root_vector`."""
         return values[self.root_offset[symbol] : self.root_offset[symbol + 1]]
 
     def tensor(self, rule: int) -> Floats:
-        """t of a rule, [states of the parent, of the left child, of the right child]."""
+        """The tensor t of a rule: [states of the parent, of the left child, of the right child]."""
         flat = self.rule_tensor[self.rule_offset[rule] : self.rule_offset[rule + 1]]
         return flat.astype(np.float64, copy=False).reshape(self.states[self.rules[rule]])
 
     def vector(self, entry: int) -> Floats:
-        """q of a lexical entry."""
+        """The vector q of a lexical entry."""
         return self.lexicon_vector[self.lexicon_offset[entry] : self.lexicon_offset[entry + 1]]
 
 
@@ -354,6 +354,6 @@ class Ensemble(Summarised):
         return all(grammar.is_distribution for grammar in self.grammars)
 
     def summary(self) -> str:
-        """What the ensemble is made of, in one line: learners, each with the most states of a symbol."""
+        """The members of the ensemble in one line: learners, each with the maximum number of states per symbol."""
         members = (f"{g.provenance.learner or 'unknown'} {int(g.states.max())}" for g in self.grammars)
         return f"ensemble of {len(self.grammars)} grammars ({', '.join(members)})"

@@ -77,7 +77,7 @@ class Prefixes(NamedTuple):
 class Surprisal:
     """Surprisal in bits, word by word.
 
-    It is finite unless `break_off` is 0; then it is infinite from where the grammar cannot go on.
+    It is finite unless `break_off` is 0; then it is infinite from the first word that the grammar cannot derive.
 
     >>> import latentgram as lg
     >>> bits = Surprisal.of(lg.fit(lg.LPCFG, lg.demo_treebank(100, seed=0), by=lg.Counting()))
@@ -105,7 +105,7 @@ class Surprisal:
     def of(
         cls, model: object, break_off: float = BREAK, *, beam: float = BEAM, entropies: bool = True
     ) -> Surprisal:
-        """For the model of a parser."""
+        """The surprisal under the model of a parser."""
         grammars = model.grammars if isinstance(model, Ensemble) else (model,)
         kept = tuple(grammar for grammar in grammars if isinstance(grammar, LPCFG))
         if len(kept) < len(grammars):
@@ -114,12 +114,12 @@ class Surprisal:
 
     @property
     def exact(self) -> bool:
-        """Whether P is exact, and not a lower bound."""
+        """Whether prefix probabilities are exact, not lower bounds."""
         return self.beam == 0.0 or all(grammar.plain for grammar in self.grammars)
 
     @property
     def signed(self) -> bool:
-        """Whether P are sums of signed numbers, which are not probabilities."""
+        """Whether prefix sums have signed terms and are not probabilities."""
         return not all(grammar.nonnegative for grammar in self.grammars)
 
     @cached_property
@@ -128,7 +128,7 @@ class Surprisal:
         return tuple(LeftCorners(Projection(LeafTable(g), unseen=not g.plain)) for g in self.grammars)
 
     def read(self, sentence: SentenceLike) -> Reading:
-        """All that is said of a sentence; its tags, where it has some, are believed."""
+        """Surprisal, entropies and log p of a sentence; its tags, if it has any, are taken as given."""
         pause()
         words = Sentence.of(sentence)
         broken = False
@@ -149,7 +149,7 @@ class Surprisal:
     def read_many(
         self, sentences: Iterable[SentenceLike], *, n_jobs: int = 1, engine: Engine | None = None
     ) -> Iterator[Reading]:
-        """Read sentences one after the other, keeping their order."""
+        """Process many sentences, in order."""
         for readings in (engine or engine_for(n_jobs)).map(_BatchReader(self), shards(sentences, _BATCH)):
             yield from readings
 
@@ -160,7 +160,7 @@ class Surprisal:
         return ~np.fromiter(known, bool, len(symbols))
 
     def prefixes(self, corners: LeftCorners, sentence: Sentence, break_off: float) -> Prefixes:
-        """What one grammar says of a sentence that may break off with some probability."""
+        """The prefix probabilities of a sentence, which may break off with some probability, under one grammar."""
         projection = corners.projection
         leaves, index = projection.leaves.of(sentence), projection.index
         # What breaks off leaves something unfinished, so that its derivation has no entropy.
@@ -197,11 +197,11 @@ class Surprisal:
         return self.read(sentence).prefix
 
     def logprob(self, sentence: SentenceLike) -> float:
-        """log p(sentence): of the whole sentence, and nothing after it."""
+        """log p(sentence), of the complete sentence."""
         return self.read(sentence).logprob
 
     def ending(self, sentence: SentenceLike) -> float:
-        """How unexpected it is, in bits, that the sentence ends after its last word."""
+        """The surprisal of the end of the sentence, in bits."""
         return self.read(sentence).ending
 
     def __call__(self, sentence: SentenceLike) -> Floats:

@@ -87,9 +87,9 @@ class _Client(Protocol):
 class Cluster:
     """The workers of a Dask cluster, given by the address of its scheduler or by a `distributed.Client`.
 
-    What a worker raises is raised here as it is. A worker that is lost is made up for by the others; where the
-    scheduler is lost, or for `patience` seconds there is no worker at all, `ClusterError` is raised. As a context
-    it closes the connection at the end, if it has made it.
+    Exceptions of a worker are raised here unchanged. The tasks of a lost worker are repeated by others;
+    `ClusterError` is raised if the scheduler is lost or if there is no worker for `patience` seconds. As a context
+    manager it closes the connection at the end, if it opened it.
 
     >>> Cluster("10.0.0.1:8786")
     Traceback (most recent call last):
@@ -113,11 +113,11 @@ class Cluster:
 
     @property
     def n_jobs(self) -> int:
-        """The number of workers there are now (of their threads, if they have several); at least 1."""
+        """The current number of workers (of their threads, if they have several); at least 1."""
         return max(1, sum(self._workers().values()))
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the last result consumed."""
         pending: deque[_Future] = deque()
         source = self._at_work(items)
         try:
@@ -150,7 +150,7 @@ class Cluster:
             yield places[number]
 
     def close(self) -> None:
-        """End the connection, if this engine has made it; the cluster goes on."""
+        """Close the connection, if this engine opened it; the cluster keeps running."""
         if self._own:
             self._client.close(timeout=CONNECT_SECONDS)
 

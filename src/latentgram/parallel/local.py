@@ -95,7 +95,7 @@ class LocalProcesses:
         self.n_jobs = n_jobs
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Apply the function to each item, at most `2 · n_jobs` items ahead of the result last taken."""
+        """Apply the function to each item, at most `2 · n_jobs` items ahead of the last result consumed."""
         content = cloudpickle.dumps(function)
         token = hashlib.sha256(content).hexdigest()
         workers: list[Worker] = []

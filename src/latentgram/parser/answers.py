@@ -331,12 +331,12 @@ def stream(
     tokenised: bool = False,
     tags: bool = False,
 ) -> Iterator[Sentence]:
-    """The sentences of files of any size, one after the other: text, tagged text, CoNLL-U, brackets.
+    """Stream the sentences of files of any size: text, tagged text, CoNLL-U or brackets.
 
-    Nothing but the block that is being read is in memory, and no more is read than is asked for:
-    `parser.parse_many(lg.stream("big.txt"), n_jobs=4)` reads two batches per worker ahead of the parse last taken,
-    and waits. Text is cut into sentences and words by `tokeniser`, say `parser.tokeniser`; if it is `tokenised`,
-    it has a sentence per line and spaces between words. With `tags`, sentences keep those of the files.
+    Only the current block of a file is in memory, and files are read on demand:
+    `parser.parse_many(lg.stream("big.txt"), n_jobs=4)` reads at most two batches per worker ahead of the last
+    parse consumed. Text is split into sentences and words by `tokeniser`, for example `parser.tokeniser`; with
+    `tokenised`, it has one sentence per line and spaces between words. With `tags`, sentences keep their tags.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:

@@ -45,12 +45,12 @@ BATCH = 64
 
 @dataclass(frozen=True, repr=False)
 class Parser(Summarised):
-    """A model with a way to decode.
+    """A parser: a model, a decoder and, optionally, a tagger, a tokeniser and a calibration.
 
-    `decoder` is one of the classes of `latentgram.decode`; None is the model's own default. `calibrator` turns
-    posteriors into shares of right answers; see `calibrate`. `tagger` tags sentences that come without tags, and
-    `tokeniser` knows how raw text is cut into words (`sentences_of`). All that parses takes constraints, as a
-    `Constraints` or as its parts: `parser.parse(sentence, spans=[(0, 2, "NP")])`.
+    `decoder` is a decoder such as `lg.Viterbi()`, or None for the default of the model. `calibrator` maps
+    posteriors to frequencies of correct answers; see `calibrate`. `tagger` tags sentences without tags, and
+    `tokeniser` splits raw text into words (`sentences_of`). Every method that parses accepts constraints, as
+    `Constraints` or as keywords: `parser.parse(sentence, spans=[(0, 2, "NP")])`.
 
     >>> import latentgram as lg
     >>> trees = lg.Treebank.of([lg.Tree("S", (lg.Tree("NN", word="Cats"), lg.Tree("VB", word="sleep")))])
@@ -58,13 +58,13 @@ class Parser(Summarised):
     >>> print(parser.parse("Dogs sleep").tree)
     (S (NN Dogs) (VB sleep))
 
-    Grammars of phrases may look at part of the chart only; `pruning` says at how much. By default those with
-    hidden states do, and a plain PCFG looks at all of it.
+    Constituency grammars can prune the chart; `pruning` holds the thresholds. By default, grammars with hidden
+    states prune, and plain PCFGs do not.
 
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Spectral(states=2))
     >>> parser = lg.Parser(grammar, pruning=lg.Pruning(threshold=1e-4))
 
-    A sentence for which they find no tree within `limit_seconds` gets a coarse one, which says so.
+    A sentence without a tree after `limit_seconds` gets a coarse one, which is marked.
 
     >>> lg.Parser(grammar, limit_seconds=1e-9).parse("the teacher sleeps .").coarse
     True
@@ -119,19 +119,19 @@ class Parser(Summarised):
     def parse(self, sentence: SentenceLike, known: Constraints | None = None, **parts: object) -> Parse:
         """Parse one sentence: text, a list of words, or (word, tag) pairs.
 
-        Text is cut into words as in the treebank the parser was trained on, but not into sentences: see
-        `sentences_of` for that.
+        Text is split into words as in the training treebank, but not into sentences; for that, use
+        `sentences_of`.
         """
         words = self._sentence(sentence)
         return self._parse_batch([(words, _known(words, known, parts))])[0]
 
     def sentences_of(self, text: str) -> Iterator[Sentence]:
-        """The sentences of raw text, cut into words as in the treebank the parser was trained on."""
+        """The sentences of raw text, split into words as in the training treebank."""
         return self.cutter.sentences(text)
 
     @property
     def cutter(self) -> Cutter:
-        """What cuts text: the tokeniser, the model's own segmenter, or the rules for English."""
+        """What splits text: the tokeniser, the model's own segmenter, or the rules for English."""
         reference = self.kind.segmenter
         if self.tokeniser is None and reference:
             return cast("Callable[[Model], Cutter]", named(reference))(self.model)
@@ -139,7 +139,7 @@ class Parser(Summarised):
 
     @property
     def own_tagger(self) -> WordTagger | None:
-        """What tags words that come without tags: the parser's tagger, or the one within the model."""
+        """The tagger for words without tags: that of the parser, or the one inside the model."""
         reference = self.kind.own_tagger
         if self.tagger is None and reference:
             return cast("Callable[[Model], WordTagger]", named(reference))(self.model)
@@ -189,9 +189,9 @@ class Parser(Summarised):
         n_jobs: int = 1,
         engine: Engine | None = None,
     ) -> Iterator[Parse]:
-        """Parse sentences one after the other, keeping their order; memory is that of a batch.
+        """Parse sentences as a stream, in order; only a few batches are in memory.
 
-        `known` has the constraints of each sentence, or of the first ones.
+        `known` has the constraints of the sentences; if it is shorter, the remaining sentences have none.
         """
         asked = zip(map(self._sentence, sentences), chain(known, repeat(None)), strict=False)
         batches = shards(((words, _known(words, told, {})) for words, told in asked), BATCH)
@@ -201,7 +201,7 @@ class Parser(Summarised):
     def nbest(
         self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: object
     ) -> NBest:
-        """The `count` best structures, best first; fewer where there are fewer."""
+        """The `count` best structures, best first, or all of them if there are fewer."""
         _check_number("parses", count)
         tagged, sure, told = self._asked(sentence, known, parts)
         return self._listed(self.backend.nbest(tagged, count, told), sure, told)
@@ -209,7 +209,7 @@ class Parser(Summarised):
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object
     ) -> NBest:
-        """`count` independent draws from the posterior over structures."""
+        """`count` independent samples from the posterior over structures."""
         _check_number("samples", count)
         tagged, sure, told = self._asked(sentence, known, parts)
         return self._listed(self.backend.sample(tagged, count, seed, told), sure, told)
@@ -223,7 +223,7 @@ class Parser(Summarised):
         known: Constraints | None = None,
         **parts: object,
     ) -> NBest:
-        """At most `count` different structures among some draws, the one drawn most often first."""
+        """At most `count` distinct structures among `draws` samples, the most frequent first."""
         _check_number("different structures", count)
         drawn = self.sample(sentence, draws, seed, known, **parts)
         times = Counter(str(parse.tree) for parse in drawn)
@@ -234,14 +234,14 @@ class Parser(Summarised):
         return parse if self.calibrator is None else self.calibrator.apply(parse, known)
 
     def score(self, tree: AnyTree) -> Parse:
-        """A given tree with log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
+        """Score a given tree: log p(sentence), log p(tree, sentence) and the posteriors of its parts."""
         return self._calibrated(self.backend.score(tree))
 
     def marginals(self, sentence: SentenceLike, known: Constraints | None = None, **parts: object) -> Marginals:
         """The posteriors of all spans and tags, or of all arcs, not only of those in the best tree.
 
-        Those of a calibrated parser are calibrated, like the ones in its parses: each says how often it is right,
-        and those of rivals need not sum to one any more.
+        If the parser is calibrated, so are these posteriors, as in its parses; those of alternatives then need not
+        sum to one.
 
         >>> import latentgram as lg
         >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
@@ -254,7 +254,7 @@ class Parser(Summarised):
         return marginals if self.calibrator is None else self.calibrator.apply_to_marginals(marginals, told)
 
     def name_arcs(self, trees: Sequence[DependencyTree], *, gold_tags: bool = False) -> list[DependencyTree]:
-        """The same trees with the relations that the model gives to their arcs.
+        """The same trees with the relations that the model predicts for their arcs.
 
         >>> import latentgram as lg
         >>> trees = lg.demo_dependencies(50, seed=0)
@@ -271,11 +271,11 @@ class Parser(Summarised):
 
     @property
     def tags_itself(self) -> bool:
-        """Whether it can parse words without tags: by a tagger, or by a grammar that has tags of its own."""
+        """Whether it can parse words without tags, with a tagger or because the grammar predicts tags."""
         return self.tagger is not None or not self.kind.needs_tags
 
     def question(self, gold: AnyTree, gold_tags: bool) -> Sentence:
-        """What is asked when a tree is the answer: its words, with its tags if they are asked for or needed."""
+        """The words of a gold tree as input for the parser, with its tags if requested or needed."""
         return question_of(gold.sentence, tags=gold_tags or not self.tags_itself)
 
     def _sentence(self, sentence: SentenceLike) -> Sentence:
@@ -305,7 +305,7 @@ class Parser(Summarised):
     ) -> Score:
         """Parse the sentences of a treebank, with or without its tags, and score the result against it.
 
-        Workers are sent parts of the treebank and send back scores, which add.
+        Workers receive parts of the treebank and return scores, which are added.
         """
         parts = (part.compact() for part in treebank.shards(BATCH))
         return map_reduce(_BatchScorer(self, gold_tags), parts, engine or engine_for(n_jobs))
@@ -370,9 +370,9 @@ def _check_number(what: str, count: int) -> None:
 def accuracy_on(
     treebank: Treebank[Tree] | Treebank[DependencyTree], *, gold_tags: bool = False, decoder: Decoder | None = None
 ) -> Callable[[Model], float]:
-    """A function that rates a model by the headline figure of its parses of a treebank.
+    """A function that scores a model by the headline figure (F1, UAS, accuracy) of its parses of a treebank.
 
-    It is what `fit` takes as `dev_score`.
+    Use it as the argument `dev_score` of `fit`.
 
     >>> import latentgram as lg
     >>> rate = accuracy_on(lg.demo_treebank(10, seed=1))

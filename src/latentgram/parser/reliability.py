@@ -161,10 +161,10 @@ def calibrate(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Parser:
-    """The parser with posteriors that say how often they are right, as seen on `dev`.
+    """A parser whose posteriors are calibrated on `dev`: they estimate how often an answer is correct.
 
-    With `folds` these may be the trees that the model was learned from: each of so many parts is parsed by a model
-    learned, as this one was, from the other parts.
+    With `folds`, `dev` may be the training trees: they are divided into this many parts, and each part is parsed
+    by a model learned in the same way from the others.
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=1), by=lg.Counting()))
@@ -208,7 +208,7 @@ def reliability(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Outcomes:
-    """How far a parser's posteriors can be trusted, on trees that neither it nor its calibration has seen.
+    """Measure the calibration of a parser on trees that were used neither for training nor for calibration.
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Counting()))

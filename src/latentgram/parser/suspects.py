@@ -66,7 +66,7 @@ def find_suspects(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> list[Suspect]:
-    """The `count` most doubtful of some trees, worst first; with `folds` parts, by models of the other parts.
+    """The `count` most doubtful trees, worst first; with `folds`, each part is judged by a model of the others.
 
     >>> import latentgram as lg
     >>> trees = list(lg.demo_treebank(60, seed=0))

@@ -2,8 +2,9 @@
 
     f(x₁ … x_T) = stopᵀ A_{x_T} ⋯ A_{x_1} start                                                           (3)
 
-An HMM is one: start = π, A_a = T diag(o_a), stop = probabilities to end. One learned from moments lives in a
-rotated space: its numbers may be negative, and only whole products mean something. Scoring costs O(T n²).
+An HMM is a special case: start = π, A_a = T diag(o_a), stop = probabilities of the end. If the automaton is
+learned from moments, its arrays are in a rotated space: they may be negative, and only complete products have a
+meaning. Scoring costs O(T n²).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DRAWN_TOGETHER = 1000
 
 @dataclass(frozen=True, repr=False)
 class OperatorAutomaton(Summarised):
-    """Start and stop vectors and one operator a symbol.
+    """Start and stop vectors and one operator per symbol.
 
     A coin that stops with probability 1/2 after each toss:
 
@@ -69,7 +70,7 @@ class OperatorAutomaton(Summarised):
         stop: Sequence[float],
         step: dict[str, Sequence[Sequence[float]]],
     ) -> OperatorAutomaton:
-        """An automaton written down by hand."""
+        """An automaton from given vectors and operators."""
         alphabet = Alphabet.of(symbols)
         operators = np.array([step[symbol] for symbol in alphabet], np.float64)
         return cls(alphabet, np.array(start, np.float64), np.array(stop, np.float64), operators)
@@ -80,7 +81,7 @@ class OperatorAutomaton(Summarised):
         return len(self.start)
 
     def probability(self, string: Iterable[str]) -> float:
-        """f of one string of symbols, text being split at blanks; 0 for a symbol never seen.
+        """f of one string of symbols, text being split at spaces; 0 for a symbol never seen.
 
         May be negative in a learned automaton.
         """
@@ -127,7 +128,7 @@ class OperatorAutomaton(Summarised):
     def total(self) -> float:
         """Σ f(x) over all strings, stopᵀ (I − Σ_a A_a)⁻¹ start: 1 for a distribution.
 
-        An automaton learned from moments may miss 1; `summary` says so.
+        For an automaton learned from moments it may differ from 1, which `summary` reports.
         """
         return float(self.mass @ self.start)
 
@@ -159,7 +160,7 @@ class OperatorAutomaton(Summarised):
         return np.asarray(np.where(np.isnan(prefix), -np.inf, prefix) + logs, np.float64)
 
     def next_symbols(self, string: Iterable[str] = ()) -> dict[str | None, float]:
-        """What follows a prefix: the probability of each symbol, and under None of the end, likeliest first.
+        """The next symbol after a prefix: the probability of each, and of the end as None, most probable first.
 
         Weights below 0, which a learned automaton may have, count as 0.
 
@@ -177,7 +178,7 @@ class OperatorAutomaton(Summarised):
         return {names[place]: float(weight[place] / weight.sum()) for place in order}
 
     def sample(self, strings: int, seed: int = 0, longest: int = 1000) -> list[tuple[str, ...]]:
-        """Strings drawn from the automaton, weights below 0 taken as 0; one is cut at `longest` symbols.
+        """Strings sampled from the automaton, of at most `longest` symbols; negative weights count as 0.
 
         >>> fair = OperatorAutomaton.of("ab", start=[1.0], stop=[0.5], step={"a": [[0.4]], "b": [[0.1]]})
         >>> fair.sample(3, seed=1)
@@ -197,10 +198,10 @@ class OperatorAutomaton(Summarised):
         return drawn
 
     def to_openfst(self, path: PathLike) -> None:
-        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`).
+        """Write an acceptor in OpenFst's text format, and its symbol table to a second file (`.syms`).
 
-        State 0 is before the first symbol and leads by `<eps>` to the others. Weights are −log, so an automaton
-        with negative numbers, as spectral learning gives, is refused: its `to_dfa` can be written.
+        State 0 is the initial state, with `<eps>` arcs to the others. Weights are −log p, so automata with
+        negative numbers, as learned spectrally, are refused; `to_dfa` gives one that can be written.
         """
         if min(self.start.min(), self.stop.min(), self.step.min(initial=0.0)) < 0:
             raise SettingError(
@@ -227,12 +228,12 @@ class OperatorAutomaton(Summarised):
         most: int = 2000,
         tolerance: float | None = None,
     ) -> DFA:
-        """A small deterministic automaton that does nearly the same and can be read (Luque et al. 2012, §5.3).
+        """A small deterministic automaton that approximates this one, for inspection (Luque et al. 2012, §5.3).
 
-        Its states are clusters of the automaton's likeliest prefixes or, as printed in the paper, of those of the
-        `sequences` of symbols seen in a treebank: at most `most` of at least the share `least`. States to which
-        one state and symbol lead are merged where each has more than `tolerance` of the use: default 0.3, and 0
-        with `sequences`.
+        Its states are clusters of the most probable prefixes of the automaton or, as printed in the paper, of the
+        prefixes of the given `sequences`: at most `most` prefixes, each with a share of at least `least`. If one
+        state and symbol lead to several states, each with more than `tolerance` of the use (default 0.3, and 0
+        with `sequences`), these are merged.
 
         >>> coin = OperatorAutomaton.of("ht", start=[1.0], stop=[0.5], step={"h": [[0.4]], "t": [[0.1]]})
         >>> print(coin.to_dfa(clusters=1))
@@ -244,7 +245,7 @@ class OperatorAutomaton(Summarised):
         return to_dfa(self, clusters, sequences=sequences, least=least, most=most, tolerance=tolerance)
 
     def summary(self) -> str:
-        """One line about the size; and what all strings sum to, if that is not 1."""
+        """One line on its size, with the sum over all strings if it is not 1."""
         size = f"automaton with {self.states} states over {len(self.symbols)} symbols"
         if not self.converges:
             return f"{size}, not a distribution: the sum over all strings is not finite"

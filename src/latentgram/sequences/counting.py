@@ -183,7 +183,7 @@ def _left_below(model: BackoffNGram) -> tuple[Floats, int]:
 
 
 def read_arpa(path: PathLike, *, strict: bool = False) -> BackoffNGram:
-    """The automaton of an ARPA file, repaired where its sums are off, or, `strict`, refused; `.gz`, `.xz` too.
+    """Read an ARPA file (also `.gz`, `.xz`), repairing sums that are not one; `strict` refuses such files.
 
     >>> import tempfile, latentgram as lg
     >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)

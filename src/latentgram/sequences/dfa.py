@@ -73,7 +73,7 @@ class DFA:
         return len(self.stop)
 
     def probability(self, string: Iterable[str]) -> float:
-        """The probability of a string of symbols, text being split at blanks, under the approximation."""
+        """The probability of a string of symbols, text being split at spaces, under the approximation."""
         state, total = 0, 1.0
         for symbol in self.symbols.encode(symbols_of(string)):
             if symbol < 0 or self.target[state, symbol] < 0:
@@ -83,7 +83,7 @@ class DFA:
         return float(total * self.stop[state])
 
     def to_openfst(self, path: PathLike) -> None:
-        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`)."""
+        """Write an acceptor in OpenFst's text format, and its symbol table to a second file (`.syms`)."""
         arcs = (
             (state, int(self.target[state, symbol]), self.symbols[symbol], cost(self.step[state, symbol]))
             for state, symbol in np.argwhere((self.target >= 0) & (self.step > 0)).tolist()

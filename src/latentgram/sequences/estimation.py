@@ -57,8 +57,8 @@ def write_language_model(
 ) -> WrittenModel:
     """Estimate a smoothed model of text (or a table of n-grams) and write it as an ARPA file.
 
-    With `memory` (bytes, or a size as "2G") neither the text nor the model need fit into memory: both pass by way
-    of files in the folder `temporary`. Entropy pruning looks at whole models, which must fit then.
+    With `memory` (bytes, or a size such as "2G") neither the text nor the model need fit into memory: temporary
+    files in the folder `temporary` are used instead. Entropy pruning, however, needs the whole model in memory.
 
     >>> import pathlib, tempfile, latentgram as lg
     >>> with tempfile.TemporaryDirectory() as name:

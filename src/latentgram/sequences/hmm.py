@@ -2,9 +2,9 @@
 
     p(w, t) = ∏_i p(t_i | t_{i-m} … t_{i-1}) p(w_i | t_i),   with the boundary as tag 0 before and after
 
-Emissions are sparse: a word has an entry only for the tags it may have, so a tag dictionary makes everything
-faster. Tagging costs O(K²) a word with K tags each (K³ for order 3). Words the model does not know are emitted
-with the weights `unknown`, those of the words it saw once.
+Emissions are sparse: a word has entries only for its possible tags, so a tag dictionary makes everything faster.
+Tagging costs O(K²) per word with K tags per word (K³ for order 3). Unknown words are emitted with the weights
+`unknown`, which are those of words seen once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TOGETHER = 2000
 
 @dataclass(frozen=True, repr=False)
 class HMM(Summarised):
-    """A hidden Markov model; see the module's text for the formula.
+    """A hidden Markov model.
 
     >>> from latentgram.data.text import END
     >>> hmm = HMM(
@@ -68,20 +68,20 @@ class HMM(Summarised):
 
     @property
     def order(self) -> int:
-        """2 if a tag depends on the tag before it, 3 if on two."""
+        """2 if a tag depends on the previous tag, 3 if it depends on the previous two."""
         return 2 if self.transition.shape[0] == self.transition.shape[1] else 3
 
     @property
     def states(self) -> int:
-        """The number of tags, the boundary not counted."""
+        """The number of tags, without the boundary."""
         return len(self.tags) - 1
 
     @property
     def is_distribution(self) -> bool:
-        """Whether all words of a tag, those it does not know together being one of them, sum to at most one.
+        """Whether the emission probabilities of each tag, including that of unknown words, sum to at most one.
 
-        They do where unknown words are a class of their own (`unknown="class"` of the learners); else each of them
-        has the weight of a rare word, on top of the known ones.
+        This holds if unknown words are a separate class (`unknown="class"` of the learners); otherwise each of
+        them has the weight of a rare word, in addition to the known words.
         """
         emitted = np.bincount(self.emit_tag, self.emit_prob, len(self.tags)) + self.unknown
         return bool((emitted <= 1.0 + 1e-9).all())
@@ -94,7 +94,7 @@ class HMM(Summarised):
     def tag(self, sentence: SentenceLike, decoder: str = "posterior", known: Constraints | None = None) -> Tagging:
         """The tags of a sentence: each the most probable (posterior) or all together (viterbi).
 
-        Of what is `known` the required and the forbidden tags count.
+        `known` may contain required and forbidden tags; other constraints are ignored.
         """
         _check_decoder(decoder)
         given = Sentence.of(sentence)
@@ -131,7 +131,7 @@ class HMM(Summarised):
             )
 
     def nbest(self, sentence: SentenceLike, k: int, known: Constraints | None = None) -> list[Tagging]:
-        """The k best tag sequences, best first; fewer where there are fewer."""
+        """The k best tag sequences, best first, or all of them if there are fewer."""
         if k < 1:
             raise SettingError(f"the length of an n-best list must be at least 1, got {k}")
         given = Sentence.of(sentence)
@@ -144,7 +144,7 @@ class HMM(Summarised):
     def sample_tags(
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
     ) -> list[Tagging]:
-        """Tag sequences drawn from p(tags | words)."""
+        """Tag sequences sampled from p(tags | words)."""
         if samples < 1:
             raise SettingError(f"the number of samples must be at least 1, got {samples}")
         given = Sentence.of(sentence)
@@ -180,7 +180,7 @@ class HMM(Summarised):
         return float(total)
 
     def sample(self, sentences: int, seed: int = 0) -> Iterator[Sentence]:
-        """Tagged sentences drawn from the model."""
+        """Tagged sentences sampled from the model."""
         words, tags = self.sample_tokens(sentences, seed)
         begin = 0
         for end in np.flatnonzero(tags == BOUNDARY).tolist():
@@ -214,7 +214,7 @@ class HMM(Summarised):
         return total
 
     def lattice(self, sentences: Sequence[Sentence]) -> Lattice:
-        """What each word of some sentences may be tagged as, with its emission probabilities."""
+        """The possible tags of each word of some sentences, with their emission probabilities."""
         numbers = np.concatenate([np.zeros(0, np.int32), *(self.words.encode(item.words) for item in sentences)])
         numbers[numbers == BOUNDARY] = -1
         end = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
@@ -253,9 +253,9 @@ class HMM(Summarised):
         return lattice.table(posterior, len(self.tags))[:, 1:]
 
     def next_words(self, prefix: str | Sequence[str] = ()) -> dict[str | None, float]:
-        """What follows the first words of a sentence: p(word), and under None p(end), likeliest first.
+        """The next word after the first words of a sentence: p(word), and p(end) as None, most probable first.
 
-        `<unk>` is any word that the model does not know.
+        `<unk>` is any unknown word.
 
         >>> import latentgram as lg
         >>> sentences = [[("the", "D"), ("dog", "N")], [("the", "D"), ("cat", "N"), ("sleeps", "V")]]
@@ -297,11 +297,11 @@ class HMM(Summarised):
         )
 
     def to_openfst(self, path: PathLike) -> None:
-        """Write a transducer from words to tags in OpenFst's text form, and its symbols beside it (`.syms`).
+        """Write a transducer from words to tags in OpenFst's text format, and its symbols to `.syms`.
 
-        The sum over the paths of a sentence is its probability, the best path its tags. A state is what the next
-        tag depends on; an arc `<eps>` chooses that tag, and the next one a word for it, `<unk>` for words that the
-        model does not know. Weights are −log p.
+        The sum over the paths of a sentence is its probability; the best path gives its tags. A state is the
+        history of the next tag; an `<eps>` arc chooses that tag, and the following arc its word, with `<unk>` for
+        unknown words. Weights are −log p.
         """
         tags, size = len(self.tags), len(self.transition)
         by_tag = np.argsort(self.emit_tag, kind="stable")
@@ -329,7 +329,7 @@ class HMM(Summarised):
         write_openfst(path, (*self.words.symbols[1:], UNKNOWN, *self.tags.symbols[1:]), arcs(), ends)
 
     def renamed(self, names: dict[str, str]) -> HMM:
-        """The same model with other names for its tags, several tags perhaps with one name."""
+        """The same model with other names for its tags; several tags may have the same name."""
         tags = (self.tags[0], *(names.get(tag, tag) for tag in self.tags.symbols[1:]))
         return replace(self, tags=Alphabet(tags))
 

@@ -38,7 +38,7 @@ STILL = 1e-9
 def mix(
     models: Sequence[BackoffNGram], weights: Sequence[float], *, progress: Progress | None = None
 ) -> BackoffNGram:
-    """One model from several under the failure reading (smoothed ones, and those of ARPA files), mixed by weights.
+    """Interpolate models with the failure reading (smoothed models and ARPA files) with given weights.
 
     >>> import latentgram as lg
     >>> by = lg.Counting(smoothing="witten-bell")
@@ -63,7 +63,7 @@ def mix(
 
 
 def mixing_weights(models: Sequence[BackoffNGram], heldout: Text) -> Floats:
-    """The weights that make held-out text most likely; tokens that no model can explain are left out.
+    """The weights that maximise the likelihood of held-out text; tokens impossible in all models are ignored.
 
     >>> import latentgram as lg
     >>> by = lg.Counting(smoothing="witten-bell")

@@ -9,15 +9,15 @@ history b(h) without its first word. Three readings of the same counts:
 * `exclusive`, the default: each token belongs to the longest kept n-gram that ends there, x(a) tokens to arc a,
   and the weights are ratios of the flows, c_a = x(a)/V(h), failure r(h)/V(h). All marginals are those of the text.
 
-Here r(h) = cnt(h) − Σ cnt(hw) and V(h) = Σ x(hw) + r(h). Scoring costs O(order · log arcs) a word, expected
-visits one sparse linear system (none for exclusive counts): with W(#) = 1 for the state that begins a sentence
-(and to which the arcs that end one lead back),
+Here r(h) = cnt(h) − Σ cnt(hw) and V(h) = Σ x(hw) + r(h). Scoring costs O(order · log arcs) per word, expected
+visits one sparse linear system (none for exclusive counts): with W(#) = 1 for the initial state of a sentence
+(to which the final arcs lead back),
 
     W(g) = Σ_{arcs h → g} c_a W(h) + Σ_{h: b(h) = g} failure(h) W(h).
 
-Under the failure reading an arc a' = (h, w) shuts the arc a = (b(h), w) for those who come from h, which takes
-failure(h) · c_a · W(h) from the target of a. Plain sweeps need hundreds of rounds, BiCGSTAB about a hundred
-products; small systems are solved directly.
+Under the failure reading, an arc a' = (h, w) blocks the arc a = (b(h), w) for visits that come from h, which
+removes failure(h) · c_a · W(h) from the target of a. Plain sweeps need hundreds of rounds, BiCGSTAB about a
+hundred products; small systems are solved directly.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def shortens(model: BackoffNGram) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class BackoffNGram(Summarised):
-    """A back-off n-gram automaton; see the module's text.
+    """A back-off n-gram automaton.
 
     >>> import latentgram as lg
     >>> text = lg.Text.of([["a", "b"], ["a", "b"], ["a", "c"]])
@@ -127,7 +127,10 @@ class BackoffNGram(Summarised):
 
     @property
     def is_distribution(self) -> bool:
-        """Whether what may follow each history, failures among it, sums to at most one; read ones need not."""
+        """Whether the probabilities after each history, with its failure arc, sum to at most one.
+
+        This need not hold for models that were read from files.
+        """
         total = np.bincount(self.source, self.arc_prob, self.states)
         spared = np.ones(self.states)
         if self.reading == "failure":
@@ -152,13 +155,13 @@ class BackoffNGram(Summarised):
 
     @cached_property
     def initial(self) -> int:
-        """The history of a sentence's first word: the boundary, or the empty one where that has no arcs."""
+        """The history of the first word of a sentence: the boundary, or the empty history if that has no arcs."""
         begins = np.flatnonzero(self.last_word == BOUNDARY)
         return int(begins[0]) if len(begins) else EMPTY
 
     @cached_property
     def source(self) -> Ints32:
-        """[arcs] the state each arc leaves."""
+        """[arcs] the state at which each arc begins."""
         return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.arc_start))
 
     @cached_property
@@ -210,7 +213,7 @@ class BackoffNGram(Summarised):
     def word_logprobs(self, text: Text) -> Floats:
         """log p of each token of `text.tokens` given those before it, ends of sentences included; the first is 0.
 
-        Words the model does not have are scored as `<unk>` where it has that, else -inf.
+        Unknown words are scored as `<unk>` if the model has this symbol, and as -inf otherwise.
         """
         tokens = text.encoded_by(self.words, unknown=self.words.index(UNKNOWN))
         if self.reading == "failure":
@@ -238,7 +241,7 @@ class BackoffNGram(Summarised):
         return float(np.exp(-self.word_logprobs(text)[1:].mean()))
 
     def score(self, sentences: Iterable[SentenceLike] | Text) -> TextScore:
-        """How well the model predicts a text, unknown words apart: perplexities per token and per sentence.
+        """Perplexities of a text, per token and per sentence, with and without its unknown words.
 
         >>> import latentgram as lg
         >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
@@ -252,7 +255,7 @@ class BackoffNGram(Summarised):
     def query(self, grams: Iterable[str | Sequence[str]]) -> Floats:
         """log p of the last word of each n-gram given those before it, backing off where it must.
 
-        n-grams may be of any length; a string is split at blanks, `<s>` begins a sentence, `</s>` ends one.
+        n-grams may be of any length; a string is split at spaces, `<s>` begins a sentence, `</s>` ends one.
 
         >>> import latentgram as lg
         >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
@@ -275,7 +278,7 @@ class BackoffNGram(Summarised):
         return self._gram_logprobs(numbers, len(given))
 
     def query_lines(self, block: str) -> Floats:
-        """The same of n-grams that are lines of text: a million and more of them per second.
+        """Like `query`, for n-grams given as lines of text: more than a million per second.
 
         >>> import latentgram as lg
         >>> counts = lg.NGramCounts.of(lg.Text.of(["a rose is a rose", "a rose is red"]), order=2)
@@ -291,7 +294,7 @@ class BackoffNGram(Summarised):
         return self._gram_logprobs(numbers, block.count("\n"))
 
     def gram_logprobs(self, grams: Ints32) -> Floats:
-        """The same of n-grams of one length as word numbers, -1 for words that the model does not have."""
+        """Like `query`, for n-grams of one length given as word numbers, with -1 for unknown words."""
         ended = np.column_stack([grams, np.full(len(grams), NEWLINE)])
         return self._gram_logprobs(np.ascontiguousarray(ended, np.int32).ravel(), len(grams))
 
@@ -323,7 +326,7 @@ class BackoffNGram(Summarised):
         return WordTable((*self.words.symbols, BEGIN))
 
     def grams(self, order: int) -> Ints32:
-        """[n, order] the n-grams of an order that the model has, as word numbers."""
+        """[n, order] all n-grams of an order in the model, as word numbers."""
         arcs = self._arcs_of(order)
         return np.column_stack([self.history[self.source[arcs]][:, self.order - order :], self.arc_word[arcs]])
 
@@ -331,15 +334,15 @@ class BackoffNGram(Summarised):
         return np.flatnonzero((self.history >= 0).sum(1)[self.source] == order - 1)
 
     def unknown_words(self, text: Text) -> int:
-        """How many tokens the model does not know."""
+        """The number of tokens that are unknown to the model."""
         return int(self.unknown_tokens(text).sum())
 
     def unknown_tokens(self, text: Text) -> Flags:
-        """Which of `text.tokens` the model does not know; `<unk>` itself is one it knows."""
+        """Which of `text.tokens` are unknown to the model; `<unk>` itself is known."""
         return text.encoded_by(self.words) < 0
 
     def sample(self, sentences: int, seed: int = 0, longest: int = 1000) -> Iterator[Sentence]:
-        """Sentences drawn from the model; one is cut at `longest` words."""
+        """Sentences sampled from the model, of at most `longest` words."""
         tokens = self.sample_tokens(sentences, seed, longest)
         begin = 0
         for end in np.flatnonzero(tokens == BOUNDARY).tolist():
@@ -360,7 +363,7 @@ class BackoffNGram(Summarised):
         return tokens
 
     def to_arpa(self, path: PathLike) -> None:
-        """Write an ARPA file, which has the failure reading and no other; `latentgram.read_arpa` reads it."""
+        """Write an ARPA file, which requires the failure reading; `latentgram.read_arpa` reads it."""
         write_arpa(self.arpa(), path)
 
     def arpa(self) -> Arpa:
@@ -383,11 +386,11 @@ class BackoffNGram(Summarised):
         return Arpa(self.words, trie, logprob, backoff)
 
     def to_openfst(self, path: PathLike) -> None:
-        """Write an acceptor in OpenFst's text form, and the table of its symbols beside it (`.syms`).
+        """Write an acceptor in OpenFst's text format, and its symbol table to a second file (`.syms`).
 
-        Arcs to the lower history are labelled `<phi>`, for its phi-matcher, under the failure reading, else
-        `<eps>`; weights are −log p. The first line leaves the initial state, as OpenFst wants; the boundary
-        `</s>` leads to the one final state.
+        Arcs to the shorter history are labelled `<phi>` under the failure reading (for OpenFst's phi matcher),
+        otherwise `<eps>`; weights are −log p. The first line starts at the initial state, as OpenFst requires; the
+        boundary `</s>` leads to the only final state.
         """
         label = PHI if self.reading == "failure" else EPSILON
         final, symbols = self.states, self.words.symbols

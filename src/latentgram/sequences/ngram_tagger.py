@@ -33,7 +33,7 @@ _TOGETHER = 20_000
 
 @dataclass(frozen=True)
 class NGramTagger:
-    """The best tag of every arc; see `BackoffNGram` for the automaton's arrays."""
+    """The best tag of every arc; see `BackoffNGram` for the arrays of the automaton."""
 
     tags: Alphabet
     words: Alphabet
@@ -88,7 +88,7 @@ class NGramTagger:
 
 
 def remember_tags(hmm: HMM, automaton: BackoffNGram, rounds: int = 5) -> NGramTagger:
-    """Compute q for the automaton and keep the best tag of every arc; after five rounds q hardly moves.
+    """Compute q for the automaton and store the best tag of every arc; q hardly changes after five rounds.
 
     >>> import latentgram as lg
     >>> tagged = lg.demo_treebank(200, seed=0).sentences()

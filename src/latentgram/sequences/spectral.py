@@ -57,7 +57,7 @@ Source = Text | NGramCounts | Iterable[SentenceLike]
 
 
 def _as_text(data: Source) -> Text | NGramCounts:
-    """Lists of symbols, or of strings that are split at blanks, as text; anything else as it is."""
+    """Lists of symbols, or of strings that are split at spaces, as text; anything else as it is."""
     if isinstance(data, NGramCounts):
         return data
     if isinstance(data, Text):

@@ -50,10 +50,10 @@ def update_hmm(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> HMM:
-    """The model after some more sentences, with tags (`_` for one that is not known) or without.
+    """Update a model with more sentences, with tags (`_` for an unknown tag) or without.
 
-    `weight` is the number of sentences that the model stands for: by default as many as it was learned from; a
-    smaller one forgets faster.
+    `weight` is the weight of the old model, in sentences: by default as many as it was learned from; with a
+    smaller one it adapts faster.
 
     >>> import latentgram as lg
     >>> hmm = lg.fit(lg.HMM, [[("the", "D"), ("dog", "N")]], by=lg.Counting(transition_prior=0.0))

@@ -60,7 +60,7 @@ class ArcDistance(HeadGrammar):
 
     @property
     def table_size(self) -> int:
-        """How many kinds of pairs there can be."""
+        """The number of possible kinds of pairs."""
         return len(self.symbols.alphabet) ** 2 * 2 * arc_distance.N_FEATURES
 
     @cached_property
@@ -81,7 +81,7 @@ class ArcDistance(HeadGrammar):
         return np.asarray(np.clip(arcs / pairs, 1e-6, 1.0) / plain[..., None])
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
-        """The weights of a sentence's arcs; nothing else has any."""
+        """The weights of the arcs of a sentence; other parts of trees have no weight."""
         symbols = self.symbols.encode(sentence)
         arc = arc_distance.arc_weights(self.table, symbols, categories(sentence), self.between)
         return HeadWeights.without_states(arc, np.ones(len(symbols))), 0.0

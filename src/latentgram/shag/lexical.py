@@ -3,8 +3,8 @@
     P(a | h, d, σ) = P_A(t_a | h, d, σ) · P_B(w_a | t_a, h, d, σ)
     P_A backs off  {w_h, d, σ} → {t_h, d, σ} → {d, σ};   P_B  {t_a, w_h, d, σ} → {t_a, t_h, d, σ} → {t_a}
 
-STOP is one of the tags. The state σ is what the head remembers of its modifiers: nothing (LEX), whether there was
-one (LEX+F), or also whether the last one was a coordination, punctuation or another word (LEX+FCP).
+STOP is one of the tags. The state σ records nothing about the modifiers of the head (LEX), whether there was one
+(LEX+F), or also whether the last one was a coordination, punctuation or another word (LEX+FCP).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def memory_classes(sentence: Sentence, memory: str) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LexicalSHAG(HeadGrammar):
-    """A lexicalised deterministic grammar. Tables of words have the places in the tables of tags as contexts.
+    """A lexicalised deterministic grammar. The contexts of the word tables are positions in the tag tables.
 
     >>> import latentgram as lg
     >>> bank = lg.demo_dependencies(50, seed=1)
@@ -76,7 +76,7 @@ class LexicalSHAG(HeadGrammar):
 
     @property
     def states(self) -> int:
-        """How many things a head can remember."""
+        """The number of states of a head."""
         return MEMORIES[self.memory]
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
@@ -92,7 +92,7 @@ class LexicalSHAG(HeadGrammar):
         return weights, float(np.log(unigram).sum())
 
     def encode_words(self, sentence: Sentence) -> Ints:
-        """The numbers of the words; rare and new ones are `UNKNOWN`."""
+        """The numbers of the words; rare and unknown words are `UNKNOWN`."""
         numbers = self.vocabulary.encode(word.lower() for word in sentence.words).astype(np.int64)
         return np.where(numbers == ABSENT, self.vocabulary.index(UNKNOWN), numbers)
 

@@ -1,13 +1,13 @@
 """`SHAG`: a split head-automata grammar of operator automata over symbols (Luque et al. 2012, sections 2–3).
 
-A sentence's tree is generated from the root down: the root takes one word by `root`, and every head h makes its
-left and its right modifiers head-outwards by the automaton of (direction, h),
+A tree is generated from the root down: `root` gives the distribution of the root word, and every head h generates
+its left and its right modifiers, from the head outwards, with the automaton of (direction, h),
 
     P(x₁ … x_T | h, d) = stop[d,h]ᵀ A_{x_T} ⋯ A_{x_1} start[d,h],
 
-A_x = pair_weight[d,h,x] · operators[pair[d,h,x]]: a pair of head and modifier that training never saw shares the
-operator of its automaton, Σ_x A_x, with a small weight. DET and DET+F are grammars of one and two states; a
-grammar learned spectrally lives in a rotated space and may hold negative numbers.
+A_x = pair_weight[d,h,x] · operators[pair[d,h,x]]: pairs of head and modifier that were not seen in training share
+the operator Σ_x A_x of the automaton, with a small weight. DET and DET+F of the paper have one and two states; the
+arrays of a grammar learned spectrally are in a rotated space and may contain negative numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LANES = 4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SHAG(HeadGrammar):
-    """A split head-automata grammar; see the module's text for the meaning of the arrays.
+    """A split head-automata grammar.
 
     >>> import latentgram as lg
     >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Counting(memory="first"))

@@ -137,10 +137,10 @@ class Header:
 
 
 def save(value: object, path: str | os.PathLike[str], precision: Precision = "full") -> None:
-    """Write a model, parser or other storable value to a file; the file is whole or not there at all.
+    """Write a model, parser or other storable value to a file; writing is atomic.
 
-    With `precision="full"` the value that is read is the one that was written, to the last bit. A compact file is
-    many times smaller: arrays are packed, and those of which so much is not needed are rounded (docs: storage).
+    With `precision="full"` every number is stored exactly. A compact file is many times smaller: arrays are
+    packed, and some are rounded (see the guide on model files).
 
     >>> import tempfile
     >>> from latentgram.data.alphabet import Alphabet
@@ -182,14 +182,14 @@ def load(path: str | os.PathLike[str], kind: type[Value]) -> Value: ...
 @overload
 def load(path: str | os.PathLike[str], kind: str | None = None) -> Any: ...
 def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
-    """Read back what `save` wrote; `kind` is the class, or its name, that is expected.
+    """Read a file written by `save`; `kind` is the expected class or its name.
 
     >>> load("nowhere.lg")
     Traceback (most recent call last):
     latentgram.errors.ModelFileError: nowhere.lg ...
 
-    Arrays of the result are as a learner makes them, writable: to compiled kernels read-only ones would be another
-    type, for which each kernel would have to be compiled again.
+    The arrays of the result are writable, as after learning: read-only arrays would be another type for compiled
+    kernels, which would have to be compiled again.
     """
     name = os.fspath(path)
     with _opened(name) as (file, header):

@@ -52,7 +52,7 @@ _GUESSED = "guesser.tag.max(initial=0) < len(xpos)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagger(Summarised):
-    """A tagger; `xpos[i]`, `upos[i]` and `feats[i]` are the sides of tag i, empty where training had none.
+    """A tagger; `xpos[i]`, `upos[i]` and `feats[i]` are the columns of tag i, empty if not in the training data.
 
     >>> import latentgram as lg
     >>> train = lg.demo_dependencies(200, seed=0)
@@ -99,7 +99,7 @@ class Tagger(Summarised):
         return f"tagger with {len(self.xpos)} tags{morphology}, {sizes}"
 
     def scaled(self, scale: float) -> Tagger:
-        """The same tagger with all scores times a number: surer above 1, less sure below it."""
+        """The same tagger with all scores multiplied by a number: above 1 it is more confident, below 1 less."""
         tables = {name: getattr(self, name) * np.float32(scale) for name in ("row_weight", "pair", "triple")}
         return dataclasses.replace(self, **tables, margin=None if self.margin is None else self.margin * scale)
 
@@ -191,7 +191,7 @@ class Tagger(Summarised):
     def sample_tags(
         self, sentence: SentenceLike, samples: int, seed: int = 0, known: Constraints | None = None
     ) -> list[Tagging]:
-        """Sequences of tags drawn from p(tags | words)."""
+        """Tag sequences sampled from p(tags | words)."""
         if samples < 1:
             raise SettingError(f"the number of samples must be at least 1, got {samples}")
         lattice = self._lattice(Sentence.of(sentence), known)

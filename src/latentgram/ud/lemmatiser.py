@@ -50,11 +50,11 @@ class Lemmatiser(Summarised):
         return f"lemmatiser with {sizes}"
 
     def lemmas(self, sentence: Sentence) -> tuple[tuple[str, ...], Floats]:
-        """The likeliest lemma of each word, and its probability."""
+        """The most probable lemma of each word, and its probability."""
         return self.lemmatise([sentence])[0]
 
     def lemmatise(self, sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], Floats]]:
-        """The likeliest lemmas of many sentences, and their probabilities."""
+        """The most probable lemmas of many sentences, and their probabilities."""
         best = [max(each.items(), key=lambda pair: pair[1]) for each in self._each(sentences)]
         pairs, begin = [], 0
         for sentence in sentences:
@@ -64,7 +64,7 @@ class Lemmatiser(Summarised):
         return pairs
 
     def probabilities(self, sentence: Sentence) -> list[dict[str, float]]:
-        """For each word the lemmas it may have, with their probabilities."""
+        """The possible lemmas of each word, with their probabilities."""
         return list(self._each([sentence]))
 
     def _each(self, sentences: Sequence[Sentence]) -> Iterable[dict[str, float]]:

@@ -63,7 +63,7 @@ SPARSE = 0.3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segmenter(Summarised):
-    """Cuts text into sentences, tokens and words, each cut with its probability.
+    """Splits text into sentences, tokens and words, with the probability of each split.
 
     >>> import latentgram as lg
     >>> no_blank = ("_",) * 2 + ("SpaceAfter=No", "_")
@@ -96,12 +96,12 @@ class Segmenter(Summarised):
         return f"segmenter with {sizes}, {splits:,} ways to split a token"
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a paragraph of its own."""
+        """The sentences of a text; every line is a separate paragraph."""
         for line in text.splitlines():
             yield from self._paragraph(" ".join(line.split()))
 
     def sentence(self, text: str) -> Sentence:
-        """A text as one sentence, whatever ends it has."""
+        """A text as one sentence, even if it contains several."""
         return joined(list(self.sentences(text)))
 
     def _paragraph(self, text: str) -> Iterator[Sentence]:

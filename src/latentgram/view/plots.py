@@ -64,7 +64,7 @@ def line_plot(series: Mapping[str, Points], *, title: str, x_label: str, y_label
 
 @dataclass(frozen=True)
 class Curves:
-    """A few series of points, which draw themselves in a notebook.
+    """Series of points, displayed as a plot in notebooks.
 
     >>> Curves({"F1": [(1, 80.0), (2, 84.5)]}, "learning", "iteration", "F1")._repr_svg_()[:4]
     '<svg'

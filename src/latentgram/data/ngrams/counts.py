@@ -54,7 +54,7 @@ class NGramCounts(Summarised):
     """[rows of the trie]"""
     cutoffs: Annotated[tuple[int, ...], holds("len(cutoffs) == trie.order", "does not fit the order")]
     repairs: dict[str, int] = field(default_factory=dict)
-    """What was mended on the way, and how often."""
+    """What was repaired on reading, and how often."""
     classes: WordClasses | None = None
     """Which words were counted as classes, if any were."""
     provenance: Provenance = field(default_factory=Provenance)
@@ -72,13 +72,13 @@ class NGramCounts(Summarised):
         temporary: PathLike | None = None,
         progress: Progress | None = None,
     ) -> NGramCounts:
-        """Count the text of files or folders: one sentence per line, words between blanks.
+        """Count the text of files or folders: one sentence per line, words separated by spaces.
 
-        Tables of n-grams (`words<TAB>count`, as `write` makes them) are told by their first line and taken with
-        the orders and counts that they have: all settings are for text.
+        Tables of n-grams (`words<TAB>count`, as written by `write`) are recognised by their first line and keep
+        their own orders and counts: the settings apply to text only.
 
-        With `memory` (bytes, or a size as "2G") the text is counted in pieces of that size by way of files in the
-        folder `temporary`, and may be larger than memory; see external.py.
+        With `memory` (bytes, or a size such as "2G") the text is counted in pieces of that size, with temporary
+        files in the folder `temporary`, and may be larger than memory; see external.py.
         """
         from latentgram.data.ngrams.tables import is_table, read_table
 
@@ -147,7 +147,7 @@ class NGramCounts(Summarised):
 
     @classmethod
     def merged(cls, parts: Sequence[NGramCounts], cutoffs: Sequence[int], provenance: Provenance) -> NGramCounts:
-        """The counts of several texts, each counted with all cut-offs 1, from their cut-offs on.
+        """The sum of the counts of several texts, each counted without cut-offs; the cut-offs apply to the sum.
 
         Order by order, an n-gram of a part gets the number of its prefix in the whole and its last word's number
         there; equal pairs are one n-gram. One sort per order.
@@ -181,12 +181,12 @@ class NGramCounts(Summarised):
 
     @property
     def sentences(self) -> int:
-        """How many sentences were counted: the boundary ends each once."""
+        """The number of sentences counted: each is ended by one boundary."""
         return int(self.count[BOUNDARY])
 
     @property
     def tokens(self) -> int:
-        """How many words were counted, ends of sentences not included."""
+        """The number of words counted, without ends of sentences."""
         return int(self.count[: self.trie.words].sum()) - self.sentences
 
     @cached_property
@@ -198,7 +198,7 @@ class NGramCounts(Summarised):
         return len(self.trie)
 
     def __getitem__(self, gram: str | Sequence[str]) -> int:
-        """The count of an n-gram, a string being split at blanks; `<s>` and `</s>` both mean the boundary.
+        """The count of an n-gram, a string being split at spaces; `<s>` and `</s>` both mean the boundary.
 
         >>> counts = NGramCounts.of(Text.of(["a rose is a rose"]), order=2)
         >>> counts["rose"], counts["a rose"], counts["a", "rose"], counts["<s> a"], "rose a" in counts
@@ -219,7 +219,7 @@ class NGramCounts(Summarised):
         return (gram for gram, _ in self.items())
 
     def write(self, path: PathLike) -> None:
-        """Write a table, a line `w1 w2<TAB>count` for each n-gram; `read` reads it."""
+        """Write a table with a line `w1 w2<TAB>count` for each n-gram; `read` reads it."""
         from latentgram.data.ngrams.tables import write_table
 
         write_table(self, path)
@@ -232,7 +232,7 @@ class NGramCounts(Summarised):
                 yield self.spelled(gram), count
 
     def spelled(self, gram: Sequence[int]) -> tuple[str, ...]:
-        """The words of an n-gram, a boundary at its beginning written `<s>`."""
+        """The words of an n-gram, with a boundary at its beginning written as `<s>`."""
         first = BEGIN if gram[0] == BOUNDARY and len(gram) > 1 else self.words[gram[0]]
         return (first, *self.words.decode(gram[1:]))
 

@@ -47,7 +47,7 @@ class Committee(Summarised):
             )
 
     def summary(self) -> str:
-        """What it is made of, in one line."""
+        """Its members, in one line."""
         directions = ", ".join(crf.grammars[0].binarisation.direction for crf in self.layers)
         return f"committee of {len(self.layers)} ({directions}); the first: {self.layers[0].summary()}"
 

@@ -61,7 +61,7 @@ class ChartCRF(Summarised):
 
     @property
     def grammars(self) -> tuple[LPCFG, ...]:
-        """The grammars below it."""
+        """The grammars whose charts it scores."""
         return self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
 
 

@@ -43,10 +43,10 @@ class _None:
 
 @dataclass(frozen=True)
 class Pruning:
-    """Thresholds of coarse-to-fine parsing, as posteriors. See parse/cascade.py for the stages.
+    """Thresholds of coarse-to-fine parsing, as posteriors; the argument `pruning` of `Parser`.
 
-    It is what `Parser` takes as `pruning`. `Pruning.none()` cuts nothing and is exact; asked of an object it keeps
-    what is not a threshold.
+    `Pruning.none()` prunes nothing and is exact; called on an object, it keeps the settings that are not
+    thresholds.
 
     >>> Pruning.none().precision, Pruning(precision="float32").none().floor
     ('float64', 0.0)
@@ -89,8 +89,8 @@ class Pruning:
 
     @classmethod
     def two_stage(cls, threshold: float = 5e-5) -> Pruning:
-        """As Cohen et al. 2013 (§4) prune: items of less than this posterior under the one-state projection are
-        removed, and the grammar itself looks at all that is left."""
+        """Prune as in Cohen et al. 2013 (§4): items below this posterior under the one-state projection are
+        removed, and the full grammar evaluates all others."""
         return cls(
             floor=0.0,
             beam=0.0,
@@ -102,18 +102,18 @@ class Pruning:
 
     @property
     def cuts(self) -> bool:
-        """Whether items are cut while the coarse chart grows."""
+        """Whether items are pruned while the coarse chart is filled."""
         return self.floor > 0.0 or self.beam > 0.0
 
     def tightened(self) -> Pruning:
-        """For a very long sentence: ten times as much is asked of an item while the coarse chart grows."""
+        """Thresholds for very long sentences: ten times as high while the coarse chart is filled."""
         return dataclasses.replace(
             self, floor=min(max(10 * self.floor, _TIGHT[0]), 1.0), beam=min(max(10 * self.beam, _TIGHT[1]), 1.0)
         )
 
     def loosened(self) -> Pruning:
-        """For a sentence of which nothing was left: no floor while the chart grows, only the beam, so that no cell
-        is empty; and thresholds a hundred times lower."""
+        """Thresholds for sentences left without a tree: only the beam while the chart is filled, so that no cell
+        is empty, and other thresholds a hundred times lower."""
         return dataclasses.replace(
             self,
             floor=0.0,
