@@ -64,12 +64,13 @@ def _flags_of(kind: Kind) -> dict[str, inspect.Parameter]:
     defaults: dict[str, dict[str, object]] = {}
     for learner, recipe in kind.recipes.items():
         said, settings = learner_class(kind.name, learner), recipe.settings_class()
-        hints, fields = typing.get_type_hints(said, localns=_READ_FROM_FILES), fields_of(said)
-        for name, default in defaults_of(settings).items():
-            defaults.setdefault(name, {})[learner.lower()] = default
+        hints, usual = typing.get_type_hints(said, localns=_READ_FROM_FILES), defaults_of(settings)
+        for name, field in fields_of(said).items():
+            if name not in usual:
+                continue
+            defaults.setdefault(name, {})[learner.lower()] = usual[name]
             if name in flags:
                 continue
-            field = fields[name]
             option = typer.Option(help=f"{field.help[0].upper()}{field.help[1:]}", show_default=False)
             annotation: object = str | None
             if field.word:

@@ -101,7 +101,25 @@ class Settings:
     >>> import latentgram as lg
     >>> lg.EM(states=4, seed=1)
     EM(states=4, seed=1)
+
+    A class that differs from its base in defaults says them as keywords:
+
+    >>> from latentgram.lpcfg.settings import EMLPCFG
+    >>> @dataclasses.dataclass(frozen=True, repr=False)
+    ... class Short(EMLPCFG, iterations=3):
+    ...     pass
+    >>> Short().iterations, EMLPCFG().iterations
+    (3, 20)
     """
+
+    def __init_subclass__(cls, **defaults: object) -> None:
+        super().__init_subclass__()
+        known = {field.name: field for base in reversed(cls.__bases__) for field in dataclasses.fields(base)}
+        for name, default in defaults.items():
+            if (field := known.get(name)) is None:
+                raise SettingError(f"{cls.__name__} inherits no field {name!r} to give another default to")
+            cls.__annotations__[name] = field.type
+            setattr(cls, name, field.metadata["field"](default))
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
+from latentgram.kinds.groups import Iterated
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -14,27 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class TreeSettings(Settings):
-    """What the words of a treebank become, and what is kept for those never seen."""
+    """Hidden states, what the words of a treebank become, and what is kept for those never seen."""
 
+    states: int = fields.STATES(10)
     symbols: Literal["joined", "upos", "xpos", "words", "forms"] = fields.FORMS("joined")
     valency: int = fields.VALENCY(3)
     smoothing: float = fields.SMOOTHING(0.01)
 
 
 @dataclass(frozen=True, repr=False)
-class EMLatentTree(TreeSettings):
+class EMLatentTree(TreeSettings, Iterated, states=20):
     """EM over hidden Markov trees."""
-
-    states: int = fields.STATES(20)
-    iterations: int = fields.ITERATIONS(40)
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)
 class SpectralLatentTree(TreeSettings):
     """Dhillon et al. 2012, section 3, corrected or as printed."""
 
-    states: int = fields.STATES(10)
     vectors: ClusterSpace | None = fields.VECTORS(None)
     ridge: float | Literal["auto"] = fields.CHOSEN_RIDGE("auto")
     form: Literal["corrected", "printed"] = fields.FORM("corrected")

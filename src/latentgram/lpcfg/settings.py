@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
+from latentgram.kinds.groups import Gradual, Iterated, Seeded
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,10 +32,9 @@ class CountingLPCFG(Trees):
 
 
 @dataclass(frozen=True, repr=False)
-class Latent(Trees):
+class Latent(Trees, horizontal=1):
     """What grammars with hidden states share."""
 
-    horizontal: int = fields.HORIZONTAL(1)
     states: int = fields.STATES(16)
     vectors: ClusterSpace | None = fields.VECTORS(None)
     backoff: float = fields.BACKOFF(10.0)
@@ -43,10 +43,17 @@ class Latent(Trees):
 
 
 @dataclass(frozen=True, repr=False)
-class SpectralLPCFG(Latent):
+class Noisy(Latent, Seeded):
+    """Noise on the features of nodes, by which grammars of different seeds differ."""
+
+    noise: float = fields.NOISE(0.0)
+    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
+
+
+@dataclass(frozen=True, repr=False)
+class SpectralLPCFG(Noisy, backoff=20.0):
     """Cohen et al. 2012, 2013."""
 
-    backoff: float = fields.BACKOFF(20.0)
     features: str = fields.FEATURES("paper")
     cutoff: float = fields.CUTOFF(0.0)
     growth: float = fields.GROWTH(1.0)
@@ -54,57 +61,43 @@ class SpectralLPCFG(Latent):
     lexicon: Literal["forms", "printed"] = fields.LEXICON("forms")
     lexical_share: float = fields.LEXICAL_SHARE(0.6)
     lexical_cutoff: int = fields.LEXICAL_CUTOFF(5)
-    noise: float = fields.NOISE(0.0)
-    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
-    seed: int = fields.SEED(0)
     rank: int = fields.RANK(0)
 
 
 @dataclass(frozen=True, repr=False)
-class EMLPCFG(Latent):
+class EMLPCFG(Latent, Iterated, iterations=20):
     """EM over observed trees."""
 
     features: str = fields.FEATURES("paper")
-    iterations: int = fields.ITERATIONS(20)
-    seed: int = fields.SEED(0)
     start: Literal["random", "spectral", "clusters"] = fields.START("random")
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringLPCFG(Latent):
+class ClusteringLPCFG(Noisy):
     """Clusters of spectral views, then a few steps of EM."""
 
     features: str = fields.FEATURES("paper")
     iterations: int = fields.STEPS_AFTER(6)
-    seed: int = fields.SEED(0)
     dimensions: int = fields.DIMENSIONS(8)
-    noise: float = fields.NOISE(0.0)
-    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
 
 
 @dataclass(frozen=True, repr=False)
-class CombiningEnsemble(Latent):
+class CombiningEnsemble(Noisy):
     """Several clustered grammars."""
 
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(5)
-    noise: float = fields.NOISE(0.0)
-    noise_kind: Literal["dropout", "gaussian"] = fields.NOISE_KIND("dropout")
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)
-class GradientChartCRF(Latent):
+class GradientChartCRF(Latent, Gradual, passes=6, step=0.015):
     """A conditional random field over charts of clustered grammars."""
 
     iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(1)
     folds: int = fields.FOLDS(5)
-    passes: int = fields.PASSES(6)
-    step: float = fields.FIRST_STEP(0.015)
     margin: float = fields.MARGIN(0.3)
     bits: int = fields.BITS(20)
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)

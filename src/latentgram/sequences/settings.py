@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
+from latentgram.kinds.groups import Iterated, Seeded, Strings
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -13,26 +14,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class CountingHMM(Settings):
-    """Relative frequencies of tagged text."""
+class Tags(Settings):
+    """What tags depend on, and what is kept for what was never seen."""
 
     order: int = fields.ORDER(2)
-    transition_prior: float = fields.TRANSITION_PRIOR(0.1)
-    emission_prior: float = fields.EMISSION_PRIOR(0.0)
+    transition_prior: float = fields.TRANSITION_PRIOR(1.0)
+    emission_prior: float = fields.EMISSION_PRIOR(0.1)
     unknown: Literal["rarest", "class"] = fields.UNKNOWN_WORDS("rarest")
 
 
 @dataclass(frozen=True, repr=False)
-class HiddenTags(Settings):
+class CountingHMM(Tags, transition_prior=0.1, emission_prior=0.0):
+    """Relative frequencies of tagged text."""
+
+
+@dataclass(frozen=True, repr=False)
+class HiddenTags(Tags, Iterated):
     """Which tags a word may have; without a dictionary they are `states` numbered ones."""
 
     dictionary: TagDictionary | None = fields.DICTIONARY(None)
-    transition_prior: float = fields.TRANSITION_PRIOR(1.0)
-    emission_prior: float = fields.EMISSION_PRIOR(0.1)
     tolerance: float = fields.TOLERANCE(0.0)
-    unknown: Literal["rarest", "class"] = fields.UNKNOWN_WORDS("rarest")
-    iterations: int = fields.ITERATIONS(40)
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +43,6 @@ class EMHMM(HiddenTags):
     states: int | Literal["auto"] = fields.STATES_OR_AUTO(17)
     known_tags: bool = fields.KNOWN_TAGS(False)
     start: Literal["random", "spectral"] = fields.HMM_START("random")
-    order: int = fields.ORDER(2)
     segments: bool = fields.SEGMENTS(False)
 
 
@@ -51,7 +51,6 @@ class VariationalHMM(HiddenTags):
     """Smith and Eisner 2012: EM over an approximate corpus."""
 
     states: int = fields.OPEN_STATES(17)
-    order: int = fields.ORDER(2)
     window: int | Literal["auto"] = fields.WINDOW("auto")
     lag: int | Literal["auto"] = fields.LAG("auto")
     empty_history: bool = fields.EMPTY_HISTORY(True)
@@ -63,22 +62,15 @@ class VariationalHMM(HiddenTags):
 
 
 @dataclass(frozen=True, repr=False)
-class EMAutomaton(EMHMM):
+class EMAutomaton(EMHMM, states=10):
     """An HMM by EM, as operators."""
-
-    states: int | Literal["auto"] = fields.STATES_OR_AUTO(10)
 
 
 @dataclass(frozen=True, repr=False)
-class CountedPlaces(Settings):
-    """What is counted at each place of a sequence: strings before it and behind it."""
+class CountedPlaces(Strings):
+    """What is counted at each place of a sequence: all strings, or the most frequent ones."""
 
-    states: int = fields.STATES(10)
-    history: int = fields.HISTORY(1)
-    future: int = fields.FUTURE(1)
     basis: int = fields.BASIS(0)
-    power: float = fields.POWER(0.0)
-    ridge: float = fields.RIDGE(0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,14 +82,8 @@ class SpectralAutomaton(CountedPlaces):
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringAutomaton(CountedPlaces):
+class ClusteringAutomaton(CountedPlaces, Seeded, history=2, future=2, power=0.25, ridge=3.0):
     """Clusters of spectral vectors, counted."""
-
-    history: int = fields.HISTORY(2)
-    future: int = fields.FUTURE(2)
-    power: float = fields.POWER(0.25)
-    ridge: float = fields.RIDGE(3.0)
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latentgram.kinds import fields
+from latentgram.kinds.groups import Iterated, Seeded, Strings, TagSymbols
 from latentgram.kinds.settings import Settings
 
 if TYPE_CHECKING:
@@ -14,10 +15,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Heads(Settings):
-    """What the words of a treebank become."""
+class Heads(TagSymbols):
+    """What the words of a treebank become, with clusters."""
 
-    symbols: Literal["joined", "upos", "xpos", "words"] = fields.SYMBOLS("joined")
     vectors: ClusterSpace | None = fields.VECTORS(None)
     clusters: int = fields.CLUSTERS(8)
 
@@ -37,15 +37,10 @@ class CountingSHAG(Heads):
 
 
 @dataclass(frozen=True, repr=False)
-class Basis(Heads):
-    """Which strings are counted, and how they are weighed."""
+class Basis(Heads, Strings, states=15, history=3, future=3, power=0.25, ridge=4.0):
+    """Head automata from the modifiers before a place and behind it."""
 
-    states: int = fields.STATES(15)
     smoothing: float = fields.SMOOTHING(1.0)
-    history: int = fields.HISTORY(3)
-    future: int = fields.FUTURE(3)
-    power: float = fields.POWER(0.25)
-    ridge: float = fields.RIDGE(4.0)
     deterministic: int = fields.DETERMINISTIC(0)
 
 
@@ -57,22 +52,16 @@ class SpectralSHAG(Basis):
 
 
 @dataclass(frozen=True, repr=False)
-class EMSHAG(Basis):
+class EMSHAG(Basis, Iterated, states=20, iterations=15):
     """EM over the trie of modifier sequences."""
 
-    states: int = fields.STATES(20)
-    iterations: int = fields.ITERATIONS(15)
-    seed: int = fields.SEED(0)
     start: Literal["random", "spectral", "clusters"] = fields.START("clusters")
     backoff: float = fields.BACKOFF(10.0)
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringSHAG(Basis):
+class ClusteringSHAG(Basis, Seeded, states=20):
     """Clusters of spectral vectors, counted."""
-
-    states: int = fields.STATES(20)
-    seed: int = fields.SEED(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,10 +83,8 @@ class EMProduct(Powers, EMSHAG):
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringProduct(Powers, ClusteringSHAG):
+class ClusteringProduct(Powers, ClusteringSHAG, states=15):
     """Clustered automata times words times distances."""
-
-    states: int = fields.STATES(15)
 
 
 @dataclass(frozen=True, repr=False)
