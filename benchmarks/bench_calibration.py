@@ -2,8 +2,8 @@
 
 Set-up: grammars of wsj-sample (tags found by the parser) and dependency models of both (gold tags), learned on
 train, calibrated on dev, judged once on test. Calibration error in percent of the phrases or arcs; F1 or UAS of
-all sentences and of the surest 80 %, ranked by the F1 or UAS that the posteriors promise. `folds` calibrates the
-models of phrases on train, in so many parts that are each parsed by a model of the others, and judges on dev.
+all sentences and of the most confident 80 %, ranked by expected F1 or UAS. `folds` calibrates the constituency
+models on train, divided into parts that are each parsed by a model of the others, and evaluates on dev.
 
     LATENTGRAM_DATA=… python benchmarks/bench_calibration.py
     LATENTGRAM_DATA=… python benchmarks/bench_calibration.py folds 5
@@ -53,7 +53,7 @@ def main() -> None:
                 "error before": f"{before.reliability.error:.2f}",
                 "error after": f"{after.reliability.error:.2f}",
                 "score": f"{scores[1.0]:.2f}",
-                "score of surest 80 %": f"{scores[0.8]:.2f}",
+                "score of most confident 80 %": f"{scores[0.8]:.2f}",
             }
         )
         print(rows[-1], flush=True)

@@ -2,7 +2,7 @@
 
 Learns a grammar from the generated demo treebank, calibrates it on other trees, and draws, into `docs/_static`, a
 sentence as it is parsed (`confidence-free.svg`) and as it is parsed under a constraint (`confidence-told.svg`),
-its reliability before and after calibration, the F1 of the surest sentences, and the surprisal of each word.
+its reliability before and after calibration, F1 of the most confident sentences, and the surprisal of each word.
 """
 
 from pathlib import Path
@@ -36,7 +36,9 @@ def main() -> None:
     save("before", reliability_plot(before.reliability, "Before calibration"))
     save("after", reliability_plot(after.reliability, "After calibration on other trees"))
     curve = [(100 * share, score) for share, score in after.selective()]
-    save("selective", line_plot({"F1": curve}, title="The surest sentences", x_label="% kept", y_label="F1"))
+    save(
+        "selective", line_plot({"F1": curve}, title="The most confident sentences", x_label="% kept", y_label="F1")
+    )
     bits = list(enumerate(Surprisal.of(plain.model)(SENTENCE).tolist(), 1))
     save("surprisal", line_plot({"bits": bits}, title="Surprisal", x_label="word", y_label="bits"))
 

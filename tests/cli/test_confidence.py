@@ -145,7 +145,7 @@ def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -
     plot = tmp_path / "plot.svg"
     judged = run("eval", tmp_path / "fitted.lg", corpus / "test.mrg", "--calibration", "--plot", plot)
     assert "calibration error" in judged.out
-    assert "surest sentences" in judged.out
+    assert "most confident sentences" in judged.out
     ElementTree.parse(plot)
     figures = json.loads(run("eval", model, corpus / "test.mrg", "--calibration", "--json").out)
     assert figures["parts"]["count"] > 0

@@ -56,8 +56,8 @@ def test_comments_stand_between_trees_only() -> None:
         ("(S (\u00e9 \u00e9) ())", 1, 10, "no label"),
         ("(S (A))", 1, 4, "neither words"),
         ("()", 1, 1, "neither words"),
-        ("(S (A a) b)", 1, 10, "beside a bracket"),
-        ("(S a\n (A b))", 2, 2, "beside a word"),
+        ("(S (A a) b)", 1, 10, "a word next to a subtree"),
+        ("(S a\n (A b))", 2, 2, "a subtree next to a word"),
         ("(S (A a b))", 1, 9, "second word"),
     ],
 )

@@ -46,7 +46,7 @@ def test_error_falls_on_unseen_trees(parsers: tuple[lg.Parser, lg.Parser], banks
     (_, every), *_, (_, half) = after.selective()
     assert half > every
     assert every == pytest.approx(parsers[0].evaluate(banks[2]).f1)
-    assert "surest sentences  F1" in after.table()
+    assert "most confident sentences  F1" in after.table()
     assert after.to_json()["parts"]["count"] == after.reliability.count
 
 

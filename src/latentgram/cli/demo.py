@@ -95,14 +95,14 @@ def _draw(report: Report, test: Treebank[Tree], output: Path) -> None:
     path = _model_file(output, LATENT)
     parser = latentgram.load(path, latentgram.Parser)
     report.heading("Trees")
-    report.text("A label is blue where the grammar is sure of the node, and turns orange where it is not.")
+    report.text("Labels are blue where the grammar is confident of the node, and orange where it is uncertain.")
     for number, gold in enumerate(test[:DRAWN], 1):
         parse = parser.parse(" ".join(gold.words))
         picture = draw(parse.tree, parse.confidence.tolist())
         with write_text(output / f"tree-{number}.svg") as out:
             out.write(picture)
         if number == 1:
-            say(f"{parse.tree}\nis drawn in {output / 'tree-1.svg'}; to parse what you like:")
+            say(f"{parse.tree}\nThe picture is {output / 'tree-1.svg'}. To parse sentences of your own:")
             say(f'echo "{" ".join(gold.words)}" | {_program()} parse {path} --probabilities')
         right = "right" if parse.tree == gold else "not the tree of the treebank"
         report.picture(picture, f"{' '.join(gold.words)} (log p = {parse.logprob:.1f}; {right})")

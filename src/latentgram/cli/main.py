@@ -202,7 +202,7 @@ def _report(error: BaseException) -> NoReturn:
         _give_up_output()
         sys.exit(0)  # who closed the pipe has what it wanted
     if isinstance(error, MemoryError):
-        _fail(f"out of memory: {str(error).strip() or 'too much was asked for'}", error)
+        _fail(f"out of memory: {str(error).strip() or 'the request is too large'}", error)
     if isinstance(error, OverflowError):
         _fail(f"a number is too large here: {error}", error)
     if isinstance(error, OSError):

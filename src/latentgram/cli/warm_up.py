@@ -10,6 +10,9 @@ import typer
 from latentgram.cli.options import NJobs
 from latentgram.errors import SettingError
 
+EXPECTED_ALL, EXPECTED_KIND = 300, 25
+"""Seconds that compiling is likely to take, for all kinds of models and for one."""
+
 
 def warm_up(
     kinds: Annotated[
@@ -26,11 +29,13 @@ def warm_up(
     directory is writable, it is stored in a private folder under the system's temporary directory.
     """
     from latentgram.cli.console import say
+    from latentgram.kernel_cache import compiling
     from latentgram.parser import trials
 
     if ship:
         _ship()
         return
+    compiling.expected = EXPECTED_KIND * len(kinds) if kinds else EXPECTED_ALL
     started = time.monotonic()
     for name in trials.warm_up(kinds or (), n_jobs):
         say(f"{name}: ready after {time.monotonic() - started:.0f} s")

@@ -38,9 +38,9 @@ MESSAGES = {
     kernel.OUTSIDE: "there is text outside of all brackets",
     kernel.NO_LABEL: "this bracket has no label (only the outermost one may lack it)",
     kernel.EMPTY: "this bracket has neither words nor brackets in it",
-    kernel.WORD_BESIDE_NODE: "a word stands beside a bracket: a node has either subtrees or one word",
-    kernel.NODE_BESIDE_WORD: "a bracket stands beside a word: a node has either subtrees or one word",
-    kernel.TWO_WORDS: "a second word under one tag: each word needs a bracket of its own",
+    kernel.WORD_BESIDE_NODE: "a word next to a subtree: a node has either subtrees or one word",
+    kernel.NODE_BESIDE_WORD: "a subtree next to a word: a node has either subtrees or one word",
+    kernel.TWO_WORDS: "a second word under one tag: each word needs its own bracket",
 }
 _NOT_UTF8 = "this is not UTF-8"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -59,7 +59,7 @@ class Sentence:
         if all(isinstance(item, tuple) and len(item) == 2 for item in items):
             return cls(tuple(item[0] for item in items), tuple(item[1] for item in items))
         other = next((item for item in items if not isinstance(item, str | tuple)), None)
-        hint = f": {other!r} is no string, so write it as one, {str(other)!r}" if other is not None else ""
+        hint = f": {other!r} is not a string: write it as {str(other)!r}" if other is not None else ""
         raise DataError(f"a sentence is a string, a list of words, or a list of (word, tag) pairs{hint}")
 
     @property

@@ -81,7 +81,7 @@ class Outcomes:
         return calibration(self.tags[:, 0], self.tags[:, 1] > 0)
 
     def selective(self, shares: Sequence[float] = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)) -> list[tuple[float, float]]:
-        """The score, in percent, on the surest share of the sentences."""
+        """The score, in percent, on the most confident part of the sentences."""
         order = np.argsort(-self.trees[:, 0], kind="stable")
         sums = np.cumsum(self.rows[order].astype(np.float64), axis=0)
         kept = [max(round(share * len(order)), 1) - 1 for share in shares]
@@ -94,7 +94,7 @@ class Outcomes:
         lines = [f"{'arcs' if self.dependencies else 'phrases'}:", self.reliability.table()]
         if len(self.tags):
             lines += ["", f"tags: {self.tag_reliability}"]
-        lines += ["", f"surest sentences  {name}"]
+        lines += ["", f"most confident sentences  {name}"]
         lines += [f"{100 * share:15.0f} %  {score:.2f}" for share, score in self.selective()]
         return "\n".join(lines)
 

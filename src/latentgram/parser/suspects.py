@@ -153,7 +153,7 @@ def suspects_report(suspects: Sequence[Suspect], trees: Sequence[AnyTree], title
     page = Report(title)
     page.text(
         "The most doubtful trees, worst first. A score is log p(tree | sentence) per word; where the model cannot "
-        "derive the tree, the posteriors of its parts stand in for it."
+        "derive the tree, the posteriors of its parts are used instead."
     )
     page.table(
         ("tree", "score", "least probable part", "its probability", "sentence"),

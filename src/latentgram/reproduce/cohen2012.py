@@ -242,6 +242,9 @@ def page(sweeps: Mapping[str, Sequence[Point]], slopes: Mapping[str, float], dra
             for each in points
         ]
         lines += table(["trees M", "states m", "contrast", "σ", "m/(σ²√M)", "error"], rows, left=())
-        lines += [f"The error goes like {name} to the power {slopes[name]:.2f}; the bound: {BOUNDS[name]}.", ""]
+        lines += [
+            f"The error is proportional to {name} to the power {slopes[name]:.2f}; the bound: {BOUNDS[name]}.",
+            "",
+        ]
     lines += ["With more states the smallest singular value falls as well, so the error rises by both.", ""]
     return "\n".join(lines)

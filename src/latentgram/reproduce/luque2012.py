@@ -201,7 +201,7 @@ def _page(
         f"Viterbi in place of MBR, dev: {best_trees}. "
         f"The paper's EM took {ratio:.1f} times as long as spectral learning.",
         "",
-        f"{SEEN}: its states and probabilities come from the development part, so its dev figure is no forecast. "
+        f"{SEEN}: its states and probabilities come from the development part, so its dev figure is optimistic. "
         f"The {CLUSTERS} clusters of the left modifiers of nouns became {states} states (the paper's: 8).",
         "",
         "![Figure 1](figure1.svg)",

@@ -124,7 +124,7 @@ class Relations:
 
     labels: Alphabet
     n_symbols: Annotated[int, within(0, 2**31)]
-    levels: Annotated[tuple[ContextCounts, ...], holds(_are_named, "speaks of relations without a name")]
+    levels: Annotated[tuple[ContextCounts, ...], holds(_are_named, "refers to relations without a name")]
     """From fine to coarse; files written before there was one for the root, the last but one, lack it."""
 
     @classmethod

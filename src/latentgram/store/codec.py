@@ -176,7 +176,7 @@ class _Decoder:
         if form == "$class":
             return self.instance(node)
         if len(node) != 1:
-            raise FormatError(f"is damaged: {form} does not stand alone")
+            raise FormatError(f"is damaged: {form} must be the only key")
         match form, node[form]:
             case "$float", str(number):
                 return float(number)

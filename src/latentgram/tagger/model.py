@@ -64,7 +64,7 @@ class Tagger(Summarised):
 
     xpos: tuple[str, ...]
     upos: Annotated[tuple[str, ...], holds("len(upos) == len(xpos)", "does not fit xpos")]
-    candidates: Annotated[Candidates, holds(_TAGS, "speaks of tags that are not there")]
+    candidates: Annotated[Candidates, holds(_TAGS, "refers to tags that do not exist")]
     feature: Annotated[Codes, shape(ANY), rising()]
     """The known features, sorted."""
     row_start: Annotated[Ints, shape("len(feature) + 1"), offsets("row_tag")]
@@ -76,7 +76,7 @@ class Tagger(Summarised):
     provenance: Provenance = field(default_factory=Provenance)
     feats: Annotated[tuple[str, ...], holds("len(feats) in (0, len(xpos))", "does not fit xpos")] = ()
     """FEATS of each tag, `_` for none; empty for a tagger without morphology."""
-    guesser: Annotated[Guesser, holds(_GUESSED, "speaks of tags that are not there")] | None = None
+    guesser: Annotated[Guesser, holds(_GUESSED, "refers to tags that do not exist")] | None = None
     """Which tags words may have that were never seen; None: the open ones."""
     margin: Annotated[float, within(0, np.inf)] | None = None
     """Candidates that score so much less than the best one of their token are left out; None: all stay."""

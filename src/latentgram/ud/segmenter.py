@@ -73,8 +73,8 @@ class Segmenter(Summarised):
     [('The', 'cat', 'sleeps', '.'), ('The', 'cat', 'sleeps', '.')]
     """
 
-    ends: Annotated[HashedWeights, holds("ends.size.bit_count() == 1 < ends.size", "is no power of two")]
-    stops: Annotated[HashedWeights, holds("stops.size.bit_count() == 1 < stops.size", "is no power of two")]
+    ends: Annotated[HashedWeights, holds("ends.size.bit_count() == 1 < ends.size", "is not a power of two")]
+    stops: Annotated[HashedWeights, holds("stops.size.bit_count() == 1 < stops.size", "is not a power of two")]
     """The weights of features of the ends of tokens, and of sentences."""
     words: Annotated[Codes, shape(ANY), rising()]
     """Codes of words that are often written without a blank; none where blanks stand between words."""

@@ -116,7 +116,9 @@ def round_numbers(low: float, high: float, about: int = 6) -> list[float]:
     return [round(k * step, 10) for k in range(first, last + 1)]
 
 
-def reliability_plot(calibration: Calibration, title: str = "What was said, and what was right") -> str:
+def reliability_plot(
+    calibration: Calibration, title: str = "Predicted probability and frequency of correct answers"
+) -> str:
     """How often what was said with each probability was right; on the diagonal, just as often as said."""
     points = [(bin.probability / bin.count, bin.right / bin.count) for bin in calibration.bins if bin.count]
     return line_plot(

@@ -151,7 +151,9 @@ def _read_entry(line: str, order: int, path: PathLike, number: int | None) -> tu
     except ValueError:
         raise DataError(f"{line!r} has no number where one is expected", path=path, line=number) from None
     if not (math.isfinite(value) and math.isfinite(weight)):
-        what = f"log probability {value} or back-off {weight} is no finite number; files write -99 for log 0"
+        what = (
+            f"log probability {value} or back-off {weight} is not a finite number; ARPA files write -99 for log 0"
+        )
         raise DataError(what, path=path, line=number)
     if value > 1e-6 or weight >= 99:
         raise DataError(f"log probability {value} or back-off {weight} is too large", path=path, line=number)
