@@ -33,8 +33,8 @@ from latentgram.ud.kernels.choosing import (
 )
 from latentgram.ud.scripts import edit_in, is_outright, shortest
 
-RARE = 2
-"""Words seen at most so often are at times taken as new while learning."""
+HIDDEN = 2
+"""So many times per pass a word is taken as new while learning; a word seen less often, every other time."""
 TYPES = 2
 """Endings and beginnings of at least so many different words propose their scripts to others."""
 
@@ -146,12 +146,12 @@ def learn_chooser(
     effects = effects_of(names)
     outright = np.array([is_outright(script) for script in names], np.bool_)
     known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects[0], gold))
-    rare = (np.bincount(items.words.form) <= RARE)[items.words.form]
+    hiding = _hiding(items.words.form)
 
     def one_pass(done: int, order: Ints, arrays: Arrays) -> float:
         return float(
             learn_pass(
-                order, items.forms, items.words, *effects, known, gold, rare, done, how.step,
+                order, items.forms, items.words, *effects, known, gold, *hiding, done, how.step,
                 float(done * len(items)), *arrays, how.bits,
             )
         )  # fmt: skip
@@ -159,6 +159,16 @@ def learn_chooser(
     weights = averaged_weights(how, len(items), len(items), one_pass, report)
     seen = known.key, known.start, known.script, known.result, known.times
     return Chooser(names, *seen, weights, how.bits, splits)
+
+
+def _hiding(form: Ints) -> tuple[Ints, Ints]:
+    """How many words of the same form are before each, and after how many a form is taken as new again."""
+    order = np.argsort(form, kind="stable")
+    count = np.bincount(form)
+    first = np.cumsum(count) - count
+    rank = np.empty(len(form), np.int64)
+    rank[order] = np.arange(len(form)) - np.repeat(first, count)
+    return rank, np.maximum(count // HIDDEN, 2)[form]
 
 
 def effects_of(scripts: Sequence[str]) -> tuple[Scripts, Ints32]:

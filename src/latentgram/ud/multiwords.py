@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from latentgram.ud.averaging import Learning
 from latentgram.ud.chooser import Chooser, Items, codes_of, learn_chooser
 from latentgram.ud.scripts import WHOLE, split_between, split_of
 
+_APOSTROPHES = str.maketrans("’ʼ‘´`", "'" * 5)
 ENDING = 3
 """So many letters are an ending."""
 Split = tuple[tuple[str, ...], float]
@@ -31,10 +32,12 @@ class Splitter:
     chooser: Chooser
     endings: bool = False
     """Whether the choice looks at the endings of the tokens around one, too."""
+    plain: bool = False
+    """Whether all apostrophes are the same to it."""
 
     def split(self, tokens: Sequence[str]) -> list[Split]:
         """The words of each token of a text, in which they follow each other."""
-        results = self.chooser.results(tokens, items_of(tokens, self.endings), split_of)
+        results = self.chooser.results(tokens, items_of(tokens, self.endings, self.plain), split_of)
         best: list[Split] = []
         for token, found in zip(tokens, results, strict=True):
             words, share = max(found.items(), key=lambda pair: pair[1], default=((token,), 1.0))
@@ -42,12 +45,30 @@ class Splitter:
         return best
 
 
-def items_of(tokens: Sequence[str], endings: bool) -> Items:
+def items_of(tokens: Sequence[str], endings: bool, plain: bool) -> Items:
     """Tokens with those before and behind them and, if they are wanted, the endings of these."""
+    tokens = [token.translate(_APOSTROPHES) for token in tokens] if plain else tokens
     low = [token.lower() for token in tokens]
     none = np.zeros(len(tokens), np.uint64)
     around = [*_neighbours(low), *(_neighbours([token[-ENDING:] for token in low]) if endings else ())]
-    return Items.of(tokens, none, none, around)
+    items = Items.of(tokens, none, none, around)
+    if not plain:
+        return items
+    signs = np.array([sign_of(token) for token in tokens], np.int64)
+    return replace(items, words=items.words._replace(shape=items.words.shape + 16 * signs))
+
+
+def sign_of(token: str) -> int:
+    """Where the last sign of a token is, counted from its end, and what it is: 0 for a token of letters only.
+
+    >>> [sign_of(token) for token in ("cat", "cats'", "cat's", "they're", "tell-me", "12.5")]
+    [0, 1, 2, 3, 11, 18]
+    """
+    for place, sign in enumerate(reversed(token)):
+        if not sign.isalnum():
+            kind = 0 if sign == "'" else 1 if sign in "-‐‑–" else 2
+            return 1 + min(place, 7) + 8 * kind
+    return 0
 
 
 def _neighbours(texts: Sequence[str]) -> tuple[Codes, Codes]:
@@ -69,5 +90,5 @@ def learn_splitter(paragraphs: Sequence[Sequence[tuple[str, tuple[str, ...]]]], 
     tokens = [token for token, _ in pairs]
     scripts = [made[pair] for pair in pairs]
     return Splitter(
-        learn_chooser(items_of(tokens, True), scripts, how, lambda done, loss: None, splits=True), True
+        learn_chooser(items_of(tokens, True, True), scripts, how, lambda done, loss: None, splits=True), True, True
     )

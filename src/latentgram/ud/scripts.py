@@ -2,19 +2,27 @@
 
 A script changes the case of a word, takes letters off both ends and puts others there: `studies` → `study` is
 "take 3 off the end, put y". The letters that stay are the longest string that both words share. What shares
-nothing is said outright. A *split* says the words of a multiword token: one by a script, the others outright, as
-in `donnez-le` → `donnez` + `le`. O(letters²) for a script, O(letters) to apply it.
+nothing is said outright. A *split* says the words of a multiword token. Where they are the token cut in pieces, it
+says how many letters are cut off at both ends: `don't` → `do` + `n't` is "3 off the end", which serves for `isn’t`
+and `they're` as well. Otherwise it says one word by a script and the others outright, as in `donnez-le` → `donnez`
++ `le`. O(letters²) for a script, O(letters) to apply it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 SAME = "="
 """Begins a script that says its result outright."""
 RECASED = "+"
 """Begins a word of a split that is said outright but for its case, which follows that of the token."""
+CUTS = "~"
+"""Begins a split by cuts: the lengths of the words before the stem, a bar, and the lengths of those behind it."""
+_LENGTHS = r"[1-9]\d{0,8}(?: [1-9]\d{0,8})*"
+_CUTS = re.compile(rf"~(?:{_LENGTHS}\|(?:{_LENGTHS})?|\|{_LENGTHS})", re.ASCII)
 WHOLE = ""
 """The split of a token that is one word."""
 MOST = 1 << 30
@@ -119,8 +127,19 @@ def edit_in(script: str) -> Edit | None:
     """The edit of a script, or of the one word of a split that is not said outright; None where all is."""
     if script == WHOLE:
         return Edit("keep", 0, "", 0, "")
+    if script.startswith(CUTS):
+        before, behind = read_cuts(script)
+        return Edit("keep", sum(before), "", sum(behind), "")
     parts = (part for part in script.split(_PART) if not part.startswith((SAME, RECASED)))
     return next(map(read_edit, parts), None)
+
+
+def read_cuts(split: str) -> tuple[list[int], list[int]]:
+    """The lengths of the words before the stem and behind it; ValueError if it is no split by cuts."""
+    if _CUTS.fullmatch(split) is None:
+        raise ValueError(f"{split!r} is not a split")
+    before, behind = (list(map(int, part.split())) for part in split.removeprefix(CUTS).split("|"))
+    return before, behind
 
 
 def is_outright(script: str) -> bool:
@@ -131,16 +150,22 @@ def is_outright(script: str) -> bool:
 def split_between(token: str, words: Sequence[str], common: Mapping[str, int] | None = None) -> str:
     """The split that makes these words of a token.
 
-    `common` says how often words, in lower case, stand in multiword tokens: the least common is made by a script.
+    `common` says how often words, in lower case, stand in multiword tokens: the least common is the stem, which
+    is made by a script where words are not simply pieces of the token.
 
     >>> split = split_between("Du", ["De", "le"])
     >>> split_of(split, "DU"), split_of(split, "du")
     (('DE', 'LE'), ('de', 'le'))
     >>> split_of(split_between("can't", ["ca", "n't"], {"n't": 9}), "won't")
     ('wo', "n't")
+    >>> split_of(split_between("can't", ["ca", "n't"], {"n't": 9}), "they’re")
+    ('they', '’re')
     """
     often = common or {}
     stem = min(range(len(words)), key=lambda i: (often.get(words[i].lower(), 0), -len(words[i]), i))
+    if "".join(words) == token and all(words):
+        before, behind = (" ".join(str(len(word)) for word in part) for part in (words[:stem], words[stem + 1 :]))
+        return f"{CUTS}{before}|{behind}"
     much = 2 * shared(token, words[stem])[2] > len(words[stem])
     script = script_between(token, words[stem], ("keep",)) if much else SAME
     recased = [f"{RECASED}{word.lower()}" for word in words]
@@ -156,6 +181,8 @@ def split_of(split: str, token: str) -> tuple[str, ...] | None:
     """The words that a split makes of a token, None if the token is too short."""
     if split == WHOLE:
         return (token,)
+    if split.startswith(CUTS):
+        return _cut(token, *read_cuts(split))
     words: list[str] = []
     for part in split.split(_PART):
         if part.startswith(RECASED):
@@ -165,6 +192,15 @@ def split_of(split: str, token: str) -> tuple[str, ...] | None:
         else:
             return None
     return tuple(words)
+
+
+def _cut(token: str, before: Sequence[int], behind: Sequence[int]) -> tuple[str, ...] | None:
+    """A token cut in pieces, None if nothing would be left of its stem."""
+    stem = len(token) - sum(before) - sum(behind)
+    if stem < 1:
+        return None
+    ends = list(accumulate((*before, stem, *behind), initial=0))
+    return tuple(token[begin:end] for begin, end in pairwise(ends))
 
 
 def _like(token: str, word: str, first: bool) -> str:

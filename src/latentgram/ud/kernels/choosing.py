@@ -311,12 +311,13 @@ def choose(forms, words, scripts, shortest, known, weights, bits):
 
 
 @njit()
-def learn_pass(order, forms, words, scripts, shortest, known, gold, rare, done, step, moment,
+def learn_pass(order, forms, words, scripts, shortest, known, gold, rank, period, done, step, moment,
                weights, squares, drift, bits):  # fmt: skip
     """One pass over the words in an order; Σ −log p(gold | x).
 
-    Words that are `rare` are taken as never seen every other time, so that endings learn what to say of new words.
-    `done` is how many passes there were.
+    Every `period[i]`-th word of a form is taken as never seen, so that endings learn what to say of new words: all
+    forms alike, however frequent. `rank[i]` says the how manieth of its form a word is, `done` how many passes
+    there were.
     """
     chosen = np.empty(MOST + 1, np.int32)
     share = np.empty(MOST + 1)
@@ -326,7 +327,7 @@ def learn_pass(order, forms, words, scripts, shortest, known, gold, rare, done, 
     for i in order:
         moment += 1.0
         w, tag, coarse = words.form[i], words.tag[i], words.coarse[i]
-        hidden = rare[i] and (i + done) % 2 == 0
+        hidden = (rank[i] + done) % period[i] == 0
         lookup_keys(forms.codes[w], tag, coarse, known.by_beginning, look)
         many = candidates(known, shortest, forms.start[w + 1] - forms.start[w], look, 2 * hidden, chosen)
         right = -1
