@@ -35,7 +35,8 @@ from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG, layout
 from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
-from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection, smaller
+from latentgram.lpcfg.parse.fewer_states import smaller
+from latentgram.lpcfg.parse.projection import ALL_TREES, BEST_TREE, Projection
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, PLAIN, WITH_CLOSING, Deadline, Pruning
 from latentgram.lpcfg.parse.weighing import NameTable, TreeWeights
 
