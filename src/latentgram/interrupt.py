@@ -31,6 +31,8 @@ GRACE = 1.2
 """Seconds between a signal and the end of a program that came to no pause."""
 LOOK = 0.1
 """Seconds between two looks at the flag while waiting for something else."""
+WATCH = "watch over signals"
+"""The name of the thread that waits for them and does nothing else."""
 
 Item = TypeVar("Item")
 
@@ -122,7 +124,7 @@ def obeying(*, to_the_end: bool = False) -> Iterator[None]:
         numbers.append(signal.SIGINT)
     woken = signal.set_wakeup_fd(sending.fileno(), warn_on_full_buffer=False)
     before = {number: signal.signal(number, _hear) for number in numbers}
-    threading.Thread(target=_watch, args=(receiving, ended), daemon=True).start()
+    threading.Thread(target=_watch, args=(receiving, ended), name=WATCH, daemon=True).start()
     try:
         yield
     except SystemExit as left:

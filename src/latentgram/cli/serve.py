@@ -41,14 +41,19 @@ def serve(asked: Serving) -> None:
     import latentgram
     from latentgram.cli.console import say
     from latentgram.errors import SettingError
+    from latentgram.parallel.fork import can_fork
 
     try:
+        from latentgram.web.workers import Workers
+
+        parser = latentgram.load(asked.model, latentgram.Parser)
+        workers = Workers(parser, asked.workers)
+        workers.begin(copied=can_fork())  # they get ready while this process makes the page
         from latentgram.web.server import serve as run
     except ModuleNotFoundError as error:
         raise SettingError(f"the page needs {error.name}: pip install 'latentgram[web]'") from None
     from latentgram.web.session import Session
 
-    parser = latentgram.load(asked.model, latentgram.Parser)
     rules = None if asked.tokenised else parser.cutter
     # Rows of CoNLL-U stay as they are but for what is annotated, so they come whole.
     unparsed = latentgram.Treebank.stream_unparsed
@@ -60,7 +65,7 @@ def serve(asked: Serving) -> None:
         train=asked.train or (),
         sentences=waiting,
         heldout=asked.heldout,
-        workers=asked.workers,
+        workers=workers,
         annotator=asked.annotator,
         double=asked.double,
         guidelines=asked.guidelines,

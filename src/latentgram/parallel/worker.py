@@ -21,14 +21,15 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, NoReturn, ParamSpec, TypeVar, cast
 
 import cloudpickle
 
 from latentgram.errors import LatentgramError
 from latentgram.interrupt import LAST_DEEDS
+from latentgram.parallel.fork import Fork
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -56,22 +57,15 @@ class Worker:
     """
 
     def __init__(
-        self, environment: Mapping[str, str] | None = None, listen: Callable[[object], None] | None = None
+        self,
+        environment: Mapping[str, str] | None = None,
+        listen: Callable[[object], None] | None = None,
+        *,
+        copied: bool = False,
     ) -> None:
-        program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-        # A process inherits the mask of the thread that starts it: signals to the group never strike a worker.
-        masks = hasattr(signal, "pthread_sigmask")
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM}) if masks else set()
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", program],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, **(environment or {})},
-            )
-        finally:
-            if masks:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        """With `copied` it begins with all that this process has loaded, which may be so only if `can_fork`."""
+        with _deaf():
+            self.process = _copy() if copied else _new_process(environment or {})
         self._listen = listen
         self._in_use = threading.Lock()
         self.holds = ""
@@ -120,6 +114,33 @@ class Worker:
             self.process,
         ):  # which closes the pipes, and waits for the end
             pass
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process inherits the mask of the thread that starts it: signals to the group never strike a worker."""
+    masks = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM}) if masks else set()
+    try:
+        yield
+    finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _new_process(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+
+
+def _copy() -> Fork:
+    pipes = (pipe for worker in _LIVING for pipe in (worker.process.stdin, worker.process.stdout))
+    return Fork(serve, [cast(BinaryIO, pipe) for pipe in pipes])
 
 
 def borrow(environment: Mapping[str, str]) -> Worker:

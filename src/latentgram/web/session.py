@@ -67,7 +67,7 @@ class Session:
         train: Sequence[Path] = (),
         sentences: Iterable[TreeOrSentence] = (),
         heldout: Path | None = None,
-        workers: int = 2,
+        workers: int | Workers = 2,
         annotator: str = "",
         double: float = 0.0,
         guidelines: Path | None = None,
@@ -99,7 +99,7 @@ class Session:
         self._beginning = threading.Lock()
         """Held by who reads what is to be retrained."""
         self._inside: tuple[Model, Inspection] | None = None
-        self.workers = Workers(parser, workers)
+        self.workers = workers if isinstance(workers, Workers) else Workers(parser, workers)
         self.refit = Refit(self._adopt)
         data = self._data()
         self.why_not_refit = self._reason(parser.model, data)

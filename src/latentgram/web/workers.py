@@ -5,8 +5,8 @@ cannot be stopped. Hence a few processes, each with the parser; work that nobody
 process, if not by itself within a second, and a new one is started. A worker gets a new parser as soon as it has
 nothing else to do, and loads its compiled kernels at once: one worker after the other, so that nobody waits for it
 who would rather have an answer of the parser before (`fresh=False`). Work in the background leaves one worker free
-for people. Without processes (`count = 0`) work is done in
-threads, one at a time: for tests.
+for people. The first workers may be copies of this process (`begin`), which have the parser already. Without
+processes (`count = 0`) work is done in threads, one at a time: for tests.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from typing import TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple, cast
 
+from latentgram.data.sentence import Sentence
 from latentgram.errors import LatentgramError
 from latentgram.parallel.local import attempt
 from latentgram.parallel.worker import Worker, WorkerEnded
 from latentgram.parser.parser import Parser
+from latentgram.web.analysis import Asked, analyse
 
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")
@@ -46,19 +48,19 @@ class GivenUp(Exception):
 
 _PARSER: list[Parser] = []
 """In a worker: what it parses with."""
+_INHERITED = "inherited"
+"""What a copy of this process holds: the parser of version 0."""
 
 
 def _take(parser: Parser) -> None:
     """In a worker: parse with this from now on."""
     _PARSER[:] = [parser]
-    _warm(parser)
+    _warm()
 
 
-def _warm(parser: Parser) -> None:
+def _warm() -> None:
     """Load the compiled kernels and make the indices before somebody waits for them; what fails, fails later."""
-    from latentgram.data.sentence import Sentence
-    from latentgram.web.analysis import Asked, analyse
-
+    parser = _PARSER[0]
     with contextlib.suppress(Exception):
         known = sorted(parser.backend.tags) if parser.kind.needs_tags and parser.tagger is None else []
         tag = (known[0],) * 3 if known else None
@@ -90,24 +92,45 @@ class Workers:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _going_round: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
+    _copies: list[Worker] = field(default_factory=list)
+    """Copies of this process that have done nothing yet."""
+    _starting: threading.Thread | None = None
+
+    def begin(self, *, copied: bool = False) -> None:
+        """Start the processes, each with the parser; as copies of this one only where it may be copied now."""
+        self.warming = self.count > 0
+        if copied:
+            _PARSER[:] = [self.parser]
+            self._copies = [Worker(copied=True) for _ in range(self.count)]
+            _PARSER.clear()
+            self.living.update(self._copies)
+            for copy in self._copies:
+                copy.holds = _INHERITED
+        self._starting = threading.Thread(target=self._start, daemon=True)
+        self._starting.start()
 
     def start(self, afterwards: Callable[[], None]) -> None:
-        """Start the processes, each with the parser; nobody's first parse waits for what is done `afterwards`."""
-        self.warming = self.count > 0
-        threading.Thread(target=self._start, args=(afterwards,), daemon=True).start()
+        """Start the processes, unless they were; nobody's first parse waits for what is done `afterwards`."""
+        if self._starting is None:
+            self.begin()
 
-    def _start(self, afterwards: Callable[[], None]) -> None:
+        def wait() -> None:
+            cast(threading.Thread, self._starting).join()
+            afterwards()
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def _start(self) -> None:
         for _ in range(self.count):
             self._add()
             self.warming = False
-        afterwards()
 
     def _add(self) -> None:
         """A new worker, ready to work."""
         with self._lock:
             if self._closed:
                 return
-            worker = Worker()
+            worker = self._copies.pop(0) if self._copies else Worker()
             self.living.add(worker)
         self._prepare(worker)
 
@@ -119,9 +142,13 @@ class Workers:
 
     def _update(self, worker: Worker) -> None:
         version = self.version  # is set after the parser, hence read before it
-        if worker.holds != str(version):
+        if worker.holds == str(version):
+            return
+        if worker.holds == _INHERITED and version == 0:
+            worker.call(_warm)
+        else:
             worker.call(_take, self.parser)
-            worker.holds = str(version)
+        worker.holds = str(version)
 
     def set_parser(self, parser: Parser, version: int) -> None:
         """From now on parse with another parser; idle workers get it one after the other, busy ones later."""

@@ -67,7 +67,7 @@ def smaller(grammar: LPCFG, states: int) -> LPCFG | None:
 
 
 def _by_symbol(offset: Numbers, symbols: NDArray[np.integer]) -> Iterator[tuple[int, Numbers, Numbers]]:
-    """Of flat vectors, those of each symbol that has some: it, their numbers, and where they stand [vectors, m]."""
+    """The flat vectors of each symbol that has some: it, their numbers, and where they stand [vectors, m]."""
     order = np.argsort(symbols, kind="stable")
     first = np.flatnonzero(np.diff(symbols[order], prepend=-1))
     for numbers in np.split(order, first[1:]):
