@@ -219,3 +219,11 @@ def test_a_parser_is_calibrated_on_trees_of_its_kind(run: Run, models: Path, tmp
     ):
         outcome = run("calibrate", models / f"{model}.lg", data, "-o", tmp_path / "out.lg")
         refused(outcome, f"{data.name}: the parser makes", "but the treebank is")
+
+
+def test_a_model_of_dependency_trees_scores_no_others(run: Run, tmp_path: Path) -> None:
+    lg.demo_treebank(5, 1).write(tmp_path / "trees.mrg")
+    model = lg.fit(lg.LatentTree, lg.demo_dependencies(12, 0), by=lg.EM(states=2, iterations=1))
+    lg.save(model, tmp_path / "model.lg")
+    outcome = run("score", tmp_path / "model.lg", tmp_path / "trees.mrg")
+    refused(outcome, "trees.mrg: a LatentTree scores only dependency trees")

@@ -176,3 +176,18 @@ def test_forged_compact_files(change: Any, trees: lg.Treebank[lg.Tree], tmp_path
     forge(tmp_path / "a.lg", tmp_path / "b.lg", lambda header, arrays: change(header["value"]["fields"], arrays))
     with pytest.raises(ModelFileError, match=r"b\.lg"):
         lg.load(tmp_path / "b.lg")
+
+
+@pytest.mark.parametrize("kind", ["O", ",", "(1,,2)f4", "f4,,f4", "V99999999", "<c16"])
+def test_a_forged_type_is_refused_by_who_reads_the_header_alone(
+    kind: str, trees: lg.Treebank[lg.Tree], tmp_path: Path
+) -> None:
+    lg.save(lg.fit(lg.LPCFG, trees, by=lg.Counting()), tmp_path / "a.lg", precision="compact")
+
+    def change(header: Any, arrays: Any) -> None:
+        header["value"]["fields"]["rules"]["$packed"][1] = kind
+
+    forge(tmp_path / "a.lg", tmp_path / "b.lg", change)
+    for reader in (read_header, lg.load):
+        with pytest.raises(ModelFileError, match=r"b\.lg is damaged: the array rules is invalid"):
+            reader(tmp_path / "b.lg")

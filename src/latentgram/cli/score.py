@@ -13,7 +13,7 @@ import typer
 
 from latentgram.cli.options import ClusterAddress, Format, NJobs, engine_of, faults_of, load_parser
 from latentgram.cli.tables import TableForm
-from latentgram.errors import SettingError, a_or_an
+from latentgram.errors import DataError, SettingError, a_or_an
 
 if TYPE_CHECKING:
     from latentgram.cli.tables import Form
@@ -187,8 +187,14 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
     if kind is None or not kind.scores or (kind.scores == "trees" and not trees):
         return None
     model = latentgram.load(path)
+
+    def of_tree(tree: Tree | DependencyTree | Sentence) -> float:
+        if not isinstance(tree, latentgram.DependencyTree):
+            raise DataError(f"{a_or_an(type(model).__name__)} scores only dependency trees")
+        return float(model.logprob(tree))
+
     if kind.scores == "trees":
-        return lambda tree: float(model.logprob(tree))
+        return of_tree
     return lambda item: float(model.logprob(item.sentence.words))
 
 

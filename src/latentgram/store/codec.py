@@ -276,6 +276,8 @@ def packed_arrays(document: Document) -> dict[str, tuple[str, tuple[int, ...]]]:
     for node in _nodes(document):
         match node:
             case {"$packed": [str(name), str(kind), list(shape), _]}:
+                if kind not in _PACKED_TYPES:  # of which numpy could make something else, or a syntax error
+                    raise FormatError(f"is damaged: the array {name} is invalid")
                 dtype = np.dtype(kind)
                 arrays[name] = (
                     f"{dtype.kind.upper()}{8 * dtype.itemsize}",
