@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -227,3 +228,13 @@ def test_a_model_of_dependency_trees_scores_no_others(run: Run, tmp_path: Path) 
     lg.save(model, tmp_path / "model.lg")
     outcome = run("score", tmp_path / "model.lg", tmp_path / "trees.mrg")
     refused(outcome, "trees.mrg: a LatentTree scores only dependency trees")
+
+
+def test_a_long_line_is_no_long_work(run: Run, tmp_path: Path) -> None:
+    """Its first line tells whether a file is a table, once in time that grew with the square of its length."""
+    (tmp_path / "text.txt").write_text("a" * 400_000 + "\n")
+    (tmp_path / "short.txt").write_text("a\n")
+    run("ngram", "count", tmp_path / "short.txt", "-o", tmp_path / "short", "--order", "1")  # compiles
+    started = time.process_time()
+    assert run("ngram", "count", tmp_path / "text.txt", "-o", tmp_path / "long", "--order", "1").status == 0
+    assert time.process_time() - started < 10

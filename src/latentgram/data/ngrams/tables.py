@@ -35,7 +35,7 @@ _TAGGED = re.compile(r"(^|.)_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_
 _BEGINS = {"<S>", BEGIN, "_START_"}
 _ENDS = {"</S>", END, "_END_"}
 _FINAL = (".", "!", "?")
-_LINE = re.compile(r"[^\t]*[^\t\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+|\d+,\d+,\d+(\t\d+,\d+,\d+)*)$")
+_LINE = re.compile(r"[^\S\t]*[^\s][^\t]*\t(\s*-?\d+\s*|\d+\t\d+\t\d+|\d+,\d+,\d+(\t\d+,\d+,\d+)*)$")
 """What a line of a table looks like; a negative count is a table with a fault, and no text."""
 _NO_TABLE = re.compile(
     r"(vocab_cs|total|total_?counts.*|.*[-_.]total_?counts.*|.*\.idx)(\.gz|\.txt|\.csv)*", re.IGNORECASE
