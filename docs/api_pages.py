@@ -19,7 +19,7 @@ ROOMS = {
     "learn": "Learning",
     "parser": "Parsing",
     "kinds": "Learners, decoders and results",
-    "lpcfg": "Grammars of phrases",
+    "lpcfg": "Constituency grammars",
     "shag": "Head automata",
     "arcs": "Arc-factored parsers and rerankers",
     "latent_tree": "Latent dependency trees and word vectors",
@@ -36,7 +36,8 @@ INTRODUCTION = """The public names
 ================
 
 Everything a program needs is an attribute of ``latentgram``; each name loads on first use. These names are stable:
-one that goes is kept for a release, with a warning. What is not listed here may change at any time.
+a name that is removed keeps working for one release, with a warning. Names not listed here may change at any
+time.
 """
 
 

@@ -25,8 +25,8 @@ def info(
 ) -> None:
     """Describe a model file: kind, size, learner and settings, training data, arrays.
 
-    Also printed is what its probabilities are of (trees with their words, trees given the sentence, …), or that
-    they are not a distribution, as those of spectral models, with the sum over all sentences.
+    It also says over what the model is a distribution (trees with their words, trees given the sentence, …), or
+    that it is not one, like spectral models, and prints the sum over all sentences.
 
     With --to, print the table of its arrays.
     """
