@@ -23,7 +23,7 @@ lg.Curves({"spectral": list(scores.items()), "counting": [(1, counting)]}, "head
 
 # %%
 # The automaton of the left modifiers of nouns, made deterministic.
-print(grammar["NN", lg.LEFT].to_dfa(clusters=4))
+grammar["NN", lg.LEFT].to_dfa(clusters=4)
 
 # %%
 # A parse.

@@ -1,13 +1,13 @@
-"""`DFA`: what an operator automaton does, as a small deterministic automaton one can read.
+"""`DFA`: a small deterministic automaton that approximates an operator automaton, for inspection.
 
 Luque et al. 2012, §5.3: the forward vectors of frequent prefixes are clustered by group average with the cosine
-(which does not see that vectors shrink with every symbol); a cluster is a state. A prefix in state i that goes on
-with a to a prefix in state j uses the transition i —a→ j. Where one state and symbol lead to several states, those
-that take more than `tolerance` of that use are merged, again and again until nothing is left to merge; the rest
-follow the majority. O(P²) for P prefixes.
+(which ignores that vectors shrink with every symbol); a cluster is a state. A prefix in state i that continues
+with a to a prefix in state j uses the transition i —a→ j. If one state and symbol lead to several states, those
+with more than `tolerance` of that use are merged, repeatedly, until nothing is left to merge; the rest follow the
+majority. O(P²) for P prefixes.
 
-Which prefixes are frequent, and how often a transition is used, is said by the automaton itself, or by sequences
-seen in a treebank, as in the paper; there all states that a transition leads to are merged (`tolerance` 0).
+The frequencies of prefixes and transitions are those of the automaton itself or, as in the paper, of sequences
+seen in a treebank; in that case all states that a transition leads to are merged (`tolerance` 0).
 """
 
 from __future__ import annotations
@@ -46,13 +46,17 @@ class Prefix:
 
 @dataclass(frozen=True, eq=False)
 class DFA:
-    """A deterministic automaton; state 0 is the initial one, the others stand by how often they are visited.
+    """A deterministic automaton; state 0 is the initial one, the others are sorted by their number of visits.
+
+    It is drawn in notebooks.
 
     >>> import latentgram as lg
     >>> shag = lg.fit(lg.SHAG, lg.demo_dependencies(50, seed=1), by=lg.Spectral(states=3))
     >>> dfa = shag["NN", lg.LEFT].to_dfa(clusters=3)
     >>> dfa.states <= 4, 0 < dfa.probability(["DET|DT"]) < 1
     (True, True)
+    >>> dfa._repr_svg_()[:4]
+    '<svg'
     """
 
     symbols: Alphabet
@@ -71,6 +75,9 @@ class DFA:
     def states(self) -> int:
         """The number of states."""
         return len(self.stop)
+
+    def _repr_svg_(self) -> str:
+        return draw_dfa(self)
 
     def probability(self, string: Iterable[str]) -> float:
         """The probability of a string of symbols, text being split at spaces, under the approximation."""
