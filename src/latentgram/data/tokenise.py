@@ -23,6 +23,7 @@ from typing import Protocol
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import TEXT_SUFFIXES
+from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError
 
 _OPENING = "([{<«‹“„‘‚¿¡\"'`*#$£€¥§@&+=~/|–—-"
@@ -66,7 +67,7 @@ class Cutter(Protocol):
     """What cuts raw text: by rules, as a `Tokeniser`, or as it has learned to."""
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a separate paragraph."""
+        """The sentences of a text; every line is a separate paragraph, unless the text is wrapped."""
 
     def sentence(self, text: str) -> Sentence:
         """A text as one sentence."""
@@ -118,8 +119,8 @@ class Tokeniser:
         )
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a separate paragraph."""
-        for line in text.splitlines():
+        """The sentences of a text; every line is a separate paragraph, unless the text is wrapped."""
+        for _, line in unwrapped(enumerate(text.splitlines(), 1)):
             if self.is_tokenised(line):
                 yield Sentence(tuple(line.split()))
                 continue
@@ -258,5 +259,5 @@ def read_raw(
 ) -> Iterator[Sentence]:
     """Stream the sentences of raw text files; `bad` is as for `read_sentences`."""
     for path in expand(paths, TEXT_SUFFIXES):
-        for _, line in read_lines(path, bad=bad):
+        for _, line in unwrapped(read_lines(path, bad=bad)):
             yield from rules.sentences(line)

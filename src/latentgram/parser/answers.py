@@ -30,6 +30,7 @@ from latentgram.data.partial_output import part_of, partial_output
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.treebank import Treebank
+from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
 from latentgram.kinds.result import Parse
 from latentgram.parallel import Engine, InProcess, shards
@@ -355,7 +356,8 @@ def _text_questions(
 ) -> Iterator[Question]:
     numbers = count(1)
     for path in files:
-        for line_number, line in read_lines(path, bad=bad):
+        lines = read_lines(path, bad=bad)
+        for line_number, line in lines if tokeniser is None else unwrapped(lines):
             if words := tuple(line.split()):
                 sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
                 for sentence in sentences:

@@ -27,6 +27,7 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.data.surface import Surface, Token, paragraphs_of
 from latentgram.data.treebank import Treebank
+from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.ud.averaging import Arrays, Learning, averaged_weights
@@ -96,8 +97,8 @@ class Segmenter(Summarised):
         return f"segmenter with {sizes}, {splits:,} ways to split a token"
 
     def sentences(self, text: str) -> Iterator[Sentence]:
-        """The sentences of a text; every line is a separate paragraph."""
-        for line in text.splitlines():
+        """The sentences of a text; every line is a separate paragraph, unless the text is wrapped."""
+        for _, line in unwrapped(enumerate(text.splitlines(), 1)):
             yield from self._paragraph(" ".join(line.split()))
 
     def sentence(self, text: str) -> Sentence:
