@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from latentgram.data.sentence import Sentence
 
@@ -15,6 +16,25 @@ _CLOSE = None
 # What ends a token when brackets are read: other blanks of Unicode may stand inside a word.
 _BLANK = re.compile(r"[ \t\n\v\f\r]")
 _UNSAFE = re.compile(r"[() \t\n\v\f\r]")
+
+
+class _Node(Protocol):
+    """What has children of its own kind."""
+
+    @property
+    def children(self: Node) -> Sequence[Node]: ...
+
+
+Node = TypeVar("Node", bound=_Node)
+
+
+def preorder(root: Node) -> Iterator[Node]:
+    """All nodes below a node and itself, parents before children, left before right."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
 
 
 def bracket_safe(token: str) -> str:
@@ -59,11 +79,7 @@ class Tree:
 
     def nodes(self) -> Iterator[Tree]:
         """All nodes, parents before children, left before right."""
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+        return preorder(self)
 
     def preterminals(self) -> Iterator[Tree]:
         """The nodes directly over words, from left to right."""

@@ -26,7 +26,7 @@ from latentgram.data.dependencies import ROOT, DependencyTree
 from latentgram.data.surface import tokens_of
 from latentgram.errors import DataError
 from latentgram.evaluate.kernels.alignment import align
-from latentgram.evaluate.score import Score, Sums, harmonic, percent
+from latentgram.evaluate.score import Rate, Score, Sums, harmonic
 
 Form = Callable[[str], str]
 """What of an entry of a column is compared."""
@@ -61,25 +61,14 @@ class Agreement(Sums):
     aligned: int = 0
     """Things of both sides that are the same, right or not; 0 where that has no meaning."""
 
-    @property
-    def precision(self) -> float:
-        """Of what the output has, how much is right, in percent."""
-        return percent(self.correct, self.output)
-
-    @property
-    def recall(self) -> float:
-        """Of what the gold standard has, how much is found, in percent."""
-        return percent(self.correct, self.gold)
+    precision = Rate("correct", "output", "Of what the output has, how much is right")
+    recall = Rate("correct", "gold", "Of what the gold standard has, how much is found")
+    accuracy = Rate("correct", "aligned", "Of the aligned words, those that are right")
 
     @property
     def f1(self) -> float:
         """The harmonic mean of both."""
         return harmonic(self.precision, self.recall)
-
-    @property
-    def accuracy(self) -> float:
-        """Of the aligned words, those that are right, in percent."""
-        return percent(self.correct, self.aligned)
 
 
 @dataclass(frozen=True)

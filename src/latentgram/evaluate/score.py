@@ -111,10 +111,10 @@ class Rate:
         self.part, self.whole, self.__doc__ = part, whole, f"{meaning}, in percent."
 
     @overload
-    def __get__(self, score: None, kind: type[Score]) -> Rate: ...
+    def __get__(self, score: None, kind: type[Sums]) -> Rate: ...
     @overload
-    def __get__(self, score: Score, kind: type[Score]) -> float: ...
-    def __get__(self, score: Score | None, kind: type[Score]) -> Rate | float:
+    def __get__(self, score: Sums, kind: type[Sums]) -> float: ...
+    def __get__(self, score: Sums | None, kind: type[Sums]) -> Rate | float:
         if score is None:
             return self
         return percent(getattr(score, self.part), getattr(score, self.whole))

@@ -29,9 +29,10 @@ Cost: (Σ states of interminals)³, once per grammar.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,9 @@ def with_slopes(numbers: Numbers) -> NDArray[np.complex128]:
     """
     logs = np.log(numbers, out=np.zeros_like(numbers), where=numbers > 0.0)
     return np.asarray(numbers + 1j * SLOPE * numbers * logs, np.complex128)
+
+
+Made = TypeVar("Made", OneState, Latent)
 
 
 class _Rules(NamedTuple):
@@ -191,11 +195,7 @@ class LeftCorners:
     @cached_property
     def plain_slopes(self) -> tuple[OneState, float] | None:
         """The same with slopes, and the entropy before the first word; None where there is none."""
-        made = self._sloping(self._plain_rules, self._word_slopes)
-        if made is None:
-            return None
-        numbers = self._one_state(*made)
-        return numbers, _entropy(numbers.root, made[1])
+        return self._sloping(self._one_state, self._plain_rules, self._word_slopes)
 
     @cached_property
     def latent(self) -> Latent:
@@ -211,11 +211,7 @@ class LeftCorners:
         total = np.zeros(int(self.grammar.root_offset[-1]))
         np.add.at(total, self.grammar.lexicon_places, slopes)
         kept = self.grammar.root_offset[len(self.grammar.interminals)]
-        made = self._sloping(self._latent_rules, total[kept:])
-        if made is None:
-            return None
-        numbers = self._latent(*made)
-        return numbers, _entropy(numbers.root, made[1])
+        return self._sloping(self._latent, self._latent_rules, total[kept:])
 
     @property
     def _word_slopes(self) -> Floats:
@@ -228,7 +224,10 @@ class LeftCorners:
         return total
 
     @staticmethod
-    def _sloping(rules: _Rules, words: Floats) -> tuple[_Rules, Numbers] | None:
+    def _sloping(
+        make: Callable[[_Rules, Numbers], Made], rules: _Rules, words: Floats
+    ) -> tuple[Made, float] | None:
+        """What is made of the rules with slopes, and its entropy; None where there is none."""
         sloping = rules._replace(
             tensor=with_slopes(rules.tensor),
             mean_inside=with_slopes(rules.mean_inside),
@@ -237,7 +236,11 @@ class LeftCorners:
             right=with_slopes(rules.right),
         )
         below = _slopes_below(sloping, words)
-        return None if below is None else (sloping, 1.0 + 1j * SLOPE * below)
+        if below is None:
+            return None
+        with_below = 1.0 + 1j * SLOPE * below
+        numbers = make(sloping, with_below)
+        return numbers, _entropy(numbers.root, with_below)
 
     def _one_state(self, rules: _Rules, below: Numbers) -> OneState:
         parent, first, second = rules.triples[self.projection.index.rule].T

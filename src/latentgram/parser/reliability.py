@@ -33,7 +33,7 @@ from latentgram.evaluate.compare import attachment_uas, bracketing_f1
 from latentgram.kinds.kind import PHRASES
 from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse
-from latentgram.parallel import Engine, engine_for
+from latentgram.parallel import Engine, InProcess, engine_for
 from latentgram.parser.curves import Calibrator, Curve
 from latentgram.parser.folds import over_folds
 from latentgram.parser.parser import Parser
@@ -111,25 +111,17 @@ class Outcomes:
         }
 
 
-def outcomes(
-    parser: Parser,
-    treebank: Trees,
-    *,
-    gold_tags: bool = False,
-    n_jobs: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Outcomes:
+def outcomes(parser: Parser, treebank: Trees, gold_tags: bool, engine: Engine, progress: Progress) -> Outcomes:
     """Parse the sentences of a treebank and see what is right."""
     if not len(treebank):
         raise DataError("there are no trees to compare parses with")
     _refuse_other_trees(parser, treebank)
     questions = [parser.question(tree, gold_tags) for tree in treebank]
-    shown, parses = progress or Silent(), []
-    for parse in parser.parse_many(questions, n_jobs=n_jobs, engine=engine):
+    parses: list[Parse] = []
+    for parse in parser.parse_many(questions, engine=engine):
         parses.append(parse)
         if len(parses) % STEP == 0 or len(parses) == len(questions):
-            shown.step("parsing", len(parses), len(questions))
+            progress.step("parsing", len(parses), len(questions))
     pairs = list(zip(treebank, parses, strict=True))
     judged = [_judged(gold, parse) for gold, parse in pairs]
     untagged = (question.tags is None for question in questions)
@@ -171,14 +163,13 @@ def calibrate(
     >>> calibrate(parser, lg.demo_treebank(30, seed=2)).calibrator is None
     False
     """
+    engine, progress = engine or engine_for(n_jobs), progress or Silent()
     if folds:
-        seen = _outcomes_by_folds(
-            parser, dev, gold_tags, folds, engine or engine_for(n_jobs), progress or Silent()
-        )
+        seen = _outcomes_by_folds(parser, dev, gold_tags, folds, engine, progress)
     else:
         _refuse_training_data(parser, dev)
         plain = dataclasses.replace(parser, calibrator=None)
-        seen = outcomes(plain, dev, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
+        seen = outcomes(plain, dev, gold_tags, engine, progress)
     parts, tags, trees = (Curve.fit(*pairs.T) for pairs in (seen.parts, seen.tags, seen.trees))
     return dataclasses.replace(parser, calibrator=Calibrator(parts, tags, trees, dev.digest))
 
@@ -196,7 +187,7 @@ def _outcomes_by_folds(
 
 
 def _outcomes_of_part(parser: Parser, trees: Sequence[tuple[int, AnyTree]], *, gold_tags: bool) -> Outcomes:
-    return outcomes(parser, Treebank.of(tree for _, tree in trees), gold_tags=gold_tags)
+    return outcomes(parser, Treebank.of(tree for _, tree in trees), gold_tags, InProcess(), Silent())
 
 
 def reliability(
@@ -218,7 +209,7 @@ def reliability(
     _refuse_training_data(parser, treebank)
     if parser.calibrator is not None and parser.calibrator.digest == treebank.digest:
         raise DataError("the parser was calibrated on these trees: evaluate it on others")
-    return outcomes(parser, treebank, gold_tags=gold_tags, n_jobs=n_jobs, engine=engine, progress=progress)
+    return outcomes(parser, treebank, gold_tags, engine or engine_for(n_jobs), progress or Silent())
 
 
 def _refuse_other_trees(parser: Parser, treebank: Trees) -> None:

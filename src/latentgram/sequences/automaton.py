@@ -242,7 +242,7 @@ class OperatorAutomaton(Summarised):
           0.10 t → 1
         state 1: ...
         """
-        return to_dfa(self, clusters, sequences=sequences, least=least, most=most, tolerance=tolerance)
+        return to_dfa(self, clusters, sequences, least, most, tolerance)
 
     def summary(self) -> str:
         """One line on its size, with the sum over all strings if it is not 1."""

@@ -178,14 +178,13 @@ def observed_prefixes(
 
 def to_dfa(
     automaton: OperatorAutomaton,
-    clusters: int = 10,
-    *,
-    sequences: Iterable[Iterable[str]] | None = None,
-    least: float = 0.001,
-    most: int = 2000,
-    tolerance: float | None = None,
+    clusters: int,
+    sequences: Iterable[Iterable[str]] | None,
+    least: float,
+    most: int,
+    tolerance: float | None,
 ) -> DFA:
-    """Approximate an automaton by at most `clusters` states besides the initial one."""
+    """Approximate an automaton by at most `clusters` states besides the initial one; see its method."""
     if clusters < 1:
         raise SettingError(f"the number of clusters must be at least 1, got {clusters}")
     if sequences is None:

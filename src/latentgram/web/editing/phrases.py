@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from latentgram.data.cleaning import EMPTY, plain_label
-from latentgram.data.tree import Tree
+from latentgram.data.tree import Tree, preorder
 from latentgram.errors import DataError
 
 Part = tuple[int, int, str]
@@ -55,11 +55,7 @@ class Draft:
 
     def nodes(self) -> Iterator[Draft]:
         """All nodes, parents before children, left before right."""
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+        return preorder(self)
 
     def spans(self) -> list[tuple[Draft, int, int]]:
         """Every node with its words, in the order of `nodes`; traces have none."""
