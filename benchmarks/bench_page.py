@@ -10,7 +10,8 @@ start of a process to its first parse, and of `latentgram serve` with all its pr
 answered, with kernels that were compiled before.
 
 Conclusion: a correction is answered within 0.2 s, an acceptance within 0.1 s, and 200 words within 10 s; the first
-parse of a page that was just started takes 3.3 to 4 s on a busy machine, half of it before the page is there.
+parse of a page that was just started takes 2.5 to 3.2 s on a busy machine, nearly all of it before the page is
+there, since the worker is a copy of the server and gets ready beside it.
 
     python benchmarks/bench_page.py [--only wsj-sample] [--start MODEL.lg]
 """

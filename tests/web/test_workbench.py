@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -320,6 +321,22 @@ def test_scripts_that_run_from_right_to_left_and_a_phone(serve: Any, tab: Any) -
     box = page.locator(f'.word[data-word="{word}"]').bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize("text", ["الكلب رأى القط الكبير جدا .", "The teacher saw it today ."])
+def test_the_chart_of_posteriors_runs_as_the_tree_does(serve: Any, page: Any, text: str) -> None:
+    words = text.split()
+    look = "all => all.map(cell => [cell.getAttribute('aria-label'), cell.getBoundingClientRect().x])"
+    for kind in ("phrases", "arcs"):
+        page.goto(serve(kind).url)
+        ask(page, text)
+        places = {}
+        for label, x in page.eval_on_selector_all("#chart .cell", look):
+            over = re.split("”|→|,", label)[0].strip(" “").split()
+            places[words.index(over[0]) + words.index(over[-1])] = round(x, 1)
+        across = [x for _, x in sorted(places.items())]
+        assert len(across) > 1
+        assert across == sorted(across, reverse=words[0] != "The"), places
 
 
 def test_what_is_wrong_is_in_sight_on_a_phone_and_the_input_can_be_had_again(serve: Any, tab: Any) -> None:

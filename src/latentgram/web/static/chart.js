@@ -1,6 +1,6 @@
 // Posteriors at a glance: spans as a triangle over the words, arcs as a square of heads and modifiers; and curves.
 
-import { colour, percent, strongest, svg } from "./svg.js";
+import { colour, isRightToLeft, percent, strongest, svg } from "./svg.js";
 
 const CELL = 20;
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -17,10 +17,10 @@ export function spanChart(parse, hover) {
     cell.probability = Math.max(cell.probability, part.probability);
     best.set(key, cell);
   }
-  const half = CELL / 2, height = (size + 1) * half + 8;
+  const half = CELL / 2, height = (size + 1) * half + 8, mirrored = isRightToLeft(parse.words);
   const cells = [...best.values()].sort((a, b) => a.probability - b.probability);
   const marks = cells.map((cell) => {
-    const x = ((cell.first + cell.end) / 2) * CELL, y = height - 8 - (cell.end - cell.first) * half;
+    const middle = (cell.first + cell.end) / 2, x = (mirrored ? size - middle : middle) * CELL, y = height - 8 - (cell.end - cell.first) * half;
     const mark = svg("path", {
       class: "cell", d: `M${x},${y - half} L${x + half},${y} L${x},${y + half} L${x - half},${y} Z`,
       fill: colour(cell.probability), "fill-opacity": Math.max(0.06, cell.probability), role: "img",
@@ -57,11 +57,11 @@ function ticks(size, height) {
   return Array.from({ length: size }, (_, m) => svg("line", { x1: m * CELL + 6, x2: (m + 1) * CELL - 6, y1: height - 3, y2: height - 3, stroke: "var(--soft)", "stroke-width": 1.5 }));
 }
 
-/** The chart of arcs: modifiers from left to right, heads from top (the root) to bottom. */
+/** The chart of arcs: modifiers in the direction of the script, heads from top (the root) to bottom. */
 export function arcChart(parse, hover) {
-  const size = parse.words.length, step = 14, left = 46;
+  const size = parse.words.length, step = 14, left = 46, mirrored = isRightToLeft(parse.words);
   const cells = parse.marginals.map((part) => {
-    const x = left + part.first * step, y = part.head * step;
+    const x = left + (mirrored ? size - 1 - part.first : part.first) * step, y = part.head * step;
     const mark = svg("rect", {
       class: "cell", x, y, width: step - 1, height: step - 1, rx: 2,
       fill: colour(part.probability), "fill-opacity": Math.max(0.08, part.probability), role: "img",
