@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import latentgram as lg
 from fuzz.odd_data import BANKS
@@ -43,7 +44,7 @@ def odd_sentences(case: Case) -> list[lg.Sentence]:
 
 @pytest.mark.parametrize("case", PARSED, ids=str)
 def test_lists_sum_to_at_most_the_sentence(case: Case) -> None:
-    """And to just that where all trees are listed; an ensemble's p is a mean, and a reranker's list is short."""
+    """And to just that where all trees are listed; a reranker's list is short."""
     parser = exact(fitted(case))
     for asked in odd_sentences(case):
         lists_keep_the_laws(parser, asked)
@@ -83,13 +84,34 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
     if not np.isnan(weights).any():
         assert parse.tree_logprob <= whole + 1e-9
         assert total <= whole + 1e-9
-        if len(trees) < ASKED and not isinstance(parser.model, lg.Ensemble | lg.Reranker):
+        if len(trees) < ASKED and not isinstance(parser.model, lg.Reranker):
             assert total == pytest.approx(whole, abs=1e-9)
+            if getattr(parser.model, "is_distribution", True):
+                posteriors_are_sums_over_trees(marginals, trees, np.exp(weights - whole))
     assert len({str(tree.tree) for tree in trees}) == len(trees)
     best = parser.score(trees[0].tree)
     assert 0.0 <= best.probability <= 1.0 or np.isnan(best.tree_logprob)
     if best.logprob == pytest.approx(whole, abs=1e-9):  # not where the tree has other tags than were given
         assert best.tree_logprob == pytest.approx(trees[0].tree_logprob, abs=1e-9, nan_ok=True)
+
+
+def posteriors_are_sums_over_trees(
+    marginals: lg.Marginals, trees: list[lg.Parse], shares: NDArray[np.float64]
+) -> None:
+    """The posterior of a span, tag or arc is what the trees that have it have together."""
+    told = {(label, first, end): p for first, end, label, p in marginals.spans}
+    told |= {(tag, word, word + 1): p for word, tag, p in marginals.tags}
+    told |= {("", head, modifier): p for head, modifier, p in marginals.arcs}
+    sums: dict[tuple[str, int, int], float] = {}
+    for parse, share in zip(trees, shares, strict=True):
+        if isinstance(parse.tree, lg.DependencyTree):
+            parts = {("", head, word) for word, head in enumerate(parse.tree.heads, 1)}
+        else:
+            parts = set(parse.tree.spans())
+        for part in parts:
+            sums[part] = sums.get(part, 0.0) + share
+    assert set(told) <= set(sums)
+    assert told == pytest.approx({part: sums[part] for part in told}, abs=1e-8)
 
 
 @pytest.mark.parametrize("case", FIRST, ids=str)

@@ -146,7 +146,7 @@ def test_readings_of_several_sentences_and_of_several_grammars() -> None:
     alone = [list(Surprisal.of(grammar, beam=0.0).read_many(sentences)) for grammar in (one, two)]
     exact = lg.Parser(Ensemble((one, two)), pruning=lg.Pruning.none())
     for sentence, reading, first, second in zip(sentences, both.read_many(sentences), *alone, strict=True):
-        np.testing.assert_allclose(reading.prefix, (first.prefix + second.prefix) / 2)
+        np.testing.assert_allclose(np.exp(reading.prefix), (np.exp(first.prefix) + np.exp(second.prefix)) / 2)
         if len(sentence) < 8:
             assert reading.logprob == pytest.approx(exact.parse(sentence).logprob, abs=1e-9)
     worker = pickle.loads(pickle.dumps(both))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from latentgram.cli.options import ClusterAddress, Format, NJobs, ParserFile, To, engine_of, load_parser
+from latentgram.cli.options import ClusterAddress, Exact, Format, NJobs, ParserFile, To, engine_of, load_parser
 
 if TYPE_CHECKING:
     from latentgram.data.dependencies import DependencyTree
@@ -33,14 +33,17 @@ def nbest(
     count: Count = 10,
     format: Format = None,
     to: To = None,
+    exact: Exact = False,
     n_jobs: NJobs = 1,
     cluster: ClusterAddress = None,
 ) -> None:
     """Write the best trees of each sentence, best first.
 
-    CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too.
+    CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too,
+    with "pruned" where the chart was pruned, so that log p(sentence) is a lower bound (not with --exact).
     """
-    _write(_Lists(load_parser(model), count, to), files, format, n_jobs, cluster)
+    parser = load_parser(model)
+    _write(_Lists(parser.exact if exact else parser, count, to), files, format, n_jobs, cluster)
 
 
 def rerank(

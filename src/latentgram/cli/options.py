@@ -43,11 +43,13 @@ LIMIT_SECONDS = (
     "Time limit per sentence; a sentence that exceeds it gets a coarse constituency tree, which is marked."
 )
 SKIP_BAD = "Skip malformed sentences, and report how many there were."
+EXACT = "Do not prune: p(sentence) is not a lower bound then. Long sentences take long."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 
 ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]
 Format = Annotated[Inputs | None, typer.Option(help=TELLS_FORMAT)]
 To = Annotated[Outputs | None, typer.Option(help="Output format; by default brackets or CoNLL-U.")]
+Exact = Annotated[bool, typer.Option("--exact", help=EXACT)]
 NJobs = Annotated[int, typer.Option("--n-jobs", min=1, help="Number of workers.")]
 ClusterAddress = Annotated[
     str | None,

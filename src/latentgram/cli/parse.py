@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from latentgram.cli.options import (
+    EXACT,
     GOLD_TAGS,
     LIMIT_SECONDS,
     MOST_TREES,
@@ -85,6 +86,7 @@ class Parsing(Workers):
         None,
         "Pruning of constituency charts: in two stages (Cohen et al. 2013), or none.",
     )
+    exact: bool = flag("--exact", EXACT)
     limit_seconds: float | None = option(None, LIMIT_SECONDS)
     skip_bad: bool = flag("--skip-bad", SKIP_BAD)
     output: Path | None = option(
@@ -106,6 +108,8 @@ class Parsing(Workers):
         """Refuse what does not go together."""
         if self.partial and (self.constraints is not None or self.format not in (None, "text")):
             raise SettingError("--partial reads its constraints from plain text")
+        if self.exact and self.pruning == "two-stage":
+            raise SettingError("use either --exact, which prunes nothing, or --pruning two-stage")
         if self.resume and self.output is None:
             raise SettingError("--resume continues an output file: name it with --output")
         if self.resume and "-" in self.names:
@@ -132,6 +136,7 @@ class Parsing(Workers):
                 "gold_tags",
                 "decoder",
                 "pruning",
+                "exact",
                 "limit_seconds",
             )
         }
@@ -152,6 +157,9 @@ def parse(asked: Parsing) -> None:
     coarse one; their numbers are reported at the end, and `--to json` marks each. With --nbest, --samples or
     --diverse an empty line follows the trees of each sentence, and `--to json` gives the probability of each.
 
+    Grammars with hidden states prune the chart: log p(sentence) is a lower bound then, which `--to json` marks by
+    "pruned". --exact prunes nothing.
+
     With --output, results are written to FILE.part, which is renamed to FILE at the end. If the run is
     interrupted, the same command with --resume continues where it stopped, provided that the model, the settings
     and the input read so far have not changed.
@@ -167,6 +175,8 @@ def parse(asked: Parsing) -> None:
         parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
     if asked.pruning is not None:
         parser = dataclasses.replace(parser, pruning=_pruning_named(asked.pruning))
+    if asked.exact:
+        parser = parser.exact
     bad: list[DataError] | None = [] if asked.skip_bad else None
     expected = _expectation(parser, asked)
     tags = _GivenTags(parser)

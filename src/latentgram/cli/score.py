@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from latentgram.cli.options import ClusterAddress, Format, NJobs, engine_of, faults_of, load_parser
+from latentgram.cli.options import ClusterAddress, Exact, Format, NJobs, engine_of, faults_of, load_parser
 from latentgram.cli.tables import TableForm
 from latentgram.errors import DataError, SettingError, a_or_an
 
@@ -36,9 +36,7 @@ def score(
         bool,
         typer.Option("--surprisal", help="Print the surprisal of each word given the previous ones, in bits."),
     ] = False,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Do not prune: print p(sentence) itself, not a lower bound.")
-    ] = False,
+    exact: Exact = False,
     entropy: Annotated[
         bool, typer.Option(help="Include the entropy reduction of each word in tables of surprisal.")
     ] = True,

@@ -26,7 +26,7 @@ COLUMN_MARKS = {"upos": "UposProb=", "xpos": "XposProb=", "feats": "FeatsProb="}
 TOKEN_MARK, SPLIT_MARK = "TokenProb=", "SplitProb="
 """How those of the ends of tokens and of their words are."""
 MARKS = (*WORD_MARKS, *COLUMN_MARKS.values(), TOKEN_MARK, SPLIT_MARK)
-_MARKED = ("conditional", "coarse", "tightened")
+_MARKED = ("conditional", "coarse", "tightened", "pruned")
 """What JSON says of a parse only where it is so."""
 NOTES = ("# logprob = ", "# fallback = ", "# sentence_prob = ")
 """How the comments that speak of a whole parse begin."""
@@ -46,15 +46,15 @@ class Parse:
     """A tree with its probability and the confidence of its parts.
 
     `logprob` is log p(sentence): nan for models that only score trees, and a lower bound if the chart was pruned
-    (`Parser(model, pruning=Pruning.none())` gives the exact value). `tree_logprob` is log p(tree, sentence).
+    (`pruned`; `Parser.exact` gives the exact value). `tree_logprob` is log p(tree, sentence).
     `confidence` has the posterior of every node in the order of `tree.nodes()`, or of every word's arc,
     `tag_confidence` that of every word's tag, and `relation_confidence` that of the relation of every word's arc
     given its head (empty if the model has none). If the parser is calibrated, these are calibrated posteriors.
     If a sentence has no parse, the tree is a fallback, and `fallback` is true.
 
     `entropy` is that of the posterior over trees, in nats. It is exact for plain PCFGs and first-order
-    arc-factored models; for other models it is the entropy of the simplest distribution with the same posteriors
-    (of rules, or of each word's head), which is an upper bound.
+    arc-factored models. For ensembles and chart layers it is the entropy of the derivation, for other models that
+    of the simplest distribution with the same posteriors (of rules, or of each word's head): upper bounds.
     `expected` is the expected F1 of the tree, or its expected proportion of correct heads.
 
     >>> import latentgram as lg
@@ -87,6 +87,9 @@ class Parse:
     share: float = math.nan
     """p(tree | sentence) where p of the tree or of the sentence is negative, as it may be of a spectral grammar,
     and has no logarithm: the quotient of both, brought into [0, 1]."""
+    pruned: bool = False
+    """Whether the chart was pruned: `logprob` is a lower bound of log p(sentence), `probability` an upper bound,
+    and posteriors are those among the trees that were left. `Parser.exact` prunes nothing."""
 
     def tagged(self, sure: TagPosteriors) -> Parse:
         """This parse with the posteriors of its tags."""
@@ -200,6 +203,7 @@ class Parse:
             conditional=bool(plain.get("conditional", False)),
             coarse=bool(plain.get("coarse", False)),
             tightened=bool(plain.get("tightened", False)),
+            pruned=bool(plain.get("pruned", False)),
             relation_confidence=relations,
             lemma_confidence=lemmas,
             column_confidence=columns,

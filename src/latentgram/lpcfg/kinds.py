@@ -43,8 +43,6 @@ _ENSEMBLE = dataclasses.replace(
     recipes={"Combining": Recipe("latentgram.lpcfg.combining:learn_ensemble", f"{_SETTINGS}:CombiningEnsemble")},
     parts=(),
     command="ensemble",
-    mass="",
-    deviation="latentgram.lpcfg.mass:told_masses",
     help="Several latent-variable PCFGs that parse together.",
 )
 _CHART_CRF = dataclasses.replace(

@@ -21,8 +21,8 @@ from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.unseen import unseen_rules
 
 
-def tree_mass(grammar: LPCFG, longest: int) -> Floats:
-    """[longest] the probability of all trees with 1, 2, … words.
+def tree_mass(grammar: LPCFG | Ensemble, longest: int) -> Floats:
+    """[longest] the probability of all trees with 1, 2, … words; of an ensemble the mean of its grammars'.
 
     >>> import latentgram as lg
     >>> mass = tree_mass(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Clustering(states=2)), 40)
@@ -31,6 +31,8 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
     """
     if longest < 1:
         raise SettingError(f"trees have at least one word, not {longest}")
+    if isinstance(grammar, Ensemble):
+        return np.asarray(np.mean([tree_mass(each, longest) for each in grammar.grammars], axis=0), np.float64)
     unseen = NONE_UNSEEN if grammar.plain else unseen_rules(grammar)
     first = grammar.root_offset[len(grammar.interminals)]
     mass = np.zeros((longest + 1, int(grammar.root_offset[-1])))
@@ -51,9 +53,3 @@ def tree_mass(grammar: LPCFG, longest: int) -> Floats:
         unseen,
     )
     return np.asarray(mass[1:] @ grammar.root_vector, np.float64)
-
-
-def told_masses(ensemble: Ensemble, longest: int) -> str:
-    """What the trees of each grammar sum to, in words."""
-    masses = (f"{tree_mass(grammar, longest).sum():.4g}" for grammar in ensemble.grammars)
-    return f"all sentences of up to {longest} words together have {', '.join(masses)} under its grammars"

@@ -325,6 +325,9 @@ _SHARED_ARRAYS = ("rules", "lexicon")
 class Ensemble(Summarised):
     """L-PCFGs with the same symbols, rules, lexicon and treatment of rare words.
 
+    p(sentence) is the mean of theirs. p(tree | sentence) chooses each rule of a tree by the geometric mean of what
+    they say of it, and is normalised over the trees of the sentence (parse/cascade.py).
+
     >>> Ensemble(())
     Traceback (most recent call last):
     latentgram.errors.SettingError: an ensemble needs at least one grammar
@@ -350,7 +353,7 @@ class Ensemble(Summarised):
 
     @property
     def is_distribution(self) -> bool:
-        """Whether the probabilities of all trees sum to at most one, as geometric means of such do (Hölder)."""
+        """Whether the probabilities of all trees sum to at most one, as means of such do."""
         return all(grammar.is_distribution for grammar in self.grammars)
 
     def summary(self) -> str:

@@ -6,8 +6,8 @@ with prefix probabilities P of the grammar itself, hidden states and all (kernel
 of nothing being one. After the last word the sentence ends: what is left of P is p(sentence), and −log₂
 p(sentence) is the sum of the surprisals of the words and of the end (`ending`). Rules and words, seen and unseen,
 are those of the parser (leaves.py, unseen.py): it is the same p. Words that the grammar does not know are those of
-their form: their surprisal is that of the form. Of an ensemble, whose log p(sentence) is the mean of its
-grammars', so is log P.
+their form: their surprisal is that of the form. Of an ensemble, whose p(sentence) is the mean of its grammars', so
+is P (mixture.py).
 
 The entropy reduction of a word is by how much it lowers the entropy of the derivation, hidden states and all that
 is still to come included, given the words so far (Hale 2006, who counts negative values as zero; prefixes.py).
@@ -48,6 +48,7 @@ from latentgram.kinds.reading import Reading
 from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
 from latentgram.lpcfg.kernels.prefix import Numbers, WordWeights, sweep
 from latentgram.lpcfg.leaves import LeafTable
+from latentgram.lpcfg.mixture import mixed
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
@@ -67,10 +68,11 @@ _BATCH = 16
 class Prefixes(NamedTuple):
     """What one grammar says."""
 
-    prefix: Floats
-    logprob: float
+    logs: Floats
+    """[n + 1] log |P| of the first 1, 2, … words, and log |p(sentence)|."""
+    signs: Floats
+    """[n + 1] the signs of these."""
     entropy: Floats
-    negative: int
 
 
 @dataclass(frozen=True)
@@ -133,17 +135,18 @@ class Surprisal:
         words = Sentence.of(sentence)
         broken = False
         parts = [self.prefixes(corners, words, 0.0) for corners in self.corners]
-        if self.break_off > 0.0 and any(np.isneginf(part.prefix[-1]) for part in parts):
+        if self.break_off > 0.0 and all(np.isneginf(part.logs[-2]) for part in parts):
             broken = True
             parts = [self.prefixes(corners, words, self.break_off) for corners in self.corners]
+        logs, signs = mixed([part.logs for part in parts], [part.signs for part in parts])
         return Reading(
             words,
-            np.mean([part.prefix for part in parts], axis=0),
-            float(np.mean([part.logprob for part in parts])),
+            logs[:-1],
+            float(logs[-1]),
             parts[0].entropy if len(parts) == 1 else np.full(len(words) + 1, np.nan),
             self._unknown(words),
             broken,
-            sum(part.negative for part in parts),
+            int((signs < 0.0).sum()),
         )
 
     def read_many(
@@ -165,7 +168,7 @@ class Surprisal:
         leaves, index = projection.leaves.of(sentence), projection.index
         # What breaks off leaves something unfinished, so that its derivation has no entropy.
         asked = self.entropies and break_off == 0.0
-        start, log_whole = math.nan, -math.inf
+        start = math.nan
         weight: Numbers = leaves.weight
         if corners.grammar.plain:
             numbers = corners.plain
@@ -184,13 +187,12 @@ class Surprisal:
             value, whole = latent_sweep(chart, known, index, corners.ways, latent, break_off, self.beam, fine)
         with np.errstate(divide="ignore", invalid="ignore"):
             prefix = np.cumsum(np.log(np.abs(value.real)))
-            if whole != 0.0:
-                log_whole = math.log(abs(whole)) + float(np.append(0.0, prefix)[-2])
+            # The whole is measured, as the last prefix is, by the prefix before it.
+            log_whole = np.log(abs(whole)) + np.append(0.0, prefix)[-2] if whole != 0.0 else -np.inf
             entropy = np.append(start, prefix - value.imag / value.real / SLOPE)
         if math.isnan(start):
             entropy[:] = math.nan
-        negative = int((value.real < 0.0).sum() + (whole < 0.0))
-        return Prefixes(prefix, log_whole, entropy, negative)
+        return Prefixes(np.append(prefix, log_whole), np.sign(np.append(value.real, whole)), entropy)
 
     def prefix_logprobs(self, sentence: SentenceLike) -> Floats:
         """[n] the logarithms of the probabilities of the prefixes."""

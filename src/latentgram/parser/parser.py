@@ -108,6 +108,18 @@ class Parser(Summarised):
         options = (self.pruning, self.limit_seconds) if self.kind.prunes else ()
         return self.kind.backend()(self.model, self.decoder, *options)
 
+    @cached_property
+    def exact(self) -> Parser:
+        """The same parser without pruning: p(sentence) itself, and posteriors over all trees, which may take long.
+
+        >>> import latentgram as lg
+        >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.Clustering(states=2)))
+        >>> bound, whole = (each.parse("the teacher sleeps .") for each in (parser, parser.exact))
+        >>> bound.pruned, whole.pruned, bound.logprob <= whole.logprob
+        (True, False, True)
+        """
+        return dataclasses.replace(self, pruning=Pruning.none()) if self.kind.prunes else self
+
     def __getstate__(self) -> dict[str, object]:
         """Travel to a worker without the backend's indices."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -6,7 +6,6 @@ the tests use the same data and settings.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -29,7 +28,6 @@ from latentgram.kinds.registry import kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.parse.cutting import LONG
-from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import engine_for
 from latentgram.parser.parser import Parser
 from latentgram.parser.pipeline import fit_parser
@@ -167,7 +165,7 @@ def _use(parser: Parser, trees: Treebank[Tree] | Treebank[DependencyTree]) -> No
     parser.marginals(sentence)
     if isinstance(few[0], DependencyTree) and isinstance(parser.backend, Weighing):
         parser.backend.relation_posteriors(few[0].sentence, few[0].heads)
-    whole = [dataclasses.replace(parser, pruning=Pruning.none())] if kind.prunes else []
+    whole = [parser.exact] if kind.prunes else []
     for each in (parser, *whole):
         each.nbest(sentence, FEW)
         each.sample(sentence, FEW)

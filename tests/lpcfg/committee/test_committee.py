@@ -115,11 +115,11 @@ def test_posteriors_are_the_mean_of_the_members() -> None:
 
 
 def test_p_of_trees_and_sentences() -> None:
-    """p(tree | sentence) is the mean, log p(sentence) the mean of the logarithms; draws come from the mixture."""
+    """p(tree | sentence) and p(sentence) are means; draws come from the mixture."""
     parser = lg.Parser(committee())
     sentence = questions()[-1]
     parse, each = parser.parse(sentence), [member.parse(sentence) for member in members()]
-    assert parse.logprob == pytest.approx(np.mean([other.logprob for other in each]))
+    assert np.exp(parse.logprob) == pytest.approx(np.mean(np.exp([other.logprob for other in each])))
     assert parse.entropy == pytest.approx(np.mean([other.entropy for other in each]))
     tree = bank()[3]
     scored, by_members = parser.score(tree), [member.score(tree) for member in members()]
@@ -184,7 +184,7 @@ def test_constraints_hold() -> None:
 
 
 def test_what_no_member_can_parse_gets_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what has no time; what one of them cannot parse has the trees of the others, and no p(sentence)."""
+    """And what has no time; what one of them cannot parse has the trees of the others, and half p."""
     parser, sentence = lg.Parser(committee()), bank()[0].sentence
     hurried = lg.Parser(committee(), limit_seconds=1e-9).parse(sentence)
     assert hurried.coarse
@@ -197,9 +197,10 @@ def test_what_no_member_can_parse_gets_a_tree(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(ChartCRFBackend, "_analyse", silenced)
     parse = parser.parse(sentence)
-    assert (parse.fallback, parse.conditional, parse.logprob) == (False, True, -np.inf)
+    assert (parse.fallback, parse.conditional) == (False, False)
     alone = members()[1].score(parse.tree)
-    assert parse.tree_logprob == pytest.approx(alone.tree_logprob - alone.logprob, abs=0.02)
+    assert parse.logprob == pytest.approx(alone.logprob - np.log(2), abs=0.02)
+    assert parse.probability == pytest.approx(alone.probability, abs=0.02)
     silent = committee().layers
     parse = parser.parse(sentence)
     assert (parse.fallback, parse.logprob) == (True, -np.inf)

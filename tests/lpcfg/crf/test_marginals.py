@@ -17,17 +17,10 @@ from latentgram.data.heads import HeadRules
 from latentgram.lpcfg.crf.charts import Teacher
 from latentgram.lpcfg.crf.kernels.features import view_of
 from latentgram.lpcfg.crf.kernels.learning import Lesson
-from latentgram.lpcfg.crf.kernels.marginals import (
-    Scores,
-    add_gradient,
-    log_shares,
-    marginals,
-    score_chart,
-    shift_of,
-    tree_log_share,
-)
+from latentgram.lpcfg.crf.kernels.marginals import add_gradient, score_chart, shift_of
 from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals, tree_log_share
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.lpcfg.parse.weighing import NameTable
@@ -92,7 +85,7 @@ def random_weights(seed: int) -> np.ndarray:
 
 def scores_of(lesson: Lesson, trust: float, weights: np.ndarray) -> Scores:
     view = view_of(*lesson[:5])
-    return score_chart(view, log_shares(view), trust, weights, shift_of(weights))
+    return score_chart(view, log_shares(*lesson[:3]), trust, weights, shift_of(weights))
 
 
 def spans_of(chart: PackedChart) -> list[tuple[int, int]]:

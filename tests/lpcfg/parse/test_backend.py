@@ -117,16 +117,41 @@ def test_goodman_over_rules_takes_the_greatest_sum_of_their_marginals(seed, sign
     assert list(parse.tree.spans()) == [("TOP", 0, 4), *((symbols[s], i, j) for s, i, j in kept)]
 
 
-def test_ensemble_takes_the_geometric_mean():
-    one = random_lpcfg(4)
+@pytest.mark.parametrize("signed", [False, True])
+def test_ensembles_choose_each_rule_by_geometric_means(signed):
+    """By enumeration: p(tree | sentence), normalised, the posteriors of its nodes, and p(sentence), the mean."""
+    one = random_lpcfg(4, signed=signed)
     random = np.random.default_rng(0)
-    other = dataclasses.replace(one, rule_tensor=random.random(len(one.rule_tensor)))
-    posteriors = [item_posteriors(tree_probabilities(grammar, WORDS)) for grammar in (one, other)]
-    cascade = Cascade(Ensemble((one, other)).grammars, EXACT, unseen=False)
-    found = items_of(cascade.posterior(cascade.leaves.of(Sentence.of(WORDS))))
-    for item, value in found.items():
-        expected = math.sqrt(posteriors[0].get(item, 0.0) * posteriors[1].get(item, 0.0))
-        assert value == pytest.approx(expected, abs=1e-9)
+    other = dataclasses.replace(one, rule_tensor=random.random(len(one.rule_tensor)) - 0.3 * signed)
+    trees = [tree_probabilities(grammar, WORDS) for grammar in (one, other)]
+    totals = [sum(probabilities.values()) for probabilities in trees]
+    mean = {}
+    for probabilities, total in zip(trees, totals, strict=True):
+        found = {}
+        for tree, probability in probabilities.items():
+            for part in {*tree, *rules_of(tree)}:
+                found[part] = found.get(part, 0.0) + probability / total
+        for part, value in found.items():
+            mean[part] = mean.get(part, 1.0) * math.sqrt(abs(value))
+    share = {}
+    for tree in trees[0]:
+        choices = [rule for rule in rules_of(tree) if len(rule) == 3]
+        share[tree] = mean[tree[0]] * math.prod(mean[rule] / mean[rule[0]] for rule in choices)
+    share = {tree: value / sum(share.values()) for tree, value in share.items()}
+    backend = PhraseBackend(Ensemble((one, other)))
+    backend.cascade = cascade = Cascade((one, other), EXACT, unseen=False)
+    posterior = cascade.posterior(cascade.leaves.of(Sentence.of(WORDS)))
+    assert posterior.logprob == pytest.approx(math.log(abs(sum(totals) / 2)), abs=1e-9)
+    assert posterior.negative == (sum(totals) < 0)
+    expected = item_posteriors(share)
+    for item, value in items_of(posterior).items():
+        assert value == pytest.approx(expected.get(item, 0.0), abs=1e-9)
+    for item, value in items_of(posterior._replace(item=posterior.means[0])).items():
+        assert value == pytest.approx(mean.get(item, 0.0), abs=1e-9)
+    listed = backend.nbest(Sentence.of(WORDS), 10_000)
+    assert [parse.probability for parse in sorted(listed, key=lambda parse: -parse.probability)] == pytest.approx(
+        sorted(share.values(), reverse=True), abs=1e-9
+    )
 
 
 def test_sentences_without_a_parse_get_a_flagged_tree():

@@ -2,10 +2,11 @@
 
 Layers over grammars of other binarisations or other seeds make different mistakes. A committee is their mixture,
 
-    p(tree | sentence) = (1/G) Σ_g p_g(tree | sentence),        log p(sentence) = (1/G) Σ_g log p_g(sentence),
+    p(tree | sentence) = (1/G) Σ_g p_g(tree | sentence),        p(sentence) = (1/G) Σ_g p_g(sentence),
 
-the second as in an `Ensemble`. So the posterior of a treebank node is the mean of the members', and a draw is one
-of a member that was drawn first. The members need not have a symbol in common: what they share are the nodes of
+the second over all grammars below the layers, as in an `Ensemble`. So the posterior of a treebank node is the mean
+of the members', and a draw is one of a member that was drawn first. A member whose grammar cannot derive the
+sentence has no say in the first. The members need not have a symbol in common: what they share are the nodes of
 treebank trees.
 """
 
@@ -53,7 +54,7 @@ class Committee(Summarised):
 
 
 def read_words(model: Committee, *, exact: bool = False, entropies: bool = True) -> Surprisal:
-    """What reads sentences word by word: log p of words is the mean of the grammars'."""
+    """What reads sentences word by word: p of words is the mean of the grammars'."""
     grammars = tuple(grammar for crf in model.layers for grammar in crf.grammars)
     return Surprisal(grammars, beam=0.0 if exact else BEAM, entropies=entropies)
 

@@ -5,7 +5,8 @@ that they give it. The decoder looks for the tree of the greatest expected F1 am
 together of these nodes. Of rules nothing is said, since each member has its own. The entropy is the mean of the
 members': the mixture's is at least that, and at most log G more.
 
-A member without a parse has no say, and p(sentence) is 0 then. If none has one, the first puts a tree together.
+A member whose grammar cannot derive the sentence has no say. If none can, they parse with the wider lexicon, as
+each would alone; if that fails, too, the first puts a tree together.
 Cost: the parses of all members, and the chart.
 """
 
@@ -13,14 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
-from latentgram.data.dependencies import DependencyTree
 from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
@@ -34,6 +34,7 @@ from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.kernels.chart import CLOSED, PackedChart, SpanMasks
 from latentgram.lpcfg.kernels.decode import Told
 from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.mixture import mixed
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
 from latentgram.lpcfg.parse.labels import LabelTable, Nodes, span_masks
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, OutOfTime, Pruning
@@ -68,15 +69,6 @@ class Part:
         return restored(self.backend.symbols, self.backend.grammar.binarisation, *self.phrases.draws(uniforms))
 
 
-def mean_log(logs: Floats) -> Floats:
-    """log (1/G) Σ exp over the first axis.
-
-    >>> round(float(np.exp(mean_log(np.log([[0.25], [0.75]])))[0]), 6)
-    0.5
-    """
-    return np.asarray(np.logaddexp.reduce(logs, axis=0) - math.log(len(logs)))
-
-
 @dataclass(frozen=True, kw_only=True)
 class MixedPhrases(Phrases):
     """The mixture of the members' posteriors over a sentence."""
@@ -99,8 +91,12 @@ class MixedPhrases(Phrases):
 
     def tree_logprobs(self, symbols: Ints, sizes: Ints) -> Floats:
         """[trees] log p(sentence) + log (1/G) Σ_g p_g(tree | sentence)."""
-        forest = self.symbols.restored(symbols, sizes)
-        return self.posterior.logprob + mean_log(np.array([part.log_shares(forest) for part in self.parts]))
+        return self.logprobs_of(self.symbols.restored(symbols, sizes))
+
+    def logprobs_of(self, forest: Forest) -> Floats:
+        """The same of treebank trees."""
+        logs = np.array([part.log_shares(forest) for part in self.parts])
+        return self.posterior.logprob + mixed(logs, np.ones_like(logs))[0]
 
     def treebank_nodes(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
         """A treebank tree has one derivation."""
@@ -175,20 +171,22 @@ class CommitteeBackend(PhraseBackend):
             raise failures[0]
         if not parts:
             return every[0], None
+        deriving = [part for part in parts if not part.phrases.widened]
+        asked, widened = deriving or parts, not deriving
         masks = span_masks(known, len(sentence), self.table, self.grammar.binarisation.root) if known else None
-        chart, item = self._pooled(parts, masks)
-        first, each = parts[0].phrases, [part.phrases.posterior for part in parts]
+        chart, item = self._pooled(asked, masks)
+        first, each = asked[0].phrases, [part.phrases.posterior for part in asked]
+        log, sign = self._mixed(asked)
         posterior = first.posterior._replace(
             chart=chart,
             item=item,
             edge=np.zeros(int(chart.edge_begin[-1])),
-            logprob=float(np.mean([posterior.logprob for posterior in each])),
+            logprob=log,
             tensors=None,
-            negative=0,
+            negative=sign < 0.0,
             coarse=any(posterior.coarse for posterior in each) or any(isinstance(f, OutOfTime) for f in failures),
             tightened=any(posterior.tightened for posterior in each),
         )
-        widened = len(parts) < len(self.members) or any(part.phrases.widened for part in parts)
         return first.leaves, MixedPhrases(
             self.cascade,
             self.table,
@@ -197,8 +195,20 @@ class CommitteeBackend(PhraseBackend):
             masks,
             widened=widened,
             symbols=self._nodes,
-            parts=tuple(parts),
+            parts=tuple(asked),
         )
+
+    def _mixed(self, parts: Sequence[Part]) -> tuple[float, float]:
+        """log |p(sentence)| and its sign under all grammars below; those of members without a part give it 0."""
+        said = {id(part.backend): part.phrases.posterior for part in parts}
+        logs: list[float] = []
+        signs: list[float] = []
+        for member in self.members:
+            posterior, grammars = said.get(id(member)), len(member.cascade.finest)
+            logs += [-math.inf if posterior is None else posterior.logprob] * grammars
+            signs += [-1.0 if posterior is not None and posterior.negative else 1.0] * grammars
+        log, sign = mixed(logs, signs)
+        return float(log), float(sign)
 
     def _pooled(self, parts: Sequence[Part], masks: SpanMasks | None) -> tuple[PackedChart, Floats]:
         """The chart of all nodes in the charts of the members, and the mean of their posteriors."""
@@ -223,19 +233,12 @@ class CommitteeBackend(PhraseBackend):
         decoded = [phrases.decoded(*row, log) for row, log in zip(rows, logs.tolist(), strict=True)]
         return self._assemble([sentence] * len(rows), decoded)
 
-    def score(self, tree: Tree | DependencyTree) -> Parse:
-        """A given tree with its probabilities, from those of the members; its tags are taken as given."""
-        scored = [member.score(tree) for member in self.members]
-        sentence = float(np.mean([parse.logprob for parse in scored]))
-        with np.errstate(invalid="ignore"):
-            shares = np.nan_to_num([[parse.tree_logprob - parse.logprob] for parse in scored], nan=-np.inf)
-        return replace(
-            scored[0],
-            logprob=sentence,
-            tree_logprob=sentence + float(mean_log(shares)[0]) if sentence > -math.inf else -math.inf,
-            confidence=np.mean([parse.confidence for parse in scored], axis=0),
-            tag_confidence=np.mean([parse.tag_confidence for parse in scored], axis=0),
-        )
+    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, tree: Tree) -> float:
+        if isinstance(phrases, MixedPhrases):
+            return float(phrases.logprobs_of(Forest.of([tree]))[0])
+        sentence = Sentence(tree.words, tree.tags)
+        logs = [member._tree_logprob(member.cascade.leaves.of(sentence), None, tree) for member in self.members]
+        return float(mixed(logs, np.ones(len(logs)))[0])
 
     def _fragment(self, leaves: Leaves, deadline: Deadline = NO_LIMIT) -> Nodes:
         return self.members[0]._fragment(leaves, deadline)

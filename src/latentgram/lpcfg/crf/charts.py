@@ -26,11 +26,10 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
-from latentgram.lpcfg.crf.kernels.features import view_of
 from latentgram.lpcfg.crf.kernels.learning import Lesson
-from latentgram.lpcfg.crf.kernels.marginals import log_shares
 from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
+from latentgram.lpcfg.kernels.edgewise import log_shares
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.labels import LabelTable
@@ -73,8 +72,7 @@ class Teacher:
                 if posterior is None:
                     continue
                 item, edge = posterior.item.astype(np.float32), posterior.edge.astype(np.float32)
-                view = view_of(posterior.chart, item, edge, words, symbols)
-                target = target_tree(posterior.chart, log_shares(view), gold, *chains)
+                target = target_tree(posterior.chart, log_shares(posterior.chart, item, edge), gold, *chains)
                 yield Lesson(posterior.chart, item, edge, words, symbols, *target)
 
 

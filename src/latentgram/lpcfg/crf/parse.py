@@ -8,58 +8,21 @@ sentence without a parse is put together from parts by the grammar alone.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latentgram.data.constraints import Constraints
 from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.crf.kernels.features import Symbols
-from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors, tree_log_share
+from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
-from latentgram.lpcfg.decoders import Brackets, PhraseDecoder, parents_of_edges
-from latentgram.lpcfg.kernels.chart_trees import k_best_trees
+from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
+from latentgram.lpcfg.parse.backend import EdgewisePhrases, PhraseBackend, Phrases
 from latentgram.lpcfg.parse.cascade import Posterior
 from latentgram.lpcfg.parse.pruning import Pruning
-
-Ints = NDArray[np.int32]
-
-
-class LayerPhrases(Phrases):
-    """The posteriors of the layer over a sentence."""
-
-    @property
-    def searchable(self) -> bool:
-        """The trees are not those of a plain PCFG, even where the grammar below the layer is one."""
-        return False
-
-    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
-        """log p(sentence) of the grammar and log p(tree | sentence) of the layer.
-
-        The layer knows nothing of trees that are not in the chart: these have what the grammar gives them.
-        """
-        share = tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size)
-        if share > -math.inf:
-            return self.posterior.logprob + float(share)
-        return super().tree_logprob(name, size, exact=exact)
-
-    def most_probable(self, count: int) -> tuple[Ints, Ints]:
-        """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
-        chart, gain = self.chart, np.zeros(len(self.item))
-        with np.errstate(divide="ignore"):
-            logs, edges = np.log(self.item), np.log(self.edge)
-        roots = slice(chart.cell_begin[-2], None)
-        gain[roots] = logs[roots]
-        shares = np.subtract(
-            edges, logs[parents_of_edges(chart)], out=np.full(len(edges), -np.inf), where=edges > -np.inf
-        )
-        items, sizes = k_best_trees(chart, gain, shares, count)
-        return chart.item_symbol[items], sizes
 
 
 class ChartCRFBackend(PhraseBackend):
@@ -87,7 +50,7 @@ class ChartCRFBackend(PhraseBackend):
         if phrases is None or phrases.posterior.coarse:
             return leaves, phrases
         weighed = self._weighed(sentence, phrases.posterior)
-        return leaves, LayerPhrases(
+        return leaves, EdgewisePhrases(
             self.cascade, self.table, leaves, weighed, phrases.masks, widened=phrases.widened
         )
 
@@ -102,4 +65,4 @@ class ChartCRFBackend(PhraseBackend):
             self.model.trust,
             self.model.weights,
         )
-        return posterior._replace(item=item, edge=edge, tensors=None)
+        return posterior._replace(item=item, edge=edge, tensors=None, means=None)

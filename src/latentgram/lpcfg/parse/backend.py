@@ -21,8 +21,9 @@ was, one that is put together from short parts by the first grammar alone: such 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,11 +42,12 @@ from latentgram.errors import DataError, NoParse, SettingError
 from latentgram.interrupt import pause
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.result import Parse
-from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, Trees
+from latentgram.lpcfg.decoders import Brackets, Goodman, PhraseDecoder, Trees, parents_of_edges
 from latentgram.lpcfg.kernels.chart import PackedChart, SpanMasks
-from latentgram.lpcfg.kernels.chart_trees import draw_trees
+from latentgram.lpcfg.kernels.chart_trees import draw_trees, k_best_trees
 from latentgram.lpcfg.kernels.decode import Told, tell
 from latentgram.lpcfg.kernels.draws import draw_exactly
+from latentgram.lpcfg.kernels.edgewise import tree_log_share
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
@@ -66,8 +68,8 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 _NO_TREE = np.zeros(0, np.int32)
 
-MOST_DERIVATIONS = 64
-"""So many derivations are searched at most for each tree of a list."""
+MOST_NODES = 1 << 24
+"""Nodes of all derivations that are searched at most for a list of trees."""
 
 
 class Decoded(NamedTuple):
@@ -82,6 +84,7 @@ class Decoded(NamedTuple):
     conditional: bool = False
     coarse: bool = False
     tightened: bool = False
+    pruned: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,14 @@ class Phrases:
     def sign(self) -> float:
         """That of p(sentence) under a single grammar."""
         return -1.0 if self.posterior.tensors is not None and self.posterior.negative else 1.0
+
+    @property
+    def chosen_by(self) -> Phrases:
+        """What decoders look at: the posteriors, or what they were made of."""
+        if self.posterior.means is None:
+            return self
+        item, edge = self.posterior.means
+        return replace(self, posterior=self.posterior._replace(item=item, edge=edge))
 
     @cached_property
     def labels(self) -> Floats:
@@ -165,7 +176,7 @@ class Phrases:
             sentence, tree = -math.inf, tree - sentence
         conditional = self.widened and not coarse
         about = Nodes(symbol, size, nodes), sentence, tree, False, entropy, expected, conditional
-        return Decoded(*about, coarse, tightened)
+        return Decoded(*about, coarse, tightened, self.cascade.prunes)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The most probable trees under a plain PCFG: symbols and sizes of subtrees, a tree in a row."""
@@ -189,6 +200,40 @@ class Phrases:
         else:
             items, sizes = draw_trees(posterior.chart, posterior.item, posterior.edge, uniforms)
         return posterior.chart.item_symbol[items], sizes
+
+
+class EdgewisePhrases(Phrases):
+    """Posteriors of a distribution that chooses each edge of the chart by itself (kernels/edgewise.py): those of
+    an ensemble, and of a layer over a grammar. Its most probable trees can be searched, and draws are exact."""
+
+    @property
+    def searchable(self) -> bool:
+        """The trees are not those of a plain PCFG, even where the grammar of the chart is one."""
+        return False
+
+    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+        """log p(sentence) of the grammars, and log p(tree | sentence) of the distribution.
+
+        It knows nothing of trees that are not in the chart: these have what the grammars give them, which is not
+        in the p(sentence) of a pruned chart either.
+        """
+        share = tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size)
+        if share > -math.inf:
+            return self.posterior.logprob + float(share)
+        return super().tree_logprob(name, size, exact=exact)
+
+    def most_probable(self, count: int) -> tuple[Ints, Ints]:
+        """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
+        chart, gain = self.chart, np.zeros(len(self.item))
+        with np.errstate(divide="ignore"):
+            logs, edges = np.log(self.item), np.log(self.edge)
+        roots = slice(chart.cell_begin[-2], None)
+        gain[roots] = logs[roots]
+        shares = np.subtract(
+            edges, logs[parents_of_edges(chart)], out=np.full(len(edges), -np.inf), where=edges > -np.inf
+        )
+        items, sizes = k_best_trees(chart, gain, shares, count)
+        return chart.item_symbol[items], sizes
 
 
 class PhraseBackend:
@@ -250,6 +295,7 @@ class PhraseBackend:
                 tree.conditional,
                 coarse=tree.coarse,
                 tightened=tree.tightened,
+                pruned=tree.pruned,
             )
             for sentence, made, tree in zip(sentences, assembled, trees, strict=True)
         ]
@@ -281,7 +327,8 @@ class PhraseBackend:
             posterior = self.cascade.posterior(leaves, masks=masks, closing=closing, deadline=deadline)
             if posterior is not None:
                 widened = look == lookup.every
-                return leaves, Phrases(self.cascade, table, leaves, posterior, masks, widened=widened)
+                kind = EdgewisePhrases if len(self.cascade.finest) > 1 and not posterior.coarse else Phrases
+                return leaves, kind(self.cascade, table, leaves, posterior, masks, widened=widened)
             without.append(leaves)
             if sentence.tags is not None:
                 break
@@ -295,10 +342,11 @@ class PhraseBackend:
         except OutOfTime:
             return self._hurried(sentence, known)
         if phrases is not None:
-            symbols, sizes = self.decoder.trees(phrases, 1)
+            symbols, sizes = self.decoder.trees(phrases.chosen_by, 1)
             return phrases.decoded(symbols[0], sizes[0])
         parts = [self._fragment(leaves.between(*span)) for span in self.cascade.fragments(leaves)]
-        return Decoded(self._join(parts), -math.inf, -math.inf, fallback=True)
+        joined, pruned = self._join(parts), self.cascade.prunes
+        return Decoded(joined, -math.inf, -math.inf, fallback=True, pruned=pruned)
 
     def _hurried(self, sentence: Sentence, known: Constraints | None) -> Decoded:
         """A tree of short parts, each by the first grammar alone."""
@@ -321,8 +369,10 @@ class PhraseBackend:
         if phrases is None:
             return self.parse([sentence], [known])
         if not phrases.searchable:
-            return self._parses(sentence, phrases, _distinct(phrases, partial(self.decoder.trees, phrases), count))
-        parses = self._parses(sentence, phrases, _distinct(phrases, phrases.most_probable, count))
+            return self._parses(
+                sentence, phrases, distinct(phrases, partial(self.decoder.trees, phrases.chosen_by), count)
+            )
+        parses = self._parses(sentence, phrases, distinct(phrases, phrases.most_probable, count))
         return sorted(parses, key=lambda parse: -parse.tree_logprob)
 
     def sample(self, sentence: Sentence, count: int, seed: int, known: Constraints | None = None) -> list[Parse]:
@@ -351,14 +401,14 @@ class PhraseBackend:
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
             confidence[0] = 1.0 if tree.label == self.grammar.binarisation.root else confidence[0]
-        [nodes] = self.cascade.names.of_trees(Forest.of([tree]), self.grammar.binarisation)
         return Parse(
             sentence,
             tree,
             -math.inf if phrases is None else phrases.posterior.logprob,
-            self._tree_logprob(leaves, phrases, *nodes),
+            self._tree_logprob(leaves, phrases, tree),
             confidence,
             confidence[[node.word is not None for node in tree.nodes()]],
+            pruned=self.cascade.prunes,
         )
 
     def impossible_part(self, tree: Tree | DependencyTree) -> int | None:
@@ -375,11 +425,12 @@ class PhraseBackend:
         span = (symbols[binary.label[node]].chain[0], int(binary.begin[node]), int(binary.end[node]))
         return next((place for place, each in enumerate(tree.spans()) if each == span), None)
 
-    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, name: Ints, size: Ints) -> float:
+    def _tree_logprob(self, leaves: Leaves, phrases: Phrases | None, tree: Tree) -> float:
         """log p(tree, sentence); a tree may have one though pruning left no parse."""
+        [nodes] = self.cascade.names.of_trees(Forest.of([tree]), self.grammar.binarisation)
         if phrases is None:
-            return self.cascade.tree_logprob(leaves, name, size, exact=True)
-        return phrases.tree_logprob(name, size, exact=True)
+            return self.cascade.tree_logprob(leaves, *nodes, exact=True)
+        return phrases.tree_logprob(*nodes, exact=True)
 
     def _numbers(self, binary: Forest) -> Ints:
         """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
@@ -400,7 +451,7 @@ class PhraseBackend:
             posterior = None
         if posterior is not None:
             phrases = Phrases(self.cascade, self.table, leaves, posterior, anywhere=True)
-            symbols, sizes = self.decoder.trees(phrases, 1)
+            symbols, sizes = self.decoder.trees(phrases.chosen_by, 1)
             return phrases.nodes(symbols[0], sizes[0])
         return self._join([self._unknown(leaves.symbol[first], 1) for first in leaves.begin[:-1]])
 
@@ -448,9 +499,12 @@ class PhraseBackend:
         return score_brackets(gold.forest, trees, fallback=[parse.fallback for parse in parses])
 
 
-def _distinct(phrases: Phrases, search: Callable[[int], Trees], count: int) -> list[tuple[Ints, Ints]]:
-    """The best derivation of each of the best trees; as long as a list has a tree twice, a longer one is searched,
-    up to a limit."""
+def distinct(
+    phrases: Phrases, search: Callable[[int], Trees], count: int, most: int = MOST_NODES
+) -> list[tuple[Ints, Ints]]:
+    """The best derivation of each of the best trees: as long as a list has a tree twice, a longer one is searched,
+    until it has as many as asked for, or all there are. One that needs more than `most` nodes ends, and says so.
+    """
     asked = count
     while True:
         best: dict[tuple[bytes, bytes], tuple[Ints, Ints]] = {}
@@ -458,6 +512,13 @@ def _distinct(phrases: Phrases, search: Callable[[int], Trees], count: int) -> l
         for derivation in zip(symbols, sizes, strict=True):
             name, size = phrases.treebank_nodes(*derivation)
             best.setdefault((name.tobytes(), size.tobytes()), derivation)
-        if len(best) >= count or len(symbols) < asked or asked >= count * MOST_DERIVATIONS:
+        if len(best) >= count or len(symbols) < asked:
             return list(best.values())[:count]
+        if 4 * symbols.size > most:
+            warnings.warn(
+                f"a list ends after {len(best)} trees, though there may be more: they have so many derivations "
+                f"that the search was given up after {len(symbols)} of these",
+                stacklevel=2,
+            )
+            return list(best.values())
         asked *= 4

@@ -101,6 +101,15 @@ class Pruning:
         )
 
     @property
+    def exact(self) -> bool:
+        """Whether nothing is cut at all.
+
+        >>> Pruning.none().exact, Pruning().exact, Pruning.two_stage().exact
+        (True, False, False)
+        """
+        return all(getattr(self, name) == 0.0 for name in _THRESHOLDS)
+
+    @property
     def cuts(self) -> bool:
         """Whether items are pruned while the coarse chart is filled."""
         return self.floor > 0.0 or self.beam > 0.0

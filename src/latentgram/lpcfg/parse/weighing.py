@@ -7,7 +7,6 @@ whichever derivation a parser found it by.
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -125,11 +124,6 @@ class TreeWeights:
         """log |p(tree, sentence)|, hidden states and derivations summed out, and its sign; −∞, 0 for nothing."""
         log, sign = tree_weight(self.tensors, self.index, self.names.nodes, leaves, name, size)
         return float(log), float(sign)
-
-    def log_weight(self, leaves: Leaves, name: Ints, size: Ints) -> float:
-        """log p(tree, sentence); nan where it comes out negative."""
-        log, sign = self.weight(leaves, name, size)
-        return log if sign >= 0 else math.nan
 
     def impossible_node(self, leaves: Leaves, symbols: Ints, sizes: Ints, intermediate: NDArray[np.bool_]) -> int:
         """The node of a binary tree that is to blame for a weight of 0.

@@ -20,15 +20,9 @@ import numpy as np
 from latentgram.arrays import Codes, Floats, Floats32, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.lpcfg.crf.kernels.features import Symbols, view_of
-from latentgram.lpcfg.crf.kernels.marginals import (
-    Scores,
-    add_gradient,
-    log_shares,
-    marginals,
-    score_chart,
-    shift_of,
-)
+from latentgram.lpcfg.crf.kernels.marginals import add_gradient, score_chart, shift_of
 from latentgram.lpcfg.kernels.chart import PackedChart
+from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals
 
 LEAST = 1e-2
 """What is right up to so much changes no weight."""
@@ -66,7 +60,7 @@ def learn_chart(lesson, state, rate, margin, time):
     """Move the weights by what one chart says; the loss before that."""
     chart, item, edge, words, symbols, target_item, target_edge = lesson
     view = view_of(chart, item, edge, words, symbols)
-    shares = log_shares(view)
+    shares = log_shares(view.chart, view.item, view.edge)
     shift = shift_of(state.weights)
     scores = score_chart(view, shares, state.trust[0], state.weights, shift)
     right_item, right_edge = np.zeros(item.shape[0]), np.zeros(edge.shape[0])
