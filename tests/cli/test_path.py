@@ -38,7 +38,12 @@ def test_pruning_and_decoders_of_the_paper_are_options(run: Callable, model: Pat
     sentence = "the dog sleeps ."
     usual = run("parse", model, given=sentence)
     assert usual.status == 0
-    for options in (("--pruning", "two-stage"), ("--pruning", "none"), ("--decoder", "goodman-rules")):
+    for options in (
+        ("--pruning", "two-stage"),
+        ("--pruning", "none"),
+        ("--exact",),
+        ("--decoder", "goodman-rules"),
+    ):
         assert run("parse", model, *options, given=sentence).out == usual.out
 
 

@@ -12,13 +12,13 @@ from latentgram.data.demo import demo_dependencies, demo_treebank
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import SettingError
+from latentgram.errors import DataError, SettingError
 from latentgram.kinds.learners import Clustering, Counting, Spectral
 from latentgram.kinds.result import Parse
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.backend import PhraseBackend, distinct
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
 from latentgram.parser.parser import Parser
@@ -255,3 +255,39 @@ def test_words_that_the_grammar_cannot_derive_have_trees_but_no_probability():
     again = Parse.from_json(parse.to_json())
     assert (again.logprob, again.tree_logprob, again.conditional) == (parse.logprob, parse.tree_logprob, True)
     assert not parser.parse(["a", "b"]).conditional
+
+
+def test_lists_have_every_tree_however_many_derivations_there_are():
+    """And say so where the search is given up."""
+    bank = demo_treebank(60, seed=0)
+    parser = Parser(fit(LPCFG, bank, by=Clustering(states=2, direction="head"))).exact
+    sentence = min(bank.sentences(), key=len)
+    listed = parser.nbest(sentence, 3000)
+    assert len(listed) < 3000
+    assert sum(parse.probability for parse in listed) == pytest.approx(1.0, abs=1e-9)
+    assert len({str(parse.tree) for parse in listed}) == len(listed)
+    phrases = parser.backend._analyse(sentence)[1]
+    search = parser.backend.decoder.trees
+    assert len(search(phrases, 1_000_000)[0]) > len(listed)
+    with pytest.warns(UserWarning, match="though there may be more"):
+        assert len(distinct(phrases, lambda count: search(phrases, count), len(listed), most=1)) < len(listed)
+
+
+def test_pruned_charts_are_marked_and_exact_ones_are_not():
+    bank = demo_treebank(60, seed=0)
+    latent, plain = (Parser(fit(LPCFG, bank, by=by)) for by in (Clustering(states=2), Counting()))
+    sentence = min(bank.sentences(), key=len)
+    for parser, pruned in ((latent, True), (latent.exact, False), (plain, False), (plain.exact, False)):
+        for parse in (parser.parse(sentence), parser.score(bank[0]), *parser.nbest(sentence, 2)):
+            assert parse.pruned == pruned
+            assert parse.to_json().get("pruned", False) == pruned
+            assert Parse.from_json(parse.to_json()).pruned == pruned
+    assert latent.parse(sentence).logprob <= latent.exact.parse(sentence).logprob + 1e-6
+
+
+def test_charts_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    parser = Parser(fit(LPCFG, demo_treebank(60, seed=0), by=Clustering(states=2))).exact
+    parser.parse("the teacher sleeps .")
+    monkeypatch.setattr("latentgram.lpcfg.parse.cascade.MOST_EDGES", 10)
+    with pytest.raises(DataError, match="without pruning the chart of these 4 words has"):
+        parser.parse("the teacher sleeps .")
