@@ -6,7 +6,9 @@ For each command and each of SIGINT, SIGTERM and SIGKILL: start it, send the sig
 life, and look at what is left. With --forked commands are started in copies of a process that has imported and
 compiled everything, so that signals strike work and not the start of Python. A round fails if the status is not
 130 (SIGINT), 143 (SIGTERM) or that of a kill, or 0 where the command was done before; if the end takes more than
-two seconds; if there is a traceback, or not one line that says `latentgram: interrupted`; if a process or a
+two seconds, not counting those in which its threads were ready and no processor was free (the system counts them
+for each thread; the most that one of them waited is taken off, so that a busy machine does not look like a slow
+command); if there is a traceback, or not one line that says `latentgram: interrupted`; if a process or a
 temporary file is left; or if the output is there and is not that of an undisturbed run. `parse` is then taken up
 by `--resume` and must write the same bytes.
 """
@@ -246,6 +248,30 @@ def outlived(group: int) -> bool:
     return True
 
 
+def waited(process: int) -> float:
+    """Seconds that the thread of a process that had to wait the longest was kept from a free processor so far."""
+    longest = 0
+    with suppress(OSError, ValueError, IndexError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            longest = max(longest, int(Path(f"/proc/{process}/task/{thread}/schedstat").read_text().split()[1]))
+    return longest / 1e9
+
+
+def seconds_to_end(process: Running, patience: float) -> float:
+    """Wait for a process that was asked to end; the seconds it took, without those it waited for a processor."""
+    started, before = time.monotonic(), waited(process.pid)
+    after = before
+    while True:
+        after = max(after, waited(process.pid))
+        try:
+            process.wait(0.02)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() - started > patience:
+                raise
+        else:
+            return max(time.monotonic() - started - (after - before), 0.0)
+
+
 def strike(
     command: Command,
     number: signal.Signals,
@@ -261,11 +287,10 @@ def strike(
         process = command.start(place, work, forked=forked)
         with suppress(subprocess.TimeoutExpired):
             process.wait(after)
-        started, elapsed = time.monotonic(), 0.0
+        elapsed = 0.0
         process.send_signal(number)
         try:
-            process.wait(20)
-            elapsed = time.monotonic() - started
+            elapsed = seconds_to_end(process, 60)
             _, told = process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
             process.kill()

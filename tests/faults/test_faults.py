@@ -77,3 +77,14 @@ def test_the_page_under_clients_answers_and_is_measured(
     monkeypatch.setattr(soak, "MOST", 9.0)  # so short a time is all warming up
     shutil.copy(place / "lpcfg.lg", tmp_path / "parser.lg")
     assert soak.page(tmp_path, minutes=0.05, clients=2)
+
+
+def test_the_time_to_an_end_is_that_of_the_process_and_not_of_the_machine() -> None:
+    sleeper = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(0.5)"])
+    assert battery.seconds_to_end(sleeper, 30) > 0.1
+    endless = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+    with pytest.raises(subprocess.TimeoutExpired):
+        battery.seconds_to_end(endless, 0.1)
+    endless.kill()
+    endless.wait()
+    assert battery.waited(endless.pid) == 0.0
