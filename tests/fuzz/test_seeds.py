@@ -238,3 +238,12 @@ def test_a_long_line_is_no_long_work(run: Run, tmp_path: Path) -> None:
     started = time.process_time()
     assert run("ngram", "count", tmp_path / "text.txt", "-o", tmp_path / "long", "--order", "1").status == 0
     assert time.process_time() - started < 10
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_what_an_encoding_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / "tree.mrg").write_text("(S (N été))\n", encoding="utf-8")
+    done = shell(f"PYTHONIOENCODING=latin-1 LG show {tmp_path}/tree.mrg")
+    assert done.returncode == 1
+    assert done.stderr.startswith("latentgram: -: '\\u2514' cannot be written in the encoding ")
+    assert done.stderr.count("\n") == 1

@@ -205,6 +205,9 @@ def _report(error: BaseException) -> NoReturn:
         _fail(f"out of memory: {str(error).strip() or 'the request is too large'}", error)
     if isinstance(error, OverflowError):
         _fail(f"a number is too large here: {error}", error)
+    if isinstance(error, UnicodeEncodeError):  # of a terminal, or of halves of characters in a forged model
+        _give_up_output()
+        _fail(f"-: {error.object[error.start]!a} cannot be written in the encoding {error.encoding}", error)
     if isinstance(error, OSError):
         _give_up_output()
         if error.errno in _NO_OUTPUT and not error.filename:
