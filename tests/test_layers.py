@@ -28,6 +28,7 @@ EDGES = {
     ("arcs", "shag"): "scores of arcs are factors of products, and constraints on arcs are those of head automata",
     ("ud", "arcs"): "words of raw text are parsed by arcs, and weights of hashed features are kept as theirs are",
     ("ud", "tagger"): "words of raw text are tagged",
+    ("lpcfg", "tagger"): "a tagger helps a layer with sentences that have no tags",
     ("tagger", "sequences"): "paths through chains, and the form of a tagged sentence",
 }
 """Which family may import which other one, and why."""

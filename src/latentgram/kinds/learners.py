@@ -264,6 +264,7 @@ class Gradient(_CountedStates, _Heads):
     folds: int | None = fields.FOLDS(None)
     margin: float | None = fields.MARGIN(None)
     bits: int | None = fields.BITS(None)
+    tagger_up_to: int | None = fields.TAGGER_UP_TO(None)
     passes: int | None = fields.PASSES(None)
     step: float | None = fields.FIRST_STEP(None)
     least: int | None = fields.LEAST_SEEN(None)

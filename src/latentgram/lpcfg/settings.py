@@ -97,7 +97,8 @@ class GradientChartCRF(Latent, Gradual, passes=6, step=0.015):
     members: int = fields.MEMBERS(1)
     folds: int = fields.FOLDS(5)
     margin: float = fields.MARGIN(0.3)
-    bits: int = fields.BITS(20)
+    bits: int | None = fields.LAYER_BITS(None)
+    tagger_up_to: int = fields.TAGGER_UP_TO(0)
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,12 +15,13 @@ from latentgram.kinds.kind import Context
 from latentgram.lpcfg.crf.charts import Teacher, jackknifed
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import WordCodes
+from latentgram.lpcfg.crf.tags import FLOOR
 from latentgram.lpcfg.crf.update import update
 from latentgram.parallel import LocalProcesses
 from latentgram.parser.suspects import find_suspects
 from oracles.equality import same
 
-BY = lg.Gradient(states=2, passes=2, bits=14)
+BY = lg.Gradient(states=2, passes=2, bits=14, tagger_up_to=10_000)
 
 
 @cache
@@ -35,7 +36,7 @@ def crf() -> ChartCRF:
 
 def untaught(model: ChartCRF) -> ChartCRF:
     """The layer before it learned anything."""
-    return dataclasses.replace(model, weights=np.zeros_like(model.weights), trust=1.0)
+    return dataclasses.replace(model, weights=np.zeros_like(model.weights), trust=1.0, tagger=None)
 
 
 def test_no_fold_has_seen_itself() -> None:
@@ -182,3 +183,43 @@ def test_one_tree_is_not_enough() -> None:
         lg.fit(lg.ChartCRF, bank()[:1], by=BY)
     with pytest.raises(lg.LatentgramError, match="folds must be at least 2"):
         lg.fit(lg.ChartCRF, bank(), by=lg.Gradient(folds=1))
+
+
+def test_a_tagger_helps_with_sentences_without_tags() -> None:
+    """Before the layer learned anything, a tree has the grammar's share times p of its tags, summing to one."""
+    model, sentence = crf(), bank()[3].sentence.without_tags()
+    assert model.tagger is not None
+    plain = lg.Parser(untaught(model))
+    helped = lg.Parser(dataclasses.replace(untaught(model), tagger=model.tagger))
+    tags, said = model.tagger.tags, np.maximum(model.tagger.posteriors(sentence), FLOOR)
+    products = {}
+    for parse in plain.nbest(sentence, 2000):
+        shares = [said[word, tags.index(tag)] for word, tag in enumerate(parse.tree.tags)]
+        products[parse.tree] = parse.probability * np.prod(shares)
+    total = sum(products.values())
+    for parse in helped.nbest(sentence, 20):
+        assert parse.probability == pytest.approx(products[parse.tree] / total, rel=1e-3, abs=1e-4)
+    given = bank()[3].sentence
+    assert helped.parse(given).probability == plain.parse(given).probability
+
+
+def test_large_treebanks_and_large_tag_sets_have_no_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = dataclasses.replace(BY, passes=1, bits=10, folds=2)
+    words = sum(len(tree.words) for tree in bank()[:20])
+    for most, has_one in ((words, True), (words - 1, False), (0, False)):
+        model = lg.fit(lg.ChartCRF, bank()[:20], by=dataclasses.replace(fast, tagger_up_to=most))
+        assert (model.tagger is not None) == has_one
+    monkeypatch.setattr("latentgram.lpcfg.crf.learning.MOST_TAGS", 2)
+    assert lg.fit(lg.ChartCRF, bank()[:20], by=fast).tagger is None
+
+
+def test_the_tagger_is_stored_and_learns_on(tmp_path: Path) -> None:
+    lg.save(crf(), tmp_path / "m.lg")
+    loaded = lg.load(tmp_path / "m.lg", lg.ChartCRF)
+    sentence = bank()[0].sentence.without_tags()
+    assert lg.Parser(loaded).parse(sentence).probability == lg.Parser(crf()).parse(sentence).probability
+    taught = update(loaded, [lg.parse_tree("(S (NP (NN zyx)) (VP (VBZ sleeps)) (. .))")]).tagger
+    assert taught is not None
+    assert loaded.tagger is not None
+    assert "zyx" in taught.candidates.words
+    assert "zyx" not in loaded.tagger.candidates.words

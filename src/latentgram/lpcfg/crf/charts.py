@@ -3,7 +3,8 @@
 A grammar is far surer of the trees it was learned from than of any others, so charts of these would teach a layer
 above it to believe in everything the grammar says. `jackknifed` learns one grammar for each of some contiguous
 parts of a treebank, from all other parts, and has it make the charts of that part: once with the tags of the
-treebank and once with its own, so that one layer serves both. These charts have more in them than those of parsing
+treebank and once with its own, so that one layer serves both. Where a tagger helps with the latter (tags.py), each
+part has one that has not seen it either. These charts have more in them than those of parsing
 (the thresholds are lower), for a layer must also learn what is wrong. Parts are independent of each other, and may
 be worked on anywhere; their order is that of the treebank.
 
@@ -29,13 +30,16 @@ from latentgram.kinds.kind import Context
 from latentgram.lpcfg.crf.kernels.learning import Lesson
 from latentgram.lpcfg.crf.kernels.target import gold_nodes, target_tree
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
+from latentgram.lpcfg.crf.tags import TagEvidence
 from latentgram.lpcfg.kernels.edgewise import log_shares
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade
 from latentgram.lpcfg.parse.labels import LabelTable
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.tagger.model import Tagger
 
 Learn = Callable[[Treebank[Tree]], LPCFG | Ensemble]
+LearnTagger = Callable[[Treebank[Tree]], Tagger | None]
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Teacher:
 
     grammar: LPCFG | Ensemble
     heads: HeadRules
+    tagger: Tagger | None = None
+    """What helps with the tags of sentences without any."""
     codes: WordCodes = dataclasses.field(default_factory=WordCodes)
 
     def lessons(self, forest: Forest) -> Iterator[Lesson]:
@@ -51,6 +57,7 @@ class Teacher:
         grammars = self.grammar.grammars if isinstance(self.grammar, Ensemble) else (self.grammar,)
         first = grammars[0]
         cascade, symbols = Cascade(grammars, Pruning()), GrammarSymbols(first, self.heads).table
+        evidence = None if self.tagger is None else TagEvidence(self.tagger, first)
         names = Alphabet((*first.interminals, *first.preterminals))
         table = LabelTable(names, len(first.interminals))
         chains = table.begin, table.flat
@@ -72,14 +79,21 @@ class Teacher:
                 if posterior is None:
                     continue
                 item, edge = posterior.item.astype(np.float32), posterior.edge.astype(np.float32)
+                if evidence is not None:
+                    item, edge = evidence.reweighed(asked, posterior.chart, item, edge)
                 target = target_tree(posterior.chart, log_shares(posterior.chart, item, edge), gold, *chains)
                 yield Lesson(posterior.chart, item, edge, words, symbols, *target)
 
 
 def jackknifed(
-    treebank: Treebank[Tree], folds: int, learn: Learn, heads: HeadRules, context: Context
+    treebank: Treebank[Tree],
+    folds: int,
+    learn: Learn,
+    heads: HeadRules,
+    context: Context,
+    learn_tagger: LearnTagger = lambda part: None,
 ) -> list[Lesson]:
-    """The lessons of a treebank, each part taught by a grammar of the other parts."""
+    """The lessons of a treebank, each part taught by a grammar, and a tagger if there is one, of the others."""
     if folds < 2:
         raise SettingError(
             "folds must be at least 2: a layer learns nothing from charts of trees that the grammar has seen"
@@ -94,8 +108,9 @@ def jackknifed(
 
     def part(fold: int) -> list[Lesson]:
         own = (ends[fold] <= every) & (every < ends[fold + 1])
-        grammar = learn(treebank.select(np.flatnonzero(~own)))
-        return list(Teacher(grammar, heads).lessons(treebank.select(np.flatnonzero(own)).forest))
+        others = treebank.select(np.flatnonzero(~own))
+        teacher = Teacher(learn(others), heads, learn_tagger(others))
+        return list(teacher.lessons(treebank.select(np.flatnonzero(own)).forest))
 
     lessons: list[Lesson] = []
     for fold, more in enumerate(context.engine.map(part, range(folds))):

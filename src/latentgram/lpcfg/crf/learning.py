@@ -2,8 +2,8 @@
 
 Charts are jackknifed (charts.py); then all of them are gone through in random order, a few times, one step per
 chart (kernels/learning.py), and the weights are the mean over all moments of learning. The grammar that the layer
-is for is learned from all trees. Head rules are learned from the treebank where no
-table fits it, so nothing is said of a language.
+is for is learned from all trees, and so is the tagger of a small treebank. Head rules are learned from the
+treebank where no table fits it, so nothing is said of a language.
 
 Cost: that of jackknifing, and passes · charts · features; weights, their squares, drift and derivatives take
 4 · 2^bits numbers of 4 bytes.
@@ -12,6 +12,7 @@ Cost: that of jackknifing, and passes · charts · features; weights, their squa
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,14 +29,33 @@ from latentgram.lpcfg.crf.kernels.learning import Lesson, State, learn_chart
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.settings import ClusteringLPCFG, CombiningEnsemble, GradientChartCRF
+from latentgram.tagger.learning import learn_tagger
+from latentgram.tagger.model import Tagger
+from latentgram.tagger.settings import GradientTagger
+
+WEIGHTS_PER_WORD = 8
+LEAST_BITS, MOST_BITS = 20, 22
+"""Of the number of weights, where it is not said: fewer would not make files much smaller, more slow learning."""
+MOST_TAGS = 256
+"""A tagger of more tags takes longer than all the rest."""
 
 
 def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context: Context) -> ChartCRF:
     """The recipe."""
     heads = fitting_rules(treebank.forest)
     quiet = Context()
-    lessons = jackknifed(treebank, learner.folds, lambda part: learn_grammar(part, learner, quiet), heads, context)
-    state = new_state(learner.bits)
+    forest = treebank.forest
+    words, tags = int(np.count_nonzero(forest.is_tag)), len(np.unique(forest.label[forest.is_tag]))
+    tagged = words <= learner.tagger_up_to and tags <= MOST_TAGS
+
+    def grammar_of(part: Treebank[Tree]) -> LPCFG | Ensemble:
+        return learn_grammar(part, learner, quiet)
+
+    def tagger_of(part: Treebank[Tree]) -> Tagger | None:
+        return learn_tagger(part, GradientTagger(), quiet) if tagged else None
+
+    lessons = jackknifed(treebank, learner.folds, grammar_of, heads, context, tagger_of)
+    state = new_state(bits_for(words) if learner.bits is None else learner.bits)
     trace = descend(lessons, state, learner, context)
     grammar = learn_grammar(treebank, learner, dataclasses.replace(context, dev_score=None))
     return ChartCRF(
@@ -45,7 +65,17 @@ def learn_chart_crf(treebank: Treebank[Tree], learner: GradientChartCRF, context
         state.squares,
         float(state.trust[0] - state.trust[2]),
         Provenance(trace=trace),
+        tagger_of(treebank),
     )
+
+
+def bits_for(words: int) -> int:
+    """The logarithm of the number of weights for a treebank of so many words: at least eight for each word.
+
+    >>> [bits_for(words) for words in (1_000, 75_000, 180_000, 375_000, 10_000_000)]
+    [20, 20, 21, 22, 22]
+    """
+    return min(max(LEAST_BITS, math.ceil(math.log2(WEIGHTS_PER_WORD * max(words, 1)))), MOST_BITS)
 
 
 def learn_grammar(treebank: Treebank[Tree], learner: GradientChartCRF, context: Context) -> LPCFG | Ensemble:

@@ -10,7 +10,8 @@ where q chooses every edge by itself with the grammar's posteriors. So a `ChartC
     p(sentence)        the grammar's,
     p(tree | sentence) the layer's: those of trees, spans, tags, the entropy and the expected F1.
 
-At w = 0 and b = 1 the posteriors are the grammar's own.
+At w = 0 and b = 1 the posteriors are the grammar's own. Where the treebank was small, a tagger helps with
+sentences that have no tags: q then is the grammar's times what the tagger says of the tags (tags.py).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from latentgram.data.provenance import Provenance, Summarised
 from latentgram.lpcfg.inspect.inspection import GrammarInspection
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.surprisal import Surprisal, reader
+from latentgram.tagger.model import Tagger
 
 Floats = NDArray[np.float32]
 POWER = "len(weights) > 1 and len(weights) & (len(weights) - 1) == 0"
@@ -53,11 +55,14 @@ class ChartCRF(Summarised):
     trust: Annotated[float, FINITE] = 1.0
     """b, the power of the grammar's posteriors."""
     provenance: Provenance = field(default_factory=Provenance)
+    tagger: Tagger | None = None
+    """What helps with the tags of sentences that have none."""
 
     def summary(self) -> str:
         """One line on its size."""
         used = int(np.count_nonzero(self.weights))
-        return f"conditional random field of {used:,} weights over an {self.grammar.summary()}"
+        beside = "" if self.tagger is None else f"; beside it a {self.tagger.summary()}"
+        return f"conditional random field of {used:,} weights over an {self.grammar.summary()}{beside}"
 
     @property
     def grammars(self) -> tuple[LPCFG, ...]:

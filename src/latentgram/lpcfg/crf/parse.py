@@ -18,6 +18,7 @@ from latentgram.lpcfg.crf.kernels.features import Symbols
 from latentgram.lpcfg.crf.kernels.marginals import layer_posteriors
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.crf.symbols import GrammarSymbols, WordCodes
+from latentgram.lpcfg.crf.tags import TagEvidence
 from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import EdgewisePhrases, PhraseBackend, Phrases
@@ -43,6 +44,10 @@ class ChartCRFBackend(PhraseBackend):
     def _symbols(self) -> Symbols:
         return GrammarSymbols(self.grammar, self.model.heads).table
 
+    @cached_property
+    def _evidence(self) -> TagEvidence | None:
+        return None if self.model.tagger is None else TagEvidence(self.model.tagger, self.grammar)
+
     def _analyse(
         self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
@@ -56,13 +61,16 @@ class ChartCRFBackend(PhraseBackend):
 
     def _weighed(self, sentence: Sentence, posterior: Posterior) -> Posterior:
         """The posteriors of the layer on the chart of the grammar's."""
-        item, edge = layer_posteriors(
-            posterior.chart,
-            posterior.item.astype(np.float32),
-            posterior.edge.astype(np.float32),
+        chart, item, edge = posterior.chart, posterior.item.astype(np.float32), posterior.edge.astype(np.float32)
+        if self._evidence is not None:
+            item, edge = self._evidence.reweighed(sentence, chart, item, edge)
+        items, edges = layer_posteriors(
+            chart,
+            item,
+            edge,
             self._codes.of(sentence.words),
             self._symbols,
             self.model.trust,
             self.model.weights,
         )
-        return posterior._replace(item=item, edge=edge, tensors=None, means=None)
+        return posterior._replace(item=items, edge=edges, tensors=None, means=None)

@@ -1,8 +1,9 @@
 """A few more trees for a `ChartCRF` at once: gradient steps are made one by one, so learning simply goes on.
 
 The charts are those of the grammar before it has seen the trees, as in learning; after that the grammar counts
-them (lpcfg/update.py). Weights that have been taught a lot move little and new ones a lot, for the sums of squares
-are kept. Cost: two parses and `PASSES` steps per tree, and what the grammar takes.
+them (lpcfg/update.py), and the tagger, if there is one, learns their tags (tagger/update.py). Weights that have
+been taught a lot move little and new ones a lot, for the sums of squares are kept. Cost: two parses and `PASSES`
+steps per tree, and what the grammar takes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from latentgram.lpcfg.crf.kernels.learning import State, learn_chart
 from latentgram.lpcfg.crf.model import ChartCRF
 from latentgram.lpcfg.settings import GradientChartCRF
 from latentgram.lpcfg.update import update as update_grammar
+from latentgram.tagger.update import update as update_tagger
 
 PASSES = 4
 
@@ -42,7 +44,7 @@ def update(model: ChartCRF, trees: Iterable[Tree]) -> ChartCRF:
     # The trust in the grammar stays: a sum of squares without end lets it make no step.
     trust = np.array([model.trust, np.inf, 0.0])
     state = State(model.weights.copy(), model.squares.copy(), drift, gradient, trust)
-    lessons = list(Teacher(model.grammar, model.heads).lessons(forest))
+    lessons = list(Teacher(model.grammar, model.heads, model.tagger).lessons(forest))
     for _ in range(PASSES):
         for lesson in lessons:
             learn_chart(lesson, state, step, margin, 0.0)
@@ -52,5 +54,6 @@ def update(model: ChartCRF, trees: Iterable[Tree]) -> ChartCRF:
         grammar=update_grammar(model.grammar, forest),
         weights=state.weights,
         squares=state.squares,
+        tagger=None if model.tagger is None else update_tagger(model.tagger, forest.sentences()),
         provenance=dataclasses.replace(model.provenance, trace=trace),
     )

@@ -73,6 +73,21 @@ def layer_posteriors(chart, item, edge, words, symbols, trust, weights):
 
 
 @njit()
+def reweighed(chart, item, edge, word_scores):
+    """Posteriors of the items and edges of a chart when every item over a word gets a score more, in float32.
+
+    `item` and `edge` are posteriors; a tree has the product of their μ(root) and μ(edge)/μ(parent), times
+    exp(score) for each of its words.
+    """
+    edges, roots = log_shares(chart, item, edge)
+    scores = np.zeros(item.shape[0])
+    for leaf in range(word_scores.shape[0]):
+        scores[leaf] = word_scores[leaf]
+    _, item_marginal, edge_marginal = marginals(chart, Scores(scores, edges, roots))
+    return item_marginal.astype(np.float32), edge_marginal.astype(np.float32)
+
+
+@njit()
 def shift_of(weights):
     """How many low bits of a key do not count, for a power of two of weights."""
     return np.uint64(64) - np.uint64(round(math.log2(weights.shape[0])))
