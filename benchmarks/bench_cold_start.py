@@ -25,7 +25,7 @@ from pathlib import Path
 import latentgram as lg
 from harness import write_rows
 from latentgram.data.treebank import Treebank
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds
 from latentgram.parser.pipeline import fit_parser
 from latentgram.parser.trials import small_data, small_learner
 

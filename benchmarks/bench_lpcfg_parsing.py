@@ -40,7 +40,8 @@ import latentgram.lpcfg.parse.cascade as cascade
 import latentgram.lpcfg.parse.cutting as cutting
 from harness import explain, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
-from latentgram.lpcfg.parse.pruning import WITH_CLOSING, Pruning
+from latentgram.lpcfg.parse.cascade import WITH_CLOSING
+from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"

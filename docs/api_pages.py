@@ -13,7 +13,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 import latentgram
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds
 
 ROOMS = {
     "learn": "Learning",

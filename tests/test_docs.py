@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,8 +9,8 @@ import latentgram
 
 ROWS = [
     {"data", "arrays", "errors", "interrupt", "progress", "compiling", "kernel_cache", "kernel_dispatch"},
-    {"numeric"},
-    {"parallel", "evaluate"},
+    {"parallel"},
+    {"numeric", "evaluate"},
     {"view"},
     {"kinds"},
     {"lpcfg", "shag", "latent_tree", "arcs", "sequences", "tagger", "ud"},

@@ -15,6 +15,7 @@ from .data.demo import demo_dependencies as demo_dependencies
 from .data.demo import demo_treebank as demo_treebank
 from .data.dependencies import DependencyTree as DependencyTree
 from .data.forest import Forest as Forest
+from .data.formats import stream as stream
 from .data.ngrams.counts import NGramCounts as NGramCounts
 from .data.rarewords import RareWords as RareWords
 from .data.sentence import Sentence as Sentence
@@ -44,6 +45,7 @@ from .kinds.decoders import MBR as MBR
 from .kinds.decoders import Viterbi as Viterbi
 from .kinds.kind import Kind as Kind
 from .kinds.kind import Recipe as Recipe
+from .kinds.kind import register as register
 from .kinds.learners import EM as EM
 from .kinds.learners import MIRA as MIRA
 from .kinds.learners import Clustering as Clustering
@@ -53,7 +55,6 @@ from .kinds.learners import Gradient as Gradient
 from .kinds.learners import Perceptron as Perceptron
 from .kinds.learners import Spectral as Spectral
 from .kinds.learners import Variational as Variational
-from .kinds.registry import register as register
 from .kinds.result import NBest as NBest
 from .kinds.result import Parse as Parse
 from .kinds.spectrum import learning_curves as learning_curves
@@ -71,7 +72,6 @@ from .lpcfg.model import Ensemble as Ensemble
 from .lpcfg.parse.pruning import Pruning as Pruning
 from .lpcfg.surprisal import Surprisal as Surprisal
 from .parallel import Cluster as Cluster
-from .parser.answers import stream as stream
 from .parser.parser import Parser as Parser
 from .parser.parser import accuracy_on as accuracy_on
 from .parser.reliability import calibrate as calibrate

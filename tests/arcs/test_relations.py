@@ -10,7 +10,7 @@ import pytest
 import latentgram as lg
 from latentgram.arcs.kernels.relations import losses_by_scale, name_arcs
 from latentgram.arcs.symbols import EncodedTrees
-from latentgram.parser.output import render
+from latentgram.parser.answers import render
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,7 @@ import numpy as np
 
 import latentgram as lg
 from latentgram.data.ngrams.counts import NGramCounts
-from latentgram.kinds.kind import named
-from latentgram.kinds.registry import kind_of, recipe_of
+from latentgram.kinds.kind import kind_of, named, recipe_of
 from laws.cases import CASES, Case
 
 LONG, DEEP = 300, 1000

@@ -14,8 +14,7 @@ from typing import Any
 import latentgram as lg
 from fuzz.odd_data import uses
 from latentgram.data.sentence import Sentence
-from latentgram.kinds.kind import named
-from latentgram.kinds.registry import kind_of, kinds, recipe_of
+from latentgram.kinds.kind import kind_of, kinds, named, recipe_of
 from latentgram.sequences.compact import CompactNGram
 from latentgram.ud.segmenter import Segmenter
 from laws.cases import CASES, Case

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import latentgram as lg
-from latentgram.kinds.registry import kind_of, kinds, recipe_of
+from latentgram.kinds.kind import kind_of, kinds, recipe_of
 from latentgram.parser.trials import small_data, small_learner
 
 

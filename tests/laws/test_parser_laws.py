@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import latentgram as lg
 from fuzz.odd_data import BANKS
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds
 from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
 
 PARSED = [case for case in CASES if kinds()[case.model].parser]

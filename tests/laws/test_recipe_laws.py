@@ -11,7 +11,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.provenance import Provenance
-from latentgram.kinds.registry import kinds, learner_of, recipe_of
+from latentgram.kinds.kind import kinds, learner_of, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.parser.trials import DATA
 from laws.cases import CASES, Case, fitted

@@ -18,9 +18,8 @@ from latentgram.arcs.kernels.histories import TEMPLATE_ATOMS, all_feature_keys
 from latentgram.arcs.kernels.top_down import all_rows_of, log_total
 from latentgram.cli.main import app
 from latentgram.errors import SettingError
-from latentgram.kinds.kind import named
+from latentgram.kinds.kind import kinds, named, recipe_of
 from latentgram.kinds.protocols import Distribution
-from latentgram.kinds.registry import kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.latent_tree.model import LatentTree
 from latentgram.lpcfg.mass import tree_mass as tree_mass_of_phrases

@@ -13,7 +13,7 @@ import pytest
 
 import latentgram as lg
 from fuzz.odd_data import BANKS
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds
 from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
 
 ANY_BANK = ("", *ODD_BANKS)

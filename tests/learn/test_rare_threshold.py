@@ -10,8 +10,7 @@ import pytest
 import latentgram as lg
 from latentgram.data.tree import Tree
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import PHRASES
-from latentgram.kinds.registry import kinds, recipe_of
+from latentgram.kinds.kind import PHRASES, kinds, recipe_of
 from latentgram.kinds.settings import defaults_of
 from latentgram.learn.rare_threshold import choose_threshold
 

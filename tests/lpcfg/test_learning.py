@@ -13,9 +13,8 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import Context
+from latentgram.kinds.kind import Context, recipe_of
 from latentgram.kinds.learners import EM, Clustering, Combining, Counting, Spectral
-from latentgram.kinds.registry import recipe_of
 from latentgram.kinds.settings import Settings
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.clustering import labelled_counts

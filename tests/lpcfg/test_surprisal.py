@@ -13,8 +13,8 @@ import latentgram as lg
 from latentgram.data.brackets import parse_forest
 from latentgram.errors import SettingError
 from latentgram.lpcfg.model import Ensemble, rule_layout
+from latentgram.lpcfg.projection import discounted, unseen_rules
 from latentgram.lpcfg.surprisal import Surprisal
-from latentgram.lpcfg.unseen import discounted, unseen_rules
 from oracles.latent_grammar import WORDS, random_lpcfg, tree_probabilities
 from oracles.latent_truth import rotated
 

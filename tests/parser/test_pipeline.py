@@ -6,7 +6,7 @@ import pytest
 import latentgram as lg
 from latentgram.data.conllu import parse_conllu
 from latentgram.errors import SettingError
-from latentgram.parser.output import render
+from latentgram.parser.answers import render
 from latentgram.parser.pipeline import fit_parser
 
 

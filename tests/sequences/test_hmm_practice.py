@@ -12,8 +12,7 @@ import latentgram as lg
 from latentgram.data.sentence import Sentence
 from latentgram.data.text import Text
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import Context
-from latentgram.kinds.registry import update_model
+from latentgram.kinds.kind import Context, update_model
 from latentgram.sequences.em import Corpus
 from latentgram.sequences.known_tags import TiedText, dictionary_of_tags
 from latentgram.sequences.parameters import Emissions, Parameters

@@ -10,7 +10,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
-from latentgram.kinds.registry import update_model, updates
+from latentgram.kinds.kind import update_model, updates
 from latentgram.shag.update import update
 
 NEW = lg.DependencyTree(

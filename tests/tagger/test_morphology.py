@@ -10,7 +10,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.errors import DataError
-from latentgram.parser.output import render
+from latentgram.parser.answers import render
 from latentgram.parser.pipeline import fit_parser
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.scaling import fitted_scale

@@ -6,8 +6,8 @@ import pytest
 import latentgram as lg
 from latentgram.data.conllu import parse_conllu, to_conllu
 from latentgram.data.surface import raw_text, tokens_of
-from latentgram.kinds.registry import update_model
-from latentgram.parser.output import render
+from latentgram.kinds.kind import update_model
+from latentgram.parser.answers import render
 
 
 def fused(trees):

@@ -17,7 +17,7 @@ import latentgram as lg
 from latentgram.data.conllu import to_conllu
 from latentgram.data.constraints import read_constraints
 from latentgram.errors import DataError
-from latentgram.kinds.registry import kind_of
+from latentgram.kinds.kind import kind_of
 from latentgram.web import workers
 from latentgram.web.analysis import Asked, analyse
 from latentgram.web.bank import doubts_of

@@ -24,9 +24,8 @@ from latentgram.arrays import Floats
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import Context, Kind
+from latentgram.kinds.kind import Context, Kind, kind_of, kinds
 from latentgram.kinds.protocols import Rater
-from latentgram.kinds.registry import kind_of, kinds
 from latentgram.kinds.settings import Settings
 
 Trees = Treebank[DependencyTree]

@@ -60,9 +60,8 @@ def _probabilities(path: Path, name: str) -> str:
     that can be computed."""
     import latentgram
     from latentgram.errors import LatentgramError, SettingError
-    from latentgram.kinds.kind import named
+    from latentgram.kinds.kind import kinds, named
     from latentgram.kinds.protocols import Distribution
-    from latentgram.kinds.registry import kinds
 
     kind = kinds().get(name)
     if name == "Parser" or (kind is not None and hasattr(kind.model_class(), "is_distribution")):

@@ -77,7 +77,7 @@ class _Lists:
 
     def _texts(self, number: int, item: Tree | DependencyTree | Sentence) -> list[str]:
         from latentgram.data.dependencies import DependencyTree
-        from latentgram.parser.output import render
+        from latentgram.parser.answers import render
 
         ranked = enumerate(self.parser.nbest(item.sentence, self.count), 1)
         if self.form == "json":

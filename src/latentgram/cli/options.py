@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, dataclass_t
 import typer
 
 from latentgram.data.files import STANDARD
-from latentgram.errors import DataError, ModelFileError, SettingError, a_or_an
+from latentgram.errors import DataError, ModelFileError, SettingError
 
 if TYPE_CHECKING:
     from latentgram.parallel import Engine
@@ -149,16 +149,27 @@ def engine_of(n_jobs: int, cluster: str | None) -> Iterator[Engine]:
 def load_parser(path: Path, limit_seconds: float | None = None) -> Parser:
     """The parser in a file, with a limit if one is asked for; of another kind of model it is said what it is."""
     import latentgram
-    from latentgram.kinds.registry import kinds
+
+    try:
+        parser: Parser = latentgram.load(path, latentgram.Parser)
+    except ModelFileError as error:
+        if use := _use_of(path):
+            raise ModelFileError(f"{error}: {use}") from None
+        raise
+    return parser if limit_seconds is None else dataclasses.replace(parser, limit_seconds=limit_seconds)
+
+
+def _use_of(path: Path) -> str:
+    """What a file is good for that holds no parser; nothing if it holds one, or cannot be read."""
+    from latentgram.kinds.kind import kinds
     from latentgram.store import read_header
 
-    name = read_header(path).kind
+    try:
+        name = read_header(path).kind
+    except ModelFileError:
+        return ""
     kind = kinds().get(name)
-    use = COUNTS_USE if name == "NGramCounts" else kind.use if kind is not None else ""
-    if use:
-        raise ModelFileError(f"{path} is {a_or_an(name)}, not a Parser: {use}")
-    parser: Parser = latentgram.load(path, latentgram.Parser)
-    return parser if limit_seconds is None else dataclasses.replace(parser, limit_seconds=limit_seconds)
+    return COUNTS_USE if name == "NGramCounts" else kind.use if kind is not None else ""
 
 
 def check_output(output: Path | None, *inputs: Place | Iterable[Place]) -> None:
@@ -173,14 +184,14 @@ def check_output(output: Path | None, *inputs: Place | Iterable[Place]) -> None:
         ...
     latentgram.errors.DataError: ...text.txt: the output would overwrite this input: name another file
     """
-    from latentgram.data.tag_dictionary import split_specification
-
     if output is None or os.fspath(output) == STANDARD:
         return
     if not output.parent.is_dir():
         raise DataError(f"the folder {output.parent} does not exist", path=output)
     if not output.is_file():
         return
+    from latentgram.data.tag_dictionary import split_specification  # which loads what else is not needed yet
+
     for places in inputs:
         for place in [places] if isinstance(places, Path | str | None) else places:
             names = {str(place), split_specification(str(place))[0]}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -33,11 +34,11 @@ from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
     from latentgram.cli.console import Expected
+    from latentgram.data.formats import Question
     from latentgram.errors import DataError
     from latentgram.kinds.protocols import Decoder
     from latentgram.lpcfg.parse.pruning import Pruning
-    from latentgram.parallel import Engine
-    from latentgram.parser.answers import Question, Request, Tally
+    from latentgram.parser.answers import Request, Tally
     from latentgram.parser.parser import Parser
 
 Decoders = Literal[
@@ -165,14 +166,13 @@ def parse(asked: Parsing) -> None:
     and the input read so far have not changed.
     """
     from latentgram.cli.console import ensure_input, say
-    from latentgram.parser.answers import Request
 
-    request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
     asked.check()
     ensure_input(asked.files)
     parser = load_parser(asked.model, asked.limit_seconds)
     if asked.decoder is not None:
         parser = dataclasses.replace(parser, decoder=_decoder_named(asked.decoder))
+        _ = parser.backend  # which refuses decoders of other trees before anything is written
     if asked.pruning is not None:
         parser = dataclasses.replace(parser, pruning=_pruning_named(asked.pruning))
     if asked.exact:
@@ -180,9 +180,8 @@ def parse(asked: Parsing) -> None:
     bad: list[DataError] | None = [] if asked.skip_bad else None
     expected = _expectation(parser, asked)
     tags = _GivenTags(parser)
-    questions = expected.watch(tags.watch(_questions(parser, asked, bad)), asked.names)
-    with asked.engine() as engine:
-        tally = _watched(_answered(parser, questions, request, asked, engine), expected, asked.output)
+    questions = tags.watch(expected.watch(_questions(parser, asked, bad), asked.names))
+    tally = _watched(_answered(parser, questions, asked), expected, asked.output)
     if not tally.sentences:
         say("0 sentences")
     for remark in tally.remarks():
@@ -222,8 +221,13 @@ class _GivenTags:
     """Counts the sentences that came with tags, and the words whose tags a grammar does not know."""
 
     def __init__(self, parser: Parser) -> None:
-        self.known = frozenset() if parser.kind.needs_tags else parser.backend.tags
+        self.parser = parser
         self.used = self.unused = self.unknown_words = 0
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The tags of a grammar that does without them."""
+        return frozenset() if self.parser.kind.needs_tags else self.parser.backend.tags
 
     def watch(self, questions: Iterator[Question]) -> Iterator[Question]:
         """The same questions, counted."""
@@ -249,20 +253,18 @@ class _GivenTags:
 
 def _questions(parser: Parser, asked: Parsing, bad: list[DataError] | None) -> Iterator[Question]:
     """The sentences of the input, with what is known of them."""
-    from latentgram.parser.answers import read_partial, read_questions
+    from latentgram.data.formats import read_partial, read_questions
 
     if asked.partial:
         return read_partial(asked.names, bad=bad)
-    rules = None if asked.tokenised else parser.cutter
-    known = asked.constraints
     return read_questions(
         asked.names,
         asked.kind,
         own_tags=asked.own_tags,
         gold_tags=asked.gold_tags or not parser.tags_itself,
-        constraints=known,
+        constraints=asked.constraints,
         bad=bad,
-        tokeniser=rules,
+        tokeniser=None if asked.tokenised else parser.cutter,
     )
 
 
@@ -280,34 +282,34 @@ def _expectation(parser: Parser, asked: Parsing) -> Expected:
     return expected
 
 
-def _answered(
-    parser: Parser, questions: Iterator[Question], request: Request, asked: Parsing, engine: Engine
-) -> Iterator[Tally]:
+def _answered(parser: Parser, questions: Iterator[Question], asked: Parsing) -> Generator[Tally]:
     """Write answers to a file or to standard output, and tell how far it is."""
-    from latentgram.parser.answers import Tally, answers, write_answers
+    from latentgram.parser.answers import Request, Tally, answers, write_answers
 
-    if asked.output is not None:
-        yield from write_answers(
-            parser,
-            questions,
-            asked.output,
-            asked.identity(request),
-            request,
-            resume=asked.resume,
-            skip_faults=asked.skip_bad,
-            engine=engine,
-        )
-        return
-    tally = Tally()
-    for batch in answers(parser, questions, request, skip_faults=asked.skip_bad, engine=engine):
-        typer.echo(batch.text, nl=False)
-        if batch.faults and not asked.skip_bad:
-            raise batch.faults[0]
-        tally += batch
-        yield tally
+    with asked.engine() as engine:
+        request = Request(asked.to, asked.probabilities, asked.nbest, asked.samples, asked.diverse, asked.seed)
+        if asked.output is not None:
+            yield from write_answers(
+                parser,
+                questions,
+                asked.output,
+                asked.identity(request),
+                request,
+                resume=asked.resume,
+                skip_faults=asked.skip_bad,
+                engine=engine,
+            )
+            return
+        tally = Tally()
+        for batch in answers(parser, questions, request, skip_faults=asked.skip_bad, engine=engine):
+            typer.echo(batch.text, nl=False)
+            if batch.faults and not asked.skip_bad:
+                raise batch.faults[0]
+            tally += batch
+            yield tally
 
 
-def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> Tally:
+def _watched(runs: Generator[Tally], expected: Expected, output: Path | None) -> Tally:
     """Run to the end while showing how far it is; if it is stopped, say how to go on."""
     from latentgram.cli.console import console, progress
     from latentgram.errors import DataError
@@ -315,7 +317,7 @@ def _watched(runs: Iterator[Tally], expected: Expected, output: Path | None) -> 
 
     tally = Tally()
     try:
-        with progress() as shown:
+        with progress() as shown, closing(runs):
             for tally in runs:
                 if console.is_terminal or tally.sentences >= QUIET:
                     shown.step("parsing", tally.sentences, expected.total)

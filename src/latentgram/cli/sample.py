@@ -18,8 +18,8 @@ def sample(
     """Write sentences sampled from a model, one per line."""
     import latentgram
     from latentgram.data.sentence import Sentence
+    from latentgram.kinds.kind import find_kind
     from latentgram.kinds.protocols import Sampler
-    from latentgram.kinds.registry import find_kind
 
     source = latentgram.load(model)
     kind = find_kind(source)

@@ -178,7 +178,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
 def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Sentence], float] | None:
     """log p of a sentence, or of a tree, under a model that is not a parser; None if it is one or has none."""
     import latentgram
-    from latentgram.kinds.registry import kinds
+    from latentgram.kinds.kind import kinds
     from latentgram.store import read_header
 
     kind = kinds().get(read_header(path).kind)
@@ -198,7 +198,7 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
 
 def _reader(model: Model, exact: bool, entropy: bool) -> Reader:
     """What reads sentences word by word."""
-    from latentgram.kinds.registry import kind_of, kinds
+    from latentgram.kinds.kind import kind_of, kinds
 
     kind = kind_of(model)
     if not kind.reader:

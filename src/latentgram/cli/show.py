@@ -121,8 +121,8 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
     import latentgram
     from latentgram.cli.console import say
     from latentgram.errors import DataError
+    from latentgram.kinds.kind import find_kind
     from latentgram.kinds.looks import refuse
-    from latentgram.kinds.registry import find_kind
 
     stored = latentgram.load(file)
     if request is None:

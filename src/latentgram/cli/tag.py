@@ -27,9 +27,9 @@ from latentgram.cli.tables import TableForm, write_table
 from latentgram.errors import DataError, ModelFileError, NoParse, SettingError
 
 if TYPE_CHECKING:
+    from latentgram.data.formats import Question
     from latentgram.data.sentence import Sentence
     from latentgram.data.tokenise import Cutter
-    from latentgram.parser.answers import Question
     from latentgram.sequences.hmm import HMM
     from latentgram.sequences.tagging import Tagging as Result
     from latentgram.tagger.model import Tagger
@@ -98,7 +98,7 @@ def tag(asked: Tagging) -> None:
     {"tags": {"1": "NN"}, "forbidden_tags": [[2, "VB"]]}.
     """
     from latentgram.cli.console import counted, ensure_input, say
-    from latentgram.parser.answers import read_questions
+    from latentgram.data.formats import read_questions
 
     asked.check()
     ensure_input(asked.files)

@@ -21,8 +21,7 @@ import typer
 from latentgram.cli.options import ClusterAddress, NJobs, check_output, engine_of, faults_of
 from latentgram.data.files import Precision
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, named
-from latentgram.kinds.registry import kinds, learner_class
+from latentgram.kinds.kind import DEPENDENCIES, PHRASES, Kind, Recipe, kinds, learner_class, named
 from latentgram.kinds.settings import AUTO, Settings, defaults_of, fields_of
 
 if TYPE_CHECKING:

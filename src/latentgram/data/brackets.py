@@ -27,6 +27,8 @@ from latentgram.data.files import PathLike, expand, open_bytes, refuse_foreign, 
 from latentgram.data.forest import Forest
 from latentgram.data.kernels import brackets as kernel
 from latentgram.data.tree import Tree, bracket_safe
+from latentgram.data.tree import escape as escape
+from latentgram.data.tree import unescape as unescape
 from latentgram.errors import DataError
 
 BLOCK_BYTES = 1 << 24
@@ -44,30 +46,6 @@ MESSAGES = {
 }
 _NOT_UTF8 = "this is not UTF-8"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
-_ESCAPES = str.maketrans(_NAMES)
-_BRACKETS = {name: bracket for bracket, name in _NAMES.items()}
-
-
-def escape(word: str) -> str:
-    """A word as Penn writes it: a bracket by its name.
-
-    >>> escape("("), escape("["), escape("a(b)")
-    ('-LRB-', '-LSB-', 'a-LRB-b-RRB-')
-    """
-    return word.translate(_ESCAPES)
-
-
-def unescape(word: str) -> str:
-    r"""A word as people write it: `-LRB-` is a bracket again, and `\/` and `\*` lose their backslash.
-
-    >>> unescape("-LRB-"), unescape("1\\/2"), unescape("Anti-Ro-LRB-SSA-RRB-")
-    ('(', '1/2', 'Anti-Ro(SSA)')
-    """
-    if "-" in word:
-        for name, bracket in _BRACKETS.items():
-            word = word.replace(name, bracket)
-    return word.replace("\\/", "/").replace("\\*", "*")
 
 
 def parse_tree(text: str) -> Tree:

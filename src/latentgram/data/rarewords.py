@@ -32,8 +32,8 @@ from typing import Literal
 import numpy as np
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.brackets import escape
 from latentgram.data.forest import Forest
+from latentgram.data.tree import escape
 from latentgram.errors import DataError, SettingError
 
 REMEMBERED = 1 << 15

@@ -1,6 +1,6 @@
 """What a model, a parser's backend, a decoder, a rater and an inspection must offer.
 
-These are the contracts between a family and everything above it: the registry (registry.py) says which kind has
+These are the contracts between a family and everything above it: the registry (kind.py) says which kind has
 which of them, and nothing else is asked of a model.
 """
 

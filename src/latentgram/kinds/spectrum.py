@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from latentgram.kinds.kind import find_kind
 from latentgram.kinds.looks import Request, refuse
 from latentgram.kinds.protocols import Model
-from latentgram.kinds.registry import find_kind
 from latentgram.view.plots import Curves, trace_curves
 
 

@@ -8,13 +8,15 @@ will do (`ClusterSpace`), as those of Brown et al. (1992) in a file: `latentgram
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from latentgram.arrays import Floats
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.dependency_symbols import WordSymbols
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
+
+if TYPE_CHECKING:
+    from latentgram.data.dependency_symbols import WordSymbols
 
 
 @runtime_checkable
@@ -38,9 +40,9 @@ class WordSpace(ClusterSpace, Protocol):
         """[words, k]"""
 
 
-def checked(vectors: ClusterSpace | None) -> ClusterSpace | None:
+def checked(vectors: object) -> ClusterSpace:
     """The vectors or clusters, if they are some."""
-    if vectors is None or isinstance(vectors, ClusterSpace):
+    if isinstance(vectors, ClusterSpace):
         return vectors
     raise SettingError(
         f"vectors must be WordVectors or WordClusters, got {vectors!r}; files are read by latentgram.load and "
@@ -50,13 +52,18 @@ def checked(vectors: ClusterSpace | None) -> ClusterSpace | None:
 
 def checked_vectors(vectors: ClusterSpace | None) -> WordSpace | None:
     """The vectors, if they are some: clusters alone will not do."""
+    if vectors is None:
+        return None
     space = checked(vectors)
-    if space is None or isinstance(space, WordSpace):
+    if isinstance(space, WordSpace):
         return space
     raise SettingError("latent trees need word vectors: clusters are not enough")
 
 
 def symbols_with_clusters(kind: str, vectors: ClusterSpace | None, count: int) -> str | WordSymbols:
     """The kind of symbols of a dependency grammar; with vectors the rule that adds clusters to them."""
-    space = checked(vectors)
-    return kind if space is None else WordSymbols.rule(kind, clusters=space.clusters(count))
+    if vectors is None:
+        return kind
+    from latentgram.data.dependency_symbols import WordSymbols  # which phrase grammars do without
+
+    return WordSymbols.rule(kind, clusters=checked(vectors).clusters(count))

@@ -23,7 +23,7 @@ from latentgram.arrays import Floats, Ints
 from latentgram.data.text import Text
 from latentgram.latent_tree.kernels import smooth_views
 from latentgram.numeric.svd import truncated_svd
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 
 RATES = np.array([0.5, 0.9])
 ROUNDS = 5

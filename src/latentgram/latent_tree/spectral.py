@@ -59,8 +59,7 @@ from latentgram.latent_tree.statistics import Nodes, TreeCounts
 from latentgram.latent_tree.symbols import TreeSymbols
 from latentgram.latent_tree.word_vectors import canonical_vectors, singular_vectors
 from latentgram.numeric.svd import ridge_inverse
-from latentgram.numeric.threads import one_thread
-from latentgram.parallel import map_reduce
+from latentgram.parallel import map_reduce, one_thread
 
 CHUNK = 1 << 14
 """Triples whose outer products are in memory at a time."""

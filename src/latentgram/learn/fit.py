@@ -15,8 +15,7 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds import protocols
-from latentgram.kinds.kind import Context
-from latentgram.kinds.registry import current_name, default_learner, recipe_of
+from latentgram.kinds.kind import Context, current_name, default_learner, recipe_of
 from latentgram.kinds.settings import AUTO, Settings
 from latentgram.learn.rare_threshold import choose_threshold
 from latentgram.parallel import Engine, engine_for

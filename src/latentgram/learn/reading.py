@@ -22,8 +22,8 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError, ModelFileError, SettingError, a_or_an
+from latentgram.kinds.kind import find_kind
 from latentgram.kinds.learners import Counting
-from latentgram.kinds.registry import find_kind
 from latentgram.kinds.settings import Settings
 from latentgram.latent_tree.word_vectors import WordVectors
 from latentgram.learn.fit import fit

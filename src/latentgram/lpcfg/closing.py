@@ -29,7 +29,7 @@ from latentgram.lpcfg.kernels.chart import cells_of
 from latentgram.lpcfg.kernels.closing import BITS, UNIT, filter_tags, learn_sentence, span_scores, sure_tags
 from latentgram.lpcfg.leaves import LeafTable, Leaves
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.parse.projection import Projection
+from latentgram.lpcfg.projection import Projection
 
 MOST = 3_000
 """Trees to learn from."""
@@ -75,8 +75,7 @@ def learn_closing(grammar: LPCFG, treebank: Treebank[Tree], seed: int = 0) -> Cl
     """
     if grammar.plain or not len(grammar.interminals):
         return None
-    trees = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
-    lessons = _lessons(grammar, treebank.select(trees), np.random.default_rng(seed))
+    lessons = _lessons(grammar, treebank, np.random.default_rng(seed))
     ends = [len(lessons) // 2 * part // PARTS * 2 for part in range(PARTS + 1)]
     kept_out: list[Floats32] = []
     for first, end in itertools.pairwise(ends):
@@ -119,19 +118,20 @@ class _Weights:
 
 
 def _lessons(grammar: LPCFG, treebank: Treebank[Tree], random: np.random.Generator) -> list[_Lesson]:
-    """Two for each tree of more than two words."""
+    """Two for each of at most so many trees that has more than two words."""
+    trees = np.unique(np.linspace(0, len(treebank) - 1, min(len(treebank), MOST)).astype(np.int64))
+    chosen = treebank.select(trees)
+    binary, sentences = grammar.binarisation.binarise(chosen.forest), list(chosen.sentences())
+    first, widths, lengths = binary.begin, binary.end - binary.begin, binary.lengths.tolist()
     table = LeafTable(grammar)
-    bigram = Projection(table).boundaries.bigram
-    binary = grammar.binarisation.binarise(treebank.forest)
-    codes = np.unique(grammar.preterminal_tag)
+    bigram, codes = Projection(table).boundaries.bigram, np.unique(grammar.preterminal_tag)
     lessons = []
-    for number, sentence in enumerate(treebank.sentences()):
-        nodes, length = slice(int(binary.start[number]), int(binary.start[number + 1])), len(sentence)
+    for number, (sentence, length) in enumerate(zip(sentences, lengths, strict=True)):
+        nodes = slice(int(binary.start[number]), int(binary.start[number + 1]))
         if length < 3:
             continue
-        width = binary.end[nodes] - binary.begin[nodes]
         is_node = np.zeros(length * (length + 1) // 2, bool)
-        is_node[cells_of(length, binary.begin[nodes], width)] = True
+        is_node[cells_of(length, first[nodes], widths[nodes])] = True
         for asked in (sentence, Sentence(sentence.words)):
             leaves = table.of(asked)
             tag = tags_of(leaves, table, bigram)

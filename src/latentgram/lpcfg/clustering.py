@@ -25,8 +25,7 @@ from latentgram.lpcfg.spectral import spectra_by_name
 from latentgram.lpcfg.statistics import Derivations, GrammarData
 from latentgram.lpcfg.views import NodeViews, ViewSettings, project
 from latentgram.numeric.kmeans import kmeans
-from latentgram.parallel.local import Engine
-from latentgram.parallel.threads import within
+from latentgram.parallel import Engine, within
 
 NODES_PER_STATE = 8
 """A symbol gets at most one state for so many of its nodes."""

@@ -3,8 +3,9 @@
     t(a→b c) = count(a→b c) / count(a),   q(a→x) = count(a→x) / count(a),   π(a) = count of a at the root / trees
 
 are the maximum-likelihood estimates; the words of a tag smooth those of its preterminals with the weight `pull`
-(leaves.py), and words never seen with their tag have what unseen.py keeps for them. Words seen rarely are counted
-as their signatures (data/rarewords.py). The pass over the trees is a map over shards of fixed size and a sum.
+(leaves.py), and words never seen with their tag have what is kept for them (projection.py). Words seen rarely are
+counted as their signatures (data/rarewords.py). The pass over the trees is a map over shards of fixed size and a
+sum.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from latentgram.data.forest import Forest
 from latentgram.data.rarewords import RareWords
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
-from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.model import LPCFG
+from latentgram.lpcfg.projection import discounted
 from latentgram.lpcfg.settings import CountingLPCFG
-from latentgram.lpcfg.statistics import Derivations, GrammarCounts, binarisation_of
-from latentgram.lpcfg.unseen import discounted
-from latentgram.parallel.local import map_reduce
+from latentgram.lpcfg.statistics import Derivations, GrammarCounts, trees_of
+from latentgram.parallel import map_reduce
 
 SHARD = 4096
 """Trees counted at a time."""
@@ -30,10 +30,7 @@ SHARD = 4096
 
 def count_pcfg(treebank: Treebank[Tree], learner: CountingLPCFG, context: Context) -> LPCFG:
     """The recipe: read the rules off a treebank and divide their counts."""
-    forest = treebank.forest
-    if not len(forest):
-        raise DataError("there are no trees to learn a grammar from")
-    binarisation, _ = binarisation_of(forest, learner)
+    forest, binarisation, _ = trees_of(treebank, learner)
     rare_words = RareWords.of_forest(forest, threshold=learner.rare)
     binary = rare_words.apply(binarisation.binarise(forest))
     parts = (

@@ -27,7 +27,7 @@ from latentgram.lpcfg.model import LPCFG, Layout, rule_layout
 from latentgram.lpcfg.settings import EMLPCFG
 from latentgram.lpcfg.statistics import Derivations, GrammarData
 from latentgram.lpcfg.views import NodeViews, ViewSettings, project
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 
 _LEAST = 1e-6
 """What a coordinate that says nothing of a node counts beside the others."""

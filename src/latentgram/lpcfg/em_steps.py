@@ -34,8 +34,7 @@ from latentgram.lpcfg.model import LPCFG, Layout
 from latentgram.lpcfg.settings import EMLPCFG, ClusteringLPCFG, CombiningEnsemble
 from latentgram.lpcfg.statistics import Derivations, GrammarData, by_group, sums_by
 from latentgram.numeric.em import ascend
-from latentgram.parallel.local import Engine, Kept, map_reduce
-from latentgram.parallel.threads import across, run_pieces, within
+from latentgram.parallel import Engine, Kept, across, map_reduce, run_pieces, within
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,7 @@ from latentgram.data.kernels.numbering import number_values
 from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import SettingError
 from latentgram.lpcfg.statistics import Derivations
-from latentgram.parallel.local import Engine
-from latentgram.parallel.threads import run_pieces
+from latentgram.parallel import Engine, run_pieces
 
 Values = Ints
 

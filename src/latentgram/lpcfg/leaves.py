@@ -21,10 +21,11 @@ from latentgram.data.alphabet import ABSENT
 from latentgram.data.rarewords import REMEMBERED, tag_symbol
 from latentgram.data.sentence import Sentence
 from latentgram.lpcfg.model import LPCFG
-from latentgram.lpcfg.unseen import HALF
 
 UNSEEN = -1
 """The entry of a leaf whose vector is not in the lexicon: it is the mean vector of its symbol times the weight."""
+HALF = 0.5
+"""How often a word counts as seen with a tag when it was not."""
 _SELDOM = 1e-3
 """What such a pair weighs beside others of the same word that were seen."""
 
@@ -57,6 +58,10 @@ _Entries = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Symbols, entries and weights of one word."""
 _OfWord = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], int]
 """The same, and the word's number."""
+_Rows = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]
+"""Symbols, numbers and weights of rows of the lexicon, and the tags in which the symbols end."""
+_Asked = tuple[str, str | None, bool]
+"""A word, its tag where it has one, and whether it is the first of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class LeafTable:
 
     Of a plain PCFG the grammar's `pull` is the weight, in observations, that the words of a tag have in
     q(symbol → word) of each of the tag's preterminals: with c(t,x) the count of word x below all preterminals of
-    tag t, and u(s) what the symbol keeps for words never seen with the tag (unseen.py),
+    tag t, and u(s) what the symbol keeps for words never seen with the tag (projection.py),
 
         q(s→x) = (1 − u(s)) (c(s,x) + pull · c(t,x)/c(t)) / (c(s) + pull),    q(s→any other) = u(s).
 
@@ -107,7 +112,7 @@ class LeafTable:
         return np.asarray((1.0 - self._kept) / (count + self._pull))
 
     @cached_property
-    def _rows(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    def _rows(self) -> _Rows:
         """The symbols, the numbers and the weights, or with `pull` the counts, of the rows of the lexicon that
         weigh anything, and the tags in which their symbols end."""
         symbol, weight = self.grammar.lexicon[:, 0], self.grammar.lexicon_count
@@ -125,23 +130,32 @@ class LeafTable:
         return begins
 
     @cached_property
-    def _cache(self) -> dict[tuple[str, str | None, bool], _OfWord]:
+    def _cache(self) -> dict[_Asked, _OfWord]:
         return {}
 
-    def _of_word(self, word: str, tag: str | None, first: bool) -> _OfWord:
-        """What may stand over a word, the first of a sentence or a later one, with a tag or without."""
-        (symbol,) = self.grammar.rare_words.symbols((word,), None if tag is None else (tag,), begins=first)
+    def _of_words(self, asked: list[_Asked]) -> dict[_Asked, _OfWord]:
+        """What may stand over words that were not asked for before."""
+        rows, rare = self._rows, self.grammar.rare_words
+        symbols = [
+            rare.symbols((word,), None if tag is None else (tag,), begins=first)[0] for word, tag, first in asked
+        ]
+        numbers = self.grammar.words.encode(symbols).tolist()
+        of_words = {
+            each: (*self._look(rows, number, each[1]), number) for each, number in zip(asked, numbers, strict=True)
+        }
         if len(self._cache) >= REMEMBERED:  # a text of any length has new words without end
             self._cache.clear()
-        number = self.grammar.words.index(symbol)
-        of_word = self._cache[word, tag, first] = (*self._look(number, tag), number)
-        return of_word
+        self._cache.update(of_words)
+        return of_words
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
         first = chain((True,), repeat(False))
-        keys = zip(sentence.words, sentence.tags or repeat(None), first, strict=False)
-        parts = [self._cache.get(key) or self._of_word(*key) for key in keys]
+        asked = list(zip(sentence.words, sentence.tags or repeat(None), first, strict=False))
+        known = {each: part for each in asked if (part := self._cache.get(each)) is not None}
+        if new := [each for each in asked if each not in known]:
+            known |= self._of_words(new)
+        parts = [known[each] for each in asked]
         begin = np.zeros(len(parts) + 1, np.int32)
         symbols, entries, weights, numbers = zip(*parts, strict=True)
         np.cumsum([len(each) for each in symbols], out=begin[1:])
@@ -163,24 +177,24 @@ class LeafTable:
     def distributions(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """Symbols and weights q(symbol → word) of every word of the lexicon, and of the one never seen."""
         for word in range(len(self.grammar.words)):
-            symbol, _, weight = self._look(word, None)
+            symbol, _, weight = self._look(self._rows, word, None)
             yield symbol, weight
         first = len(self.grammar.interminals)
         yield np.arange(first, first + len(self._kept), dtype=np.int32), self._kept
 
-    def _look(self, word: int, tag: str | None) -> _Entries:
-        seen = self._seen(word, tag)
+    def _look(self, rows: _Rows, word: int, tag: str | None) -> _Entries:
+        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
+        seen = self._seen(rows, word, asked)
         if seen is None and tag is not None:
-            seen = self._seen(self.grammar.words.index(tag_symbol(tag)), tag)
-        symbol, row, weight = self._unseen(tag) if seen is None else seen
+            seen = self._seen(rows, self.grammar.words.index(tag_symbol(tag)), asked)
+        symbol, row, weight = self._unseen(asked) if seen is None else seen
         return symbol, np.full_like(row, UNSEEN) if self.grammar.plain else row, weight
 
-    def _seen(self, word: int, tag: str | None) -> _Entries | None:
-        """The leaves that the lexicon has for a word, by its number, or None."""
-        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
+    def _seen(self, rows: _Rows, word: int, asked: int) -> _Entries | None:
+        """The leaves that the lexicon has for a word with a tag, by their numbers, or None."""
         if word == ABSENT:
             return None
-        here, (symbol, row, weight, tags) = slice(*self._begins[word : word + 2]), self._rows
+        here, (symbol, row, weight, tags) = slice(*self._begins[word : word + 2]), rows
         symbol, row, weight, tags = symbol[here], row[here], weight[here], tags[here]
         if asked != ABSENT:
             same = (tags == asked).nonzero()[0]
@@ -197,9 +211,8 @@ class LeafTable:
             symbol, weight = row + np.int32(first), weight[row]
         return symbol, row, weight
 
-    def _unseen(self, tag: str | None) -> _Entries:
+    def _unseen(self, asked: int) -> _Entries:
         """All preterminals of the tag, or all there are, over a word never seen with it."""
-        asked = ABSENT if tag is None else self.grammar.tags.index(tag)
         entry, weight = self._unknown
         possible = np.ones(len(entry), bool) if asked == ABSENT else self.grammar.preterminal_tag == asked
         kept = np.flatnonzero(possible & (weight > 0.0)).astype(np.int32)

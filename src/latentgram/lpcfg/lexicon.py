@@ -37,10 +37,9 @@ from latentgram.data.binarisation import tag_of
 from latentgram.data.rarewords import RareWords, is_symbol, tag_symbol
 from latentgram.lpcfg.kernels.moments import Level, leading_parts, pulled_means, scaled_rows
 from latentgram.lpcfg.model import LPCFG, Layout
+from latentgram.lpcfg.projection import discounted
 from latentgram.lpcfg.statistics import GrammarData, by_group, sums_by
-from latentgram.lpcfg.unseen import discounted
-from latentgram.parallel.local import Engine, InProcess
-from latentgram.parallel.threads import run_pieces, within
+from latentgram.parallel import Engine, InProcess, run_pieces, within
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ import numpy as np
 from latentgram.arrays import Floats
 from latentgram.errors import SettingError
 from latentgram.lpcfg.model import LPCFG, layout, sum_of_products
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 
 Matrices = tuple[Floats, Floats, Floats]
 

@@ -1,6 +1,6 @@
 """How much probability the trees of a grammar have together, by the number of their words.
 
-With p the rules, seen and unseen, as a parser uses them (unseen.py), and Σ_x q(a→x) what the lexicon holds,
+With p the rules, seen and unseen, as a parser uses them (projection.py), and Σ_x q(a→x) what the lexicon holds,
 
     M(a, 1) = Σ_x q(a→x),    M(a, n) = Σ_{a→b c} t(a→b c)( · , Σ_{0<k<n} M(b, k) ⊗ M(c, n−k)),
 
@@ -18,7 +18,7 @@ from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import NONE_UNSEEN
 from latentgram.lpcfg.kernels.mass import fill_mass
 from latentgram.lpcfg.model import LPCFG, Ensemble
-from latentgram.lpcfg.unseen import unseen_rules
+from latentgram.lpcfg.projection import unseen_rules
 
 
 def tree_mass(grammar: LPCFG | Ensemble, longest: int) -> Floats:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from latentgram.arrays import Floats, Integers, Ints, Ints32, Reals
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.binarisation import Binarisation, tag_of
+from latentgram.data.binarisation import Binarisation, Symbol
 from latentgram.data.invariants import ANY, COUNTS, FINITE, below, holds, offsets, rising, shape, within
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.rarewords import RareWords, tag_symbol
@@ -136,9 +136,9 @@ class LPCFG(Summarised):
     unseen: Annotated[
         Floats, shape(ANY), within(0, 1), holds("len(unseen) in (0, len(states))", "is not for each symbol")
     ] = field(default_factory=lambda: np.zeros(0))
-    """[I+P] what each symbol keeps for what was never seen under it, rules or words (unseen.py); the rules seen
-    are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it all:
-    these are not distributions."""
+    """[I+P] what each symbol keeps for what was never seen under it, rules or words (projection.py); the rules
+    seen are discounted by it. Empty in files of earlier versions, whose unseen rules and words come on top of it
+    all: these are not distributions."""
     rule_rank: Annotated[
         Ints32,
         shape(ANY),
@@ -218,14 +218,19 @@ class LPCFG(Summarised):
         return np.asarray(over_words + over_phrases, np.float64)
 
     @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """[I+P] what the names of the symbols say."""
+        return tuple(map(Symbol.read, (*self.interminals, *self.preterminals)))
+
+    @cached_property
     def tags(self) -> Alphabet:
         """The tags at the ends of preterminals."""
-        return Alphabet.of(map(tag_of, self.preterminals))
+        return Alphabet.of(symbol.chain[-1] for symbol in self.symbols[len(self.interminals) :])
 
     @cached_property
     def preterminal_tag(self) -> Ints32:
         """[P] the tag at the end of each preterminal."""
-        return self.tags.encode(map(tag_of, self.preterminals))
+        return self.tags.encode(symbol.chain[-1] for symbol in self.symbols[len(self.interminals) :])
 
     @cached_property
     def tag_count(self) -> Floats:

@@ -7,7 +7,7 @@ Symbol a in state h begins with symbol b in state l, whatever comes after b, as 
 and Q = Σₙ Cⁿ = (1 − C)⁻¹ sums left recursion of any depth (kernels/prefix.py says what for). The numbers of a
 spectral grammar are coordinates: z(c), the sum of the inside vectors of all there is below c, is `mean_inside`
 there, which it has learned. Rules never seen are w(a,b,c) · H(a) ⊗ F(b) ⊗ F(c) with H = `mean_inside`,
-F = `mean_outside` and w = left · right (unseen.py); what they add to C has rank I.
+F = `mean_outside` and w = left · right (projection.py); what they add to C has rank I.
 
 **Entropy.** P(θ) = Σ p(D)^θ over the derivations D that begin with some words, with their hidden states, has the
 entropy of D given these words in its slope at θ = 1:
@@ -41,7 +41,7 @@ from latentgram.arrays import Floats, Floats32, Ints32
 from latentgram.lpcfg.kernels.latent_prefix import Latent, Ways
 from latentgram.lpcfg.kernels.prefix import Numbers, OneState
 from latentgram.lpcfg.model import LPCFG, layout
-from latentgram.lpcfg.parse.projection import Projection
+from latentgram.lpcfg.projection import Projection
 
 SLOPE = 1e-60
 """η."""

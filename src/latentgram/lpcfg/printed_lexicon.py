@@ -21,7 +21,7 @@ from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.rarewords import RareWords
 from latentgram.lpcfg.statistics import GrammarData, sums_by
-from latentgram.parallel.local import Engine
+from latentgram.parallel import Engine
 
 
 @dataclass(frozen=True)

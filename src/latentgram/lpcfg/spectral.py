@@ -36,8 +36,7 @@ from latentgram.lpcfg.printed_lexicon import PrintedLexicon
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.statistics import GrammarData, sums_by
 from latentgram.lpcfg.views import NodeViews, ViewSettings, project
-from latentgram.parallel.local import Engine
-from latentgram.parallel.threads import beside, run_pieces, within
+from latentgram.parallel import Engine, beside, run_pieces, within
 from latentgram.progress import Progress
 
 

@@ -32,8 +32,7 @@ from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.lpcfg.settings import Trees
-from latentgram.parallel.local import Engine
-from latentgram.parallel.threads import beside
+from latentgram.parallel import Engine, beside
 
 
 def by_group(group: Integers, groups: int) -> tuple[Ints, Ints]:
@@ -319,9 +318,11 @@ _TABLES = {"collins": COLLINS, "english": ENGLISH}
 """Head rules that are not learned."""
 
 
-def binarisation_of(forest: Forest, settings: Trees) -> tuple[Binarisation, HeadRules | None]:
-    """How trees are made binary, and their head rules, where they are known by then."""
-    rules = _TABLES.get(settings.heads)
+def trees_of(treebank: Treebank[Tree], settings: Trees) -> tuple[Forest, Binarisation, HeadRules | None]:
+    """Trees to learn from, how they are made binary, and their head rules, where they are known by then."""
+    forest, rules = treebank.forest, _TABLES.get(settings.heads)
+    if not len(forest):
+        raise DataError("there are no trees to learn a grammar from")
     binarisation = Binarisation.of(
         forest,
         direction=settings.direction,
@@ -329,7 +330,7 @@ def binarisation_of(forest: Forest, settings: Trees) -> tuple[Binarisation, Head
         vertical=settings.vertical,
         heads=rules if settings.direction == "head" else None,
     )
-    return binarisation, binarisation.heads or rules
+    return forest, binarisation, binarisation.heads or rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,10 +354,7 @@ class GrammarData:
     @classmethod
     def of(cls, treebank: Treebank[Tree], settings: Trees, engine: Engine) -> GrammarData:
         """Prepare a treebank."""
-        forest = treebank.forest
-        if not len(forest):
-            raise DataError("there are no trees to learn a grammar from")
-        binarisation, rules = binarisation_of(forest, settings)
+        forest, binarisation, rules = trees_of(treebank, settings)
         # Words and structure do not need each other: strings are looked at here while arrays are made there.
         stripped = binarisation.stripped(forest)
         structure = beside(engine, lambda: binarisation.binarise(stripped))

@@ -28,8 +28,8 @@ from latentgram.data.forest import Forest
 from latentgram.data.tree import Tree
 from latentgram.lpcfg.kernels.moments import Rules, divide_by_parent, state_totals
 from latentgram.lpcfg.model import LPCFG, Ensemble, Layout, layout
+from latentgram.lpcfg.projection import discounted, undiscounted
 from latentgram.lpcfg.statistics import Derivations, GrammarCounts
-from latentgram.lpcfg.unseen import discounted, undiscounted
 from latentgram.lpcfg.update_words import LentEntries, forms_of_new_words
 
 

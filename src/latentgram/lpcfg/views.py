@@ -44,8 +44,7 @@ from latentgram.lpcfg.kernels import moments
 from latentgram.lpcfg.settings import SpectralLPCFG
 from latentgram.lpcfg.statistics import GrammarData
 from latentgram.numeric.svd import DENSE_CELLS, truncated_svd
-from latentgram.parallel.local import Engine
-from latentgram.parallel.threads import for_each, within
+from latentgram.parallel import Engine, for_each, within
 
 
 @dataclass(frozen=True)
@@ -145,10 +144,10 @@ def feature_views(data: GrammarData, settings: ViewSettings, engine: Engine) -> 
     if settings.features not in FEATURE_SETS:
         raise SettingError(f"there is no feature set {settings.features!r}; known: {', '.join(FEATURE_SETS)}")
     nodes, threads = Nodes(data.derivations, data.head), within(engine)
-    space = checked(settings.vectors)
     added: tuple[dict[str, Feature], dict[str, Feature]] = ({}, {})
-    if space is not None:
-        added = cluster_features(word_groups(space.clusters(CLUSTERS), data.vocabulary, data.word))
+    if settings.vectors is not None:
+        clusters = checked(settings.vectors).clusters(CLUSTERS)
+        added = cluster_features(word_groups(clusters, data.vocabulary, data.word))
     inside, outside = (
         view(nodes, (*names, *more), {**table, **more}, threads)
         for names, table, more in zip(FEATURE_SETS[settings.features], (INSIDE, OUTSIDE), added, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from latentgram.arrays import Floats, Ints
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 
 
 def kmeans(points: Floats, weights: Floats, clusters: int, rng: np.random.Generator, rounds: int = 50) -> Ints:

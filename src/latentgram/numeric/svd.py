@@ -24,7 +24,7 @@ import scipy.sparse
 from latentgram.arrays import Floats
 from latentgram.compiling import njit
 from latentgram.errors import RankError
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 
 SparseMatrix: TypeAlias = "scipy.sparse.csr_array[np.float64] | scipy.sparse.csc_array[np.float64]"
 

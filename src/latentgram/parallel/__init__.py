@@ -14,13 +14,29 @@ work on what lies in memory goes to threads where the engine is local (`within`,
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from latentgram.parallel.local import Engine, InProcess, Kept, LocalProcesses, engine_for, map_reduce, shards
+from latentgram.parallel.local import (
+    Engine,
+    InProcess,
+    Kept,
+    LocalProcesses,
+    Threads,
+    across,
+    beside,
+    compiled,
+    engine_for,
+    for_each,
+    map_reduce,
+    one_thread,
+    pieces,
+    run_pieces,
+    shards,
+    within,
+)
 
 if TYPE_CHECKING:
     from latentgram.parallel.cluster import Cluster
-    from latentgram.parallel.threads import Threads, across, beside, compiled, for_each, pieces, run_pieces, within
 
 __all__ = [
     "Cluster",
@@ -35,6 +51,7 @@ __all__ = [
     "engine_for",
     "for_each",
     "map_reduce",
+    "one_thread",
     "pieces",
     "run_pieces",
     "shards",
@@ -43,10 +60,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load what needs numpy on first use, so that the command line starts without it."""
-    if name not in __all__:
+    """Load the engine of clusters, which needs Dask, on first use."""
+    if name != "Cluster":
         raise AttributeError(f"module 'latentgram.parallel' has no attribute {name!r}")
-    module = "latentgram.parallel.cluster" if name == "Cluster" else "latentgram.parallel.threads"
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
+    cluster = importlib.import_module("latentgram.parallel.cluster").Cluster
+    globals()[name] = cluster
+    return cast(object, cluster)

@@ -1,4 +1,14 @@
-"""The engines of one machine, and the sum over shards that every engine serves."""
+"""The engines of one machine, and the sum over shards that every engine serves.
+
+Work that is sent goes to processes. Compiled work on what lies in memory goes to threads: compiled kernels
+(compiling.py), BLAS and LAPACK let go of the interpreter's lock, so threads run them side by side on arrays that
+nobody has to send. Pieces of work write to places of their own or are summed in order: results do not depend on
+the number of threads. These are daemons: Ctrl-C ends the process at once, though they work.
+
+Matrices here are small: within a call, waiting for threads of linear algebra costs more than they bring, and
+results must not depend on how many there are. So every call has one (`one_thread`). threadpoolctl and numpy are
+loaded on first use, so that the command line starts without them.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +20,27 @@ import operator
 import os
 import pickle
 import queue
+import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import cloudpickle
 
 from latentgram.errors import LatentgramError, SettingError
 from latentgram.interrupt import pause, take
-from latentgram.numeric.threads import one_thread
 from latentgram.parallel.worker import Worker, WorkerEnded, borrow, give_back
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from threadpoolctl import ThreadpoolController
+
+    Numbers = NDArray[np.integer] | NDArray[np.floating]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,6 +51,8 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
 LOOK_AHEAD = 2
 """Items under way for each worker: one in work, one waiting, so that no worker starves."""
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
+PIECES = 32
+"""Into how many pieces work is cut: enough to keep some threads busy to the end, few enough to cost nothing."""
 
 
 class Engine(Protocol):
@@ -124,6 +143,26 @@ class LocalProcesses:
         finally:
             for worker in workers:
                 give_back(worker) if done == taken else worker.kill()
+
+
+class Threads:
+    """Work in threads of this process, each on one core.
+
+    >>> list(Threads(2).map(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Apply the function to each item, keeping the order."""
+        listed = list(items)
+        if len(listed) == 1:
+            yield from InProcess().map(function, listed)
+            return
+        with one_thread():
+            yield from in_order(lambda: function, self.n_jobs, listed, len(listed))
 
 
 def _ask(worker: Worker, token: str, content: bytes, item: object) -> object:
@@ -281,7 +320,105 @@ class _Sum(Generic[Item, Result]):
         return functools.reduce(self.add, map(self.function, parts))
 
 
+def across(engine: Engine) -> Engine:
+    """Where whole shards go: to the workers of a cluster; on one machine they stay in this process."""
+    return InProcess() if _is_local(engine) else engine
+
+
+def within(engine: Engine) -> Engine:
+    """Who does compiled work on what lies in this process: threads, as many as a local engine has workers."""
+    return Threads(engine.n_jobs) if _is_local(engine) and engine.n_jobs > 1 else InProcess()
+
+
+def for_each(
+    engine: Engine,
+    make: Callable[[int], Item],
+    function: Callable[[Item], Result],
+    use: Callable[[int, Result], object],
+    keys: Sequence[int],
+) -> Iterator[int]:
+    """Make an item of every key, apply the function, and use the result; yields the keys as they are done.
+
+    Threads do all three; to a cluster the items travel from here, and the results are used here.
+    """
+
+    def work(key: int) -> int:
+        use(key, function(make(key)))
+        return key
+
+    if _is_local(engine):
+        yield from within(engine).map(work, keys)
+        return
+    for key, result in zip(keys, engine.map(function, map(make, keys)), strict=True):
+        use(key, result)
+        yield key
+
+
+def beside(engine: Engine, function: Callable[[], Result]) -> Callable[[], Result]:
+    """Begin some work beside what follows, where the engine has threads; call what is returned, once, to get it.
+
+    >>> beside(LocalProcesses(2), lambda: 6 * 7)()
+    42
+    """
+    if within(engine).n_jobs == 1:
+        return function
+    finished: queue.SimpleQueue[Callable[[], Result]] = queue.SimpleQueue()
+    threading.Thread(target=lambda: finished.put(attempt(function)), daemon=True).start()
+    return lambda: take(finished)()
+
+
+def compiled(engine: Engine) -> Engine:
+    """Where compiled work goes whose items can travel: to the workers of a cluster, else to threads."""
+    return within(engine) if _is_local(engine) else engine
+
+
+def _is_local(engine: Engine) -> bool:
+    return isinstance(engine, InProcess | LocalProcesses | Threads)
+
+
+def pieces(cost: Numbers, least: float = 0.0) -> list[tuple[int, int]]:
+    """Ranges [first, last) over items with these costs, of about equal cost each, not less than `least`.
+
+    >>> import numpy as np
+    >>> pieces(np.ones(100))[:3], pieces(np.ones(100), least=50)
+    ([(0, 4), (4, 7), (7, 10)], [(0, 50), (50, 100)])
+    >>> pieces(np.array([]))
+    []
+    """
+    import numpy as np
+
+    ends = np.cumsum(np.asarray(cost, np.float64) + 1e-9)
+    if not len(ends):
+        return []
+    number = PIECES if least <= 0 else int(np.clip(ends[-1] / least, 1, PIECES))
+    shares = np.arange(1, number) * (ends[-1] / number)
+    cuts = np.searchsorted(ends, shares * (1 - 1e-9)) + 1  # what ends at a share but for rounding belongs to it
+    bounds = np.unique(np.concatenate(([0], np.minimum(cuts, len(ends)), [len(ends)])))
+    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+
+
+def run_pieces(engine: Engine, work: Callable[[int, int], object], cost: Numbers) -> None:
+    """Call `work(first, last)` on ranges that together are all items; it writes to places of its own."""
+    for _ in engine.map(lambda piece: work(*piece), pieces(cost)):
+        pass
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread in each library of linear algebra while the block runs."""
+    with _libraries(len(sys.modules)).limit(limits=1):
+        yield
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """The loaded libraries; looking for them takes longer than many a decomposition: once after new imports."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def _pinned(function: Callable[[Item], Result], item: Item) -> Result:
-    pause()
     with one_thread():
+        pause()
         return function(item)

@@ -4,6 +4,11 @@ A worker is sent a batch of questions and sends back one text, so that trees are
 found, and little travels. A sentence whose constraints nothing obeys is a fault with its place: it ends the work
 after the text before it, or is left out and reported.
 
+Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
+the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` where a tagger gave them,
+`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. A fallback
+tree is flagged in each of them.
+
 Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
 (data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
 again from its beginning, which costs little beside parsing, and the digest shows that these questions were the
@@ -15,62 +20,33 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import warnings
+import json
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice, repeat
+from itertools import islice
 
-from latentgram.data.cleaning import question_of
-from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
+from latentgram.data.conllu import to_conllu
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import PathLike, expand, read_lines
-from latentgram.data.formats import TAGGED, TEXT, find_files
+from latentgram.data.files import PathLike
+from latentgram.data.formats import Question
 from latentgram.data.partial_output import part_of, partial_output
-from latentgram.data.sentence import Sentence
-from latentgram.data.tokenise import Cutter, Tokeniser
-from latentgram.data.treebank import Treebank
-from latentgram.data.wrapping import unwrapped
-from latentgram.errors import DataError, LatentgramError, NoParse, SettingError
-from latentgram.kinds.result import Parse
+from latentgram.data.tree import Tree
+from latentgram.errors import DataError, NoParse, SettingError
+from latentgram.kinds.result import COLUMN_MARKS, NOTES, SPLIT_MARK, TOKEN_MARK, WORD_MARKS, Parse
 from latentgram.parallel import Engine, InProcess, shards
-from latentgram.parser.output import render
 from latentgram.parser.parser import BATCH, Parser
+from latentgram.view.trees import outline
 
+FORMATS = ("brackets", "conllu", "json", "outline")
+"""The names of the output formats."""
 _FEW = 10
 """Numbers of sentences that are told."""
 LIST_BATCH = 8
 """Sentences at a time when many trees of each are wanted."""
 MOST_SENTENCES = 1 << 62
 """More than anybody can have parsed."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """A sentence, what is known of it, where that is said, and the rows of CoNLL-U to write the answer onto."""
-
-    sentence: Sentence
-    known: Constraints | None = None
-    path: str | None = None
-    line: int | None = None
-    source: DependencyTree | None = None
-    number: int | None = None
-    """Which sentence of its file it is, or of all text that is read."""
-    untagged: bool = False
-    """Whether it had tags that are not to be used."""
-
-    @property
-    def content(self) -> bytes:
-        """All that an answer depends on, for digests."""
-        words = self.sentence
-        content = (words.words, words.xpos, words.upos, words.space_after, words.surface, self.known, self.source)
-        return repr(content).encode("utf-8", "replace")
-
-    def fault(self, error: LatentgramError) -> DataError:
-        """Why there is no answer, with the place of the sentence."""
-        numbered = self.path is not None and self.line is None and self.number is not None
-        message = f"sentence {self.number}: {error}" if numbered else str(error)
-        return DataError(message, path=self.path, line=self.line)
 
 
 @dataclass(frozen=True)
@@ -203,9 +179,8 @@ class _Job:
         """The trees of each sentence, or why there are none."""
         if not self.request.several:
             try:
-                sentences = (question.sentence for question in batch)
-                for parse in self.parser.parse_many(sentences, (question.known for question in batch)):
-                    yield [parse]
+                asked = [(question.sentence, question.known) for question in batch]
+                yield from ([parse] for parse in self.parser.parse_batch(asked))
                 return
             except (NoParse, DataError):
                 pass  # one of them has no answer; alone, each shows whether it is the one
@@ -298,119 +273,56 @@ def write_answers(
             yield tally
 
 
-def read_questions(
-    paths: PathLike | Iterable[PathLike],
-    format: str | None = None,
-    *,
-    own_tags: bool = False,
-    gold_tags: bool = False,
-    constraints: PathLike | None = None,
-    bad: list[DataError] | None = None,
-    tokeniser: Cutter | None = None,
-) -> Iterator[Question]:
-    """The sentences of files with their places: the line in plain text, else the number of the sentence.
-
-    Tagged text has its tags, unless `own_tags`; trees have theirs only with `gold_tags`, as in an evaluation.
-    With a file of constraints text is cut at blanks, and their places are those of the constraints.
-    """
-    files, kind = find_files(paths, format)
-    if constraints is not None:
-        # Were a sentence left out here, the lines of the constraints would go with the wrong sentences.
-        return _with_constraints(
-            read_questions(files, kind, own_tags=own_tags, gold_tags=gold_tags), constraints, bad
-        )
-    if kind == TEXT:
-        return _text_questions(files, bad, tokeniser)
-    return _tree_questions(files, kind, bad, own_tags or (kind != TAGGED and not gold_tags))
+def render(parse: Parse, form: str | None = None, probabilities: bool = False) -> str:
+    """A parse in one of `FORMATS`, with its line ends; by default brackets or CoNLL-U, as fits the tree."""
+    constituency = isinstance(parse.tree, Tree)
+    form = form or ("brackets" if constituency else "conllu")
+    if form == "json":
+        return json.dumps(parse.to_json(), ensure_ascii=False) + "\n"
+    if form == "outline":
+        return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
+    if form == "brackets" and isinstance(parse.tree, Tree):
+        tree = _with_endings(parse.tree, [f"@{p:.4g}" for p in parse.confidence]) if probabilities else parse.tree
+        return f"{tree}\n"
+    if form == "conllu" and isinstance(parse.tree, DependencyTree):
+        return to_conllu(_with_marks(parse.tree, parse) if probabilities else parse.tree)
+    raise SettingError(
+        f"this parser gives {'constituents' if constituency else 'dependencies'}, which have no {form} format"
+    )
 
 
-def stream(
-    paths: PathLike | Iterable[PathLike],
-    format: str | None = None,
-    *,
-    tokeniser: Cutter | None = None,
-    tokenised: bool = False,
-    tags: bool = False,
-) -> Iterator[Sentence]:
-    """Stream the sentences of files of any size: text, tagged text, CoNLL-U or brackets.
-
-    Only the current block of a file is in memory, and files are read on demand:
-    `parser.parse_many(lg.stream("big.txt"), n_jobs=4)` reads at most two batches per worker ahead of the last
-    parse consumed. Text is split into sentences and words by `tokeniser`, for example `parser.tokeniser`; with
-    `tokenised`, it has one sentence per line and spaces between words. With `tags`, sentences keep their tags.
-
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-    ...     _ = file.write("Cats sleep. Dogs bark.\\n")
-    ...     file.flush()
-    ...     [sentence.words for sentence in stream(file.name)]
-    [('Cats', 'sleep', '.'), ('Dogs', 'bark', '.')]
-    """
-    rules = None if tokenised else tokeniser or Tokeniser()
-    questions = read_questions(paths, format, own_tags=not tags, gold_tags=tags, tokeniser=rules)
-    return (question.sentence for question in questions)
+def _with_endings(tree: Tree, endings: list[str]) -> Tree:
+    """A tree whose labels, in the order of `nodes`, got endings."""
+    pending: list[Tree] = []
+    for node, ending in zip(reversed(list(tree.nodes())), reversed(endings), strict=True):
+        children = tuple(pending.pop() for _ in node.children)
+        pending.append(Tree(node.label + ending, children, node.word))
+    return pending[0]
 
 
-def _text_questions(
-    files: Iterable[str], bad: list[DataError] | None, tokeniser: Cutter | None
-) -> Iterator[Question]:
-    numbers = count(1)
-    for path in files:
-        lines = read_lines(path, bad=bad)
-        for line_number, line in lines if tokeniser is None else unwrapped(lines):
-            if words := tuple(line.split()):
-                sentences = (Sentence(words),) if tokeniser is None else tokeniser.sentences(line)
-                for sentence in sentences:
-                    yield Question(sentence, path=path, line=line_number, number=next(numbers))
+def _with_marks(tree: DependencyTree, parse: Parse) -> DependencyTree:
+    """A dependency tree with posteriors in MISC and the log-probability in a comment."""
+    columns = (parse.confidence, parse.relation_confidence, parse.tag_confidence, parse.lemma_confidence)
+    known = {mark: column for mark, column in zip(WORD_MARKS, columns, strict=True) if len(column)}
+    known.update({COLUMN_MARKS[name]: column for name, column in parse.column_confidence.items()})
+    shares = ({mark: column[word] for mark, column in known.items()} for word in range(len(tree)))
+    misc, rows = list(map(_marked, tree.misc, shares)), list(tree.extra_rows)
+    notes = [] if math.isnan(parse.logprob) else [f"{NOTES[0]}{parse.logprob:.6f}"]
+    notes += [f"{NOTES[1]}yes"] if parse.fallback else []
+    if parse.sentence.surface is not None:
+        notes.append(f"{NOTES[2]}{parse.sentence.surface.probability:.4g}")
+        for token in parse.sentence.surface.tokens:
+            if token.multiword:
+                before, row = token.row
+                cells, column = row.rsplit("\t", 1)
+                marked = _marked(column, {TOKEN_MARK: token.probability, SPLIT_MARK: token.split})
+                rows[rows.index(token.row)] = before, f"{cells}\t{marked}"
+            else:
+                misc[token.first] = _marked(misc[token.first], {TOKEN_MARK: token.probability})
+    return tree.replace(misc=tuple(misc), extra_rows=tuple(rows), comments=(*tree.comments, *notes))
 
 
-def _tree_questions(
-    files: Iterable[str], kind: str, bad: list[DataError] | None, own_tags: bool
-) -> Iterator[Question]:
-    """CoNLL-U keeps its rows, and tags go where asked."""
-    for path in files:
-        for number, (_, item) in enumerate(Treebank.stream_unparsed([path], kind, bad=bad), 1):
-            sentence = question_of(item.sentence, tags=not own_tags)
-            untagged = own_tags and item.sentence.tags is not None
-            source = item if isinstance(item, DependencyTree) else None
-            yield Question(sentence, path=path, source=source, number=number, untagged=untagged)
-
-
-def _with_constraints(
-    questions: Iterable[Question], path: PathLike, bad: list[DataError] | None
-) -> Iterator[Question]:
-    """Sentences with the constraints on the lines of a file; those beyond its end are free, with a warning.
-
-    A faulty line raises, or, with `bad`, takes its sentence with it. Constraints without a sentence raise.
-    """
-    numbered = enumerate(read_constraints(path, bad=bad), 1)
-    lines = chain(numbered, repeat((None, Constraints())))
-    sentences = free = 0
-    for question, (line, known) in zip(questions, lines, strict=False):
-        sentences, free = sentences + 1, free + (line is None)
-        if known is not None:
-            yield dataclasses.replace(question, known=known, path=str(path), line=line)
-    lines_read = sentences - free
-    for line, known in numbered:
-        if known:
-            raise DataError("there is no sentence for these constraints", path=path, line=line)
-        lines_read = line
-    if lines_read != sentences:
-        told = "the last sentences are free" if free else "the last lines say nothing"
-        warnings.warn(f"{path} has {lines_read} lines for {sentences} sentences: {told}", stacklevel=2)
-
-
-def read_partial(
-    paths: PathLike | Iterable[PathLike], *, bad: list[DataError] | None = None
-) -> Iterator[Question]:
-    """Lines of tokens in which square brackets are known phrases (see `partial_brackets`)."""
-    for path in expand(paths):
-        for number, line in read_lines(path, bad=bad):
-            try:
-                if line.strip():
-                    yield Question(*partial_brackets(line), path, number)
-            except DataError as error:
-                fault = DataError(error.message, path=path, line=number)
-                if bad is None:
-                    raise fault from None
-                bad.append(fault)
+def _marked(misc: str, posteriors: Mapping[str, float]) -> str:
+    """A MISC column with some posteriors, those that are known."""
+    marks = [f"{mark}{p:.4g}" for mark, p in posteriors.items() if not math.isnan(p)]
+    return "|".join([misc, *marks] if misc != "_" else marks) or "_"

@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError
+from latentgram.kinds.kind import learner_of
 from latentgram.kinds.protocols import AnyTree
-from latentgram.kinds.registry import learner_of
 from latentgram.learn.fit import fit
 from latentgram.parallel import Engine, InProcess
 from latentgram.parser.parser import Parser

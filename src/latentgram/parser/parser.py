@@ -25,10 +25,9 @@ from latentgram.data.tokenise import Cutter, Tokeniser
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank
 from latentgram.errors import SettingError, UnsupportedPair, a_or_an
-from latentgram.kinds.kind import Kind, named
+from latentgram.kinds.kind import Kind, find_kind, kinds, named
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree, Backend, Decoder, Known, Model, Naming, WordTagger
-from latentgram.kinds.registry import find_kind, kinds
 from latentgram.kinds.result import NBest, Parse, TagPosteriors
 from latentgram.lpcfg.parse.pruning import Pruning
 from latentgram.parallel import Engine, engine_for, map_reduce, shards
@@ -89,7 +88,7 @@ class Parser(Summarised):
         if not kind.prunes:
             name = "a time limit" if self.pruning is None else "pruning"
             raise SettingError(f"{name} has a meaning only for constituency grammars")
-        kind.backend()(self.model, self.decoder, self.pruning, self.limit_seconds)
+        _ = self.backend  # which knows what the values may be
 
     @cached_property
     def kind(self) -> Kind:
@@ -105,8 +104,8 @@ class Parser(Summarised):
     @cached_property
     def backend(self) -> Backend:
         """What does the work."""
-        options = (self.pruning, self.limit_seconds) if self.kind.prunes else ()
-        return self.kind.backend()(self.model, self.decoder, *options)
+        made = cast("Callable[..., Backend]", named(self.kind.parser))
+        return made(self.model, self.decoder, *((self.pruning, self.limit_seconds) if self.kind.prunes else ()))
 
     @cached_property
     def exact(self) -> Parser:
@@ -135,7 +134,7 @@ class Parser(Summarised):
         `sentences_of`.
         """
         words = self._sentence(sentence)
-        return self._parse_batch([(words, _known(words, known, parts))])[0]
+        return self.parse_batch([(words, _known(words, known, parts))])[0]
 
     def sentences_of(self, text: str) -> Iterator[Sentence]:
         """The sentences of raw text, split into words as in the training treebank."""
@@ -157,8 +156,9 @@ class Parser(Summarised):
             return cast("Callable[[Model], WordTagger]", named(reference))(self.model)
         return self.tagger
 
-    def _parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
-        known = [parts for _, parts in batch]
+    def parse_batch(self, batch: Sequence[tuple[Sentence, Constraints | None]]) -> list[Parse]:
+        """Parse sentences together, each with what is known of it."""
+        known = [_known(sentence, told, {}) for sentence, told in batch]
         sentences, sure = self._tagged([sentence for sentence, _ in batch], known)
         return self._finished(self.backend.parse(sentences, known), sure, known)
 
@@ -206,8 +206,7 @@ class Parser(Summarised):
         `known` has the constraints of the sentences; if it is shorter, the remaining sentences have none.
         """
         asked = zip(map(self._sentence, sentences), chain(known, repeat(None)), strict=False)
-        batches = shards(((words, _known(words, told, {})) for words, told in asked), BATCH)
-        for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), batches):
+        for parses in (engine or engine_for(n_jobs)).map(_BatchParser(self), shards(asked, BATCH)):
             yield from parses
 
     def nbest(
@@ -332,7 +331,7 @@ class _BatchScorer:
 
     def __call__(self, part: Sequence[AnyTree]) -> Score:
         batch = [(self.parser.question(tree, self.gold_tags), None) for tree in part]
-        return self.parser.backend.compare(part, self.parser._parse_batch(batch))
+        return self.parser.backend.compare(part, self.parser.parse_batch(batch))
 
 
 @dataclass(frozen=True)
@@ -342,7 +341,7 @@ class _BatchParser:
     parser: Parser
 
     def __call__(self, batch: list[tuple[Sentence, Constraints | None]]) -> list[Parse]:
-        return self.parser._parse_batch(batch)
+        return self.parser.parse_batch(batch)
 
 
 def as_written(tree: DependencyTree, sentence: Sentence) -> DependencyTree:

@@ -21,10 +21,9 @@ from latentgram.data.text import Text
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import SettingError
-from latentgram.kinds.kind import Kind, Recipe
+from latentgram.kinds.kind import Kind, Recipe, kinds, learner_class
 from latentgram.kinds.learners import Gradient
 from latentgram.kinds.protocols import Model, Scorer, Weighing
-from latentgram.kinds.registry import kinds, learner_class
 from latentgram.kinds.settings import Settings, defaults_of
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.parse.cutting import LONG
@@ -79,7 +78,7 @@ def small_data(kind: Kind, recipe: Recipe) -> Sized:
 def small_learner(kind: Kind, learner: str, **settings: object) -> Settings:
     """A learner that is soon done; with other settings, where it knows them.
 
-    >>> from latentgram.kinds.registry import kind_of
+    >>> from latentgram.kinds.kind import kind_of
     >>> small_learner(kind_of("LPCFG"), "Spectral")
     Spectral(states=2)
     """

@@ -20,7 +20,7 @@ import numpy as np
 from latentgram.arrays import Floats, Floats32, Integers, Ints
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.errors import SettingError
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 from latentgram.sequences.delay import Rise, delayed
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels.variational_pairs import last_states_first

@@ -39,7 +39,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.text import Text
 from latentgram.errors import DataError, RankError, SettingError
 from latentgram.numeric.svd import truncated_svd
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.statistics import SequenceCounts, ancestors
 

@@ -46,7 +46,7 @@ from latentgram.errors import DataError, RankError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.kmeans import kmeans
 from latentgram.numeric.svd import truncated_svd
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 from latentgram.sequences.automaton import OperatorAutomaton
 from latentgram.sequences.hankel import from_hankel
 from latentgram.sequences.kernels.automata import forward_vectors

@@ -29,7 +29,7 @@ from latentgram.data.text import BOUNDARY
 from latentgram.errors import DataError, SettingError
 from latentgram.kinds.kind import Context
 from latentgram.numeric.em import ascend
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 from latentgram.sequences.approximate_corpus import (
     FLOOR,
     ApproximateCorpus,

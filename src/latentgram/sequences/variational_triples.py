@@ -12,7 +12,7 @@ import numpy as np
 
 from latentgram.arrays import Floats
 from latentgram.errors import SettingError
-from latentgram.numeric.threads import one_thread
+from latentgram.parallel import one_thread
 from latentgram.sequences.approximate_corpus import ApproximateCorpus, Memory, safe_log
 from latentgram.sequences.kernels import variational as kernels
 from latentgram.sequences.kernels import variational_triples as triple_kernels

@@ -25,8 +25,7 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, SettingError
-from latentgram.kinds.kind import Context
-from latentgram.kinds.registry import settings_of, update_model, updates
+from latentgram.kinds.kind import Context, settings_of, update_model, updates
 from latentgram.kinds.settings import Settings
 from latentgram.sequences.statistics import SequenceCounts
 from latentgram.shag import counting

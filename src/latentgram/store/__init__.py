@@ -29,8 +29,7 @@ import latentgram
 from latentgram.data.files import Precision, replacing
 from latentgram.data.provenance import Provenance
 from latentgram.errors import DataError, LatentgramError, ModelFileError, SettingError, a_or_an
-from latentgram.kinds.kind import named
-from latentgram.kinds.registry import kinds
+from latentgram.kinds.kind import kinds, named
 from latentgram.store.codec import Document, FormatError, OtherVersion, decode, encode, find, packed_arrays
 
 FORMAT = 2

@@ -27,9 +27,8 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import CONSTITUENCY, DEPENDENCY, Treebank
 from latentgram.errors import DataError, LatentgramError, SettingError
-from latentgram.kinds.kind import PHRASES
+from latentgram.kinds.kind import PHRASES, learner_of, update_model, updates
 from latentgram.kinds.protocols import AnyTree, Inspection, Model
-from latentgram.kinds.registry import learner_of, update_model, updates
 from latentgram.parser.parser import Parser
 from latentgram.store import read_header, save
 from latentgram.web.analysis import Asked

@@ -19,7 +19,7 @@ from latentgram.errors import DataError
 from latentgram.kinds.marginals import Marginals
 from latentgram.kinds.protocols import AnyTree
 from latentgram.kinds.result import Parse, finite
-from latentgram.parser.output import render
+from latentgram.parser.answers import render
 from latentgram.web.editing.phrases import spans
 from latentgram.web.schemas import Marginal, Node, TreeAnswer
 

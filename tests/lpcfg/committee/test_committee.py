@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import latentgram as lg
-from latentgram.kinds.registry import kind_of
+from latentgram.kinds.kind import kind_of
 from latentgram.lpcfg.committee.kernels import REST, span_chart
 from latentgram.lpcfg.committee.learning import update
 from latentgram.lpcfg.committee.model import Committee

@@ -22,8 +22,8 @@ from latentgram.lpcfg.crf.symbols import WordCodes
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals, tree_log_share
 from latentgram.lpcfg.parse.cascade import Cascade
+from latentgram.lpcfg.parse.labels import NameTable
 from latentgram.lpcfg.parse.pruning import Pruning
-from latentgram.lpcfg.parse.weighing import NameTable
 
 BITS = 12
 

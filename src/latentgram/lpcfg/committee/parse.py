@@ -36,7 +36,8 @@ from latentgram.lpcfg.kernels.decode import Told
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.mixture import mixed
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
-from latentgram.lpcfg.parse.labels import LabelTable, Nodes, span_masks
+from latentgram.lpcfg.parse.constraints import span_masks
+from latentgram.lpcfg.parse.labels import LabelTable, Nodes
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, OutOfTime, Pruning
 
 Ints = NDArray[np.int32]

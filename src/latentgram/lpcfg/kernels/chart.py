@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
-from latentgram.compiling import jitable, njit
+from latentgram.compiling import REORDER, jitable, njit
 
 
 class Unseen(NamedTuple):
@@ -401,3 +401,19 @@ def prune_chart(chart, item_marginal, edge_marginal, threshold):
         pruned.edge_begin[: groups + 1],
     )
     return pruned, source[:items], edge_source[:edges]
+
+
+@njit(fastmath=REORDER, borrows=True)
+def dot(left, right):
+    """Σₖ leftₖ rightₖ, written, as the next, so that vector instructions do it."""
+    total = left.dtype.type(0)
+    for k in range(left.shape[0]):
+        total += left[k] * right[k]
+    return total
+
+
+@njit(fastmath=REORDER, borrows=True)
+def add_scaled(target, value, vector):
+    """target += value · vector."""
+    for k in range(target.shape[0]):
+        target[k] += value * vector[k]

@@ -24,6 +24,7 @@ from numba.extending import register_jitable
 from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import by_type, njit
 from latentgram.lpcfg.kernels.chart import PackedChart, cell_of
+from latentgram.lpcfg.kernels.decode import follow_children, sizes_of
 from latentgram.lpcfg.kernels.first_pass import Grown
 from latentgram.lpcfg.kernels.rows import at_end, at_first, splits
 from latentgram.numeric.hypergraph import NOTHING, list_edges
@@ -68,25 +69,6 @@ def best_tree(chart, item_gain, edge_gain, root_gain):
             root, total = item, best[item] + root_gain[item - first_root]
     order, size = follow_children(chart, root, left_child, right_child)
     return order, size, total
-
-
-@njit()
-def follow_children(chart, root, left_child, right_child):
-    """The tree below an item, as its items in preorder and the size of the subtree at each; no tree below none."""
-    if root < 0:
-        return np.empty(0, np.int32), np.empty(0, np.int32)
-    nodes = 2 * chart.length - 1
-    order, stack = np.empty(nodes, np.int32), np.empty(chart.length + 1, np.int32)
-    stack[0], depth, count = root, 1, 0
-    while depth > 0:
-        depth -= 1
-        item = stack[depth]
-        order[count] = item
-        count += 1
-        if left_child[item] >= 0:
-            stack[depth], stack[depth + 1] = right_child[item], left_child[item]
-            depth += 2
-    return order, sizes_of(order, chart.cell_begin[chart.length])
 
 
 class _ChartEdges(NamedTuple):
@@ -266,21 +248,6 @@ def _in_rows(items, trees, length, leaves):
     for tree in range(trees):
         size[tree] = sizes_of(order[tree], leaves)
     return order, size
-
-
-@register_jitable
-def sizes_of(order, leaves):
-    """The sizes of the subtrees of a binary tree whose items are given in preorder; those below `leaves` are
-    leaves."""
-    size = np.ones(order.shape[0], np.int32)
-    pending, depth = np.empty(order.shape[0] // 2 + 2, np.int32), 0
-    for number in range(order.shape[0] - 1, -1, -1):
-        if order[number] >= leaves:
-            size[number] += pending[depth - 1] + pending[depth - 2]
-            depth -= 2
-        pending[depth] = size[number]
-        depth += 1
-    return size
 
 
 @njit()

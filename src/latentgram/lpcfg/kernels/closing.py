@@ -5,7 +5,7 @@
     f_i(t) ∝ q(t→x_i) Σ_{t′} f_{i-1}(t′) p(t | t′),   b_i(t) ∝ Σ_{t′} p(t′ | t) q(t′→x_{i+1}) b_{i+1}(t′),
 
 with the scales c_i = p(x_i | x_0 … x_{i-1}), and its tags next to a gap are mapped to symbols
-(parse/projection.py). The tag of the sentence boundary is the last. O(n · leaves² + n · leaves · I) for
+(projection.py). The tag of the sentence boundary is the last. O(n · leaves² + n · leaves · I) for
 `leaves` tags per word.
 
 **Closing.** Which cells may stay closed: a hashed logistic regression over spans (Bodenstab et al. 2011).
@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from latentgram.arrays import Ints32, Reals
 from latentgram.compiling import njit
-from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, cell_of
-from latentgram.lpcfg.kernels.vectors import add_scaled
+from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, add_scaled, cell_of
 
 BITS = 18
 UNIT = 1.0 / 16.0

@@ -1,7 +1,7 @@
 """The first pass of parsing where it is cut: a PCFG's inside probabilities over the spans that look like phrases.
 
 The equation is that of first_pass.py; here most cells stay empty. Each symbol of a cell is multiplied by what the
-contexts on both sides say (parse/projection.py gives the equation) and kept if this estimate of its posterior
+contexts on both sides say (projection.py gives the equation) and kept if this estimate of its posterior
 passes an absolute and a relative threshold. So the cost is that of the few spans that look like constituents from
 both sides, not n³ times the grammar: only cells that hold something are looked at, and each item on the left of a
 split point looks at each on the right.

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 
 from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import cell_of
-from latentgram.lpcfg.kernels.chart_trees import follow_children
 
 _ROUNDS = 20
 
@@ -75,6 +75,40 @@ def expected_brackets(chart, item, chains):
             for place in range(chains.begin[symbol], chains.begin[symbol + 1]):
                 sums[chains.flat[place]] = 0.0
     return brackets, right, tags, expected
+
+
+@njit()
+def follow_children(chart, root, left_child, right_child):
+    """The tree below an item, as its items in preorder and the size of the subtree at each; no tree below none."""
+    if root < 0:
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+    nodes = 2 * chart.length - 1
+    order, stack = np.empty(nodes, np.int32), np.empty(chart.length + 1, np.int32)
+    stack[0], depth, count = root, 1, 0
+    while depth > 0:
+        depth -= 1
+        item = stack[depth]
+        order[count] = item
+        count += 1
+        if left_child[item] >= 0:
+            stack[depth], stack[depth + 1] = right_child[item], left_child[item]
+            depth += 2
+    return order, sizes_of(order, chart.cell_begin[chart.length])
+
+
+@register_jitable
+def sizes_of(order, leaves):
+    """The sizes of the subtrees of a binary tree whose items are given in preorder; those below `leaves` are
+    leaves."""
+    size = np.ones(order.shape[0], np.int32)
+    pending, depth = np.empty(order.shape[0] // 2 + 2, np.int32), 0
+    for number in range(order.shape[0] - 1, -1, -1):
+        if order[number] >= leaves:
+            size[number] += pending[depth - 1] + pending[depth - 2]
+            depth -= 2
+        pending[depth] = size[number]
+        depth += 1
+    return size
 
 
 @njit()

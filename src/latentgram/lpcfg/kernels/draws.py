@@ -18,14 +18,14 @@ from numba.extending import register_jitable
 
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import unseen_rule
-from latentgram.lpcfg.kernels.chart_trees import sizes_of
+from latentgram.lpcfg.kernels.decode import sizes_of
 from latentgram.lpcfg.kernels.inside_outside import inside, mean_of, start_vectors, vector_places
 from latentgram.numeric.sampling import draw_place
 
 
 @register_jitable
 def _matrix(tensors, a, b, c, rule, functional, matrix):
-    """G = fᵀ T^{a→b c}, written row by row; rules never seen are products of means (unseen.py)."""
+    """G = fᵀ T^{a→b c}, written row by row; rules never seen are products of means (projection.py)."""
     left, right = tensors.states[b], tensors.states[c]
     size = left * right
     matrix[:size] = 0

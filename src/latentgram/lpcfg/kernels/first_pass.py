@@ -23,9 +23,8 @@ import numpy as np
 
 from latentgram.arrays import Floats, Ints, Ints32
 from latentgram.compiling import jitable, njit
-from latentgram.lpcfg.kernels.chart import CLOSED, cell_of, note_drift, taken_out
+from latentgram.lpcfg.kernels.chart import CLOSED, add_scaled, cell_of, note_drift, taken_out
 from latentgram.lpcfg.kernels.rows import Rows, empty_rows, meet_in_rows, put_into_rows
-from latentgram.lpcfg.kernels.vectors import add_scaled
 from latentgram.numeric.semiring import plus
 
 _FLUSH = 2.0**-900

@@ -26,8 +26,7 @@ import numpy as np
 
 from latentgram.arrays import Ints, Ints32, Reals
 from latentgram.compiling import REORDER, jitable, njit
-from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, prune_chart, unseen_rule
-from latentgram.lpcfg.kernels.vectors import add_scaled, dot
+from latentgram.lpcfg.kernels.chart import NONE_UNSEEN, Unseen, add_scaled, dot, prune_chart, unseen_rule
 
 
 class Tensors(NamedTuple):

@@ -18,8 +18,7 @@ import numpy as np
 
 from latentgram.arrays import Floats, Ints32
 from latentgram.compiling import jitable
-from latentgram.lpcfg.kernels.chart import cell_of
-from latentgram.lpcfg.kernels.vectors import add_scaled
+from latentgram.lpcfg.kernels.chart import add_scaled, cell_of
 from latentgram.numeric.semiring import plus
 
 

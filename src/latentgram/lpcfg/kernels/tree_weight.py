@@ -23,8 +23,8 @@ import numpy as np
 
 from latentgram.arrays import Flags, Ints32, Reals
 from latentgram.compiling import REORDER, njit
+from latentgram.lpcfg.kernels.chart import add_scaled, dot
 from latentgram.lpcfg.kernels.inside_outside import mean_of, unseen_weight
-from latentgram.lpcfg.kernels.vectors import add_scaled, dot
 
 
 class NodeNames(NamedTuple):

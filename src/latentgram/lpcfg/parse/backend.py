@@ -8,7 +8,7 @@ A plain PCFG is parsed by the first stage of the same cascade. Without hidden st
 can be searched, and draws edge by edge are draws from the posterior over trees. A tree has a single derivation in
 it, unless nodes are split outward from their heads.
 
-p(tree) is that of all derivations of the treebank tree (weighing.py), and a list has no tree twice.
+p(tree) is that of all derivations of the treebank tree (labels.py), and a list has no tree twice.
 
 Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
 parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
-from latentgram.data.binarisation import Symbol, tag_of
+from latentgram.data.binarisation import Symbol
 from latentgram.data.constraints import Constraints
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.forest import Forest
@@ -51,13 +51,12 @@ from latentgram.lpcfg.kernels.edgewise import tree_log_share
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.model import LPCFG, Ensemble
 from latentgram.lpcfg.parse.cascade import Cascade, Posterior, usual_pruning
+from latentgram.lpcfg.parse.constraints import choose_leaves, span_masks
 from latentgram.lpcfg.parse.labels import (
     LabelTable,
     Nodes,
     assemble,
-    choose_leaves,
     span_marginals,
-    span_masks,
 )
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, PASSED, Deadline, OutOfTime, Pruning, checked_limit
 
@@ -474,14 +473,15 @@ class PhraseBackend:
     @property
     def tags(self) -> frozenset[str]:
         """The tags of words."""
-        return frozenset(map(tag_of, self.grammar.preterminals))
+        return frozenset(self.grammar.tags)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of phrases."""
-        chains = [Symbol.read(name).chain for name in self.grammar.interminals]
-        chains += [Symbol.read(name).chain[:-1] for name in self.grammar.preterminals]
-        return tuple(sorted({label for chain in chains for label in chain}))
+        phrases = len(self.grammar.interminals)
+        above = [symbol.chain for symbol in self.grammar.symbols[:phrases]]
+        above += [symbol.chain[:-1] for symbol in self.grammar.symbols[phrases:]]
+        return tuple(sorted({label for chain in above for label in chain}))
 
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse, or no time for one."""

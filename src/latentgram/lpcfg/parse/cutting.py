@@ -31,8 +31,8 @@ from latentgram.lpcfg.kernels.cut_outside import (
 )
 from latentgram.lpcfg.kernels.first_pass import Limits
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.parse.projection import Projection
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
+from latentgram.lpcfg.projection import Projection
 
 _COMMON = 160
 """Where cells may stay closed, unseen rules are looked at for so many of the commonest parents."""

@@ -1,4 +1,4 @@
-"""From grammar symbols to treebank nodes: posteriors, trees and constraints.
+"""From grammar symbols to treebank nodes: posteriors, trees, and what a treebank tree weighs.
 
 A symbol of a binarised grammar stands for a chain of labels (`S+VP`), or for none at all (`@VP`), and a label may
 be in many symbols. The posterior that the treebank tree has a node with label X over the words i … j−1 is
@@ -13,6 +13,9 @@ belongs to the r-th X from the top, and sums over nodes are expected numbers of 
 
 One pass over the items of a chart, and spans × labels numbers of memory. Spectral posteriors may leave [0, 1] by
 error; sizes are summed and cut at 1.
+
+The other way round, a treebank tree weighs what all its binary derivations weigh together
+(kernels/tree_weight.py), so it has one probability, whichever derivation a parser found it by (`TreeWeights`).
 """
 
 from __future__ import annotations
@@ -29,17 +32,22 @@ from numpy.typing import NDArray
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol
-from latentgram.data.constraints import Constraints
+from latentgram.data.forest import Forest
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
-from latentgram.errors import DataError, NoParse
 from latentgram.kinds.marginals import LEAST, Marginals
-from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, PackedChart, SpanMasks, cells_of
+from latentgram.lpcfg.kernels.chart import PackedChart, RuleIndex, cells_of
 from latentgram.lpcfg.kernels.decode import Chains, restore_nodes
-from latentgram.lpcfg.leaves import LeafTable, Leaves
+from latentgram.lpcfg.kernels.inside_outside import Tensors, parts_of_tree
+from latentgram.lpcfg.kernels.tree_weight import NodeNames, tree_weight, treebank_nodes
+from latentgram.lpcfg.leaves import Leaves
+from latentgram.lpcfg.model import LPCFG
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Name = tuple[tuple[str, ...], bool]
+"""The labels of a node with a single child at a time, from top to bottom, and whether it stands over a word."""
 
 
 @dataclass(frozen=True)
@@ -66,22 +74,22 @@ class LabelTable:
         return Alphabet.of(label for chain in self.chains for label in chain)
 
     @cached_property
-    def length(self) -> Ints:
+    def length(self) -> Longs:
         """[symbols] how many nodes a symbol stands for."""
         return np.array([len(chain) for chain in self.chains], np.int64)
 
     @cached_property
-    def phrases(self) -> Ints:
+    def phrases(self) -> Longs:
         """[symbols] how many of them are not tags."""
         return self.length - (np.arange(len(self.length)) >= self.interminals)
 
     @cached_property
-    def begin(self) -> Ints:
+    def begin(self) -> Longs:
         """[symbols + 1] where the labels of each symbol begin in `flat`."""
         return np.concatenate(([0], np.cumsum(self.length)))
 
     @cached_property
-    def flat(self) -> Ints:
+    def flat(self) -> Longs:
         """The nodes of all symbols, one after the other: label + (r − 1) · labels for the r-th node of a label."""
         repeat = [chain[:place].count(label) for chain in self.chains for place, label in enumerate(chain)]
         label = self.labels.encode(label for chain in self.chains for label in chain)
@@ -93,7 +101,7 @@ class LabelTable:
         return len(self.labels) * (1 + int(self.flat.max(initial=0)) // max(len(self.labels), 1))
 
     @cached_property
-    def spoken(self) -> tuple[Ints, NDArray[np.int32], NDArray[np.bool_], tuple[str, ...]]:
+    def spoken(self) -> tuple[Longs, NDArray[np.int32], NDArray[np.bool_], tuple[str, ...]]:
         """The labels of all symbols, those that binarisation put in included: where each symbol's begin, their
         numbers, which symbols are intermediate, and the names of the labels."""
         symbols = [Symbol.read(name) for name in self.symbols]
@@ -107,7 +115,7 @@ class LabelTable:
         """The same for kernels."""
         return Chains(self.begin, self.flat, self.columns, self.interminals)
 
-    def places(self, symbol: NDArray[np.int32]) -> tuple[Ints, Ints]:
+    def places(self, symbol: NDArray[np.int32]) -> tuple[Longs, Longs]:
         """For the nodes that some symbols stand for: the number among the symbols, and the place in `flat`."""
         times = self.length[symbol]
         owner = np.repeat(np.arange(len(symbol)), times)
@@ -205,63 +213,115 @@ def assemble(
     ]
 
 
-def span_masks(known: Constraints, length: int, table: LabelTable, root: str | None) -> SpanMasks:
-    """The sets of symbols that required and forbidden spans leave to each cell of two words and more.
+@dataclass(frozen=True)
+class NameTable:
+    """The names of treebank nodes that a grammar has symbols for."""
 
-    Binarisation took the label `root` off the whole sentence: to require it asks nothing, to forbid it all.
-    """
-    if known.heads or known.forbidden_heads:
-        raise DataError("heads can be required only in dependency trees; this is a constituency grammar")
-    of_cell = np.full(length * (length + 1) // 2, OPEN, np.int32)
-    width = np.repeat(np.arange(1, length + 1), np.arange(length, 0, -1))
-    first = np.concatenate([np.arange(length - wide + 1) for wide in range(1, length + 1)])
-    end = first + width
-    sets: dict[tuple[int, int], np.ndarray] = {}
-    chains = table.chains[: table.interminals]
-    for required, spans in ((True, known.spans), (False, known.forbidden_spans)):
-        for begin, stop, label in spans:
-            if required:
-                crosses = (first < begin) & (begin < end) & (end < stop)
-                crosses |= (begin < first) & (first < stop) & (stop < end)
-                of_cell[crosses & (width > 1)] = CLOSED
-            if label == root and stop - begin == length:
-                if not required:
-                    raise NoParse(f"every tree of this grammar has {root} over the whole sentence")
-                continue
-            has = np.array([bool(chain) if label is None else label in chain for chain in chains], np.bool_)
-            allowed = sets.setdefault((begin, stop), np.ones(len(chains), bool))
-            allowed &= has if required else ~has
-    for number, (begin, stop) in enumerate(sets, 1):
-        if stop - begin > 1:
-            of_cell[(first == begin) & (end == stop) & (of_cell != CLOSED)] = number
-    return SpanMasks(np.stack([np.ones(len(chains), bool), *sets.values()]), of_cell)
+    grammar: LPCFG
+    index: RuleIndex
+
+    @cached_property
+    def _numbers(self) -> dict[Name, int]:
+        phrases = len(self.grammar.interminals)
+        names = dict.fromkeys(
+            (symbol.chain, number >= phrases)
+            for number, symbol in enumerate(self.grammar.symbols)
+            if not symbol.intermediate
+        )
+        return {name: number for number, name in enumerate(names)}
+
+    @cached_property
+    def nodes(self) -> NodeNames:
+        """The same for kernels."""
+        phrases, symbols = len(self.grammar.interminals), self.grammar.symbols
+        of_symbol = np.array(
+            [
+                ABSENT if symbol.intermediate else self._numbers[symbol.chain, number >= phrases]
+                for number, symbol in enumerate(symbols)
+            ],
+            np.int32,
+        )
+        parts = [np.flatnonzero(row) for row in self._under_names(of_symbol)]
+        order = np.argsort(of_symbol, kind="stable")
+        named = order[np.searchsorted(of_symbol[order], 0) :]
+        left, right = (np.array([under[part].any() for part in parts], np.bool_) for under in self._under)
+        return NodeNames(
+            of_symbol,
+            np.searchsorted(of_symbol[named], np.arange(len(parts) + 1)).astype(np.int32),
+            named.astype(np.int32),
+            np.cumsum([0, *map(len, parts)]).astype(np.int32),
+            np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int32),
+            left,
+            right,
+        )
+
+    @cached_property
+    def _under(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """[symbols, symbols] which symbols a rule has as left children of which, and which as right ones."""
+        symbols, unseen = len(self.grammar.symbols), self.index.unseen
+        under = np.zeros((2, symbols, symbols), bool)
+        for side in (0, 1):
+            under[side, self.grammar.rules[:, 1 + side], self.grammar.rules[:, 0]] = True
+            if unseen.weight > 0.0:
+                under[side, :, : len(self.grammar.interminals)] |= (unseen.left, unseen.right)[side] > 0.0
+        return under[0], under[1]
+
+    def _under_names(self, of_symbol: Ints) -> NDArray[np.bool_]:
+        """[names, symbols] which intermediate symbols may stand over some children of a node: those under its
+        symbols, and those under these."""
+        left, right = self._under
+        intermediate = of_symbol == ABSENT
+        under = (left | right).T & intermediate
+        reached = np.zeros((len(self._numbers), len(of_symbol)), bool)
+        np.logical_or.at(reached, of_symbol[~intermediate], under[~intermediate])
+        while True:
+            further = reached | ((reached.astype(np.float32) @ under) > 0.0)
+            if np.array_equal(further, reached):
+                return reached
+            reached = further
+
+    def of_derivation(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
+        """The names of the treebank nodes of a binary tree in preorder, and the sizes of their subtrees."""
+        name, nodes = treebank_nodes(self.nodes, symbol, size)
+        return name, nodes
+
+    def of_trees(self, forest: Forest, binarisation: Binarisation) -> list[tuple[Ints, Ints]]:
+        """The same of treebank trees, `ABSENT` where the grammar has no symbol for a node."""
+        chains, labels = binarisation.unary_chains(forest)
+        names = zip(labels, chains.is_tag.tolist(), strict=True)
+        name = np.array([self._numbers.get(node, ABSENT) for node in names], np.int32)
+        return [(name[first:end], chains.size[first:end]) for first, end in itertools.pairwise(chains.start)]
 
 
-def choose_leaves(
-    known: Constraints, sentence: Sentence, leaves: Leaves, tables: tuple[LeafTable, LabelTable]
-) -> Leaves:
-    """The leaves of a sentence whose tags, and whose chains over single words, obey."""
-    lookup, table = tables
-    required, words = dict(known.tags), range(len(sentence))
-    asked = lookup.of(Sentence(sentence.words, tuple(required.get(word, "") for word in words)))
-    parts = [(asked if word in required else leaves).between(word, word + 1) for word in words]
-    single = [(spans, must) for spans, must in ((known.spans, True), (known.forbidden_spans, False))]
-    for word in words:
-        keep = np.ones(len(parts[word].symbol), bool)
-        chains = [table.chains[symbol] for symbol in parts[word].symbol]
-        if word in required:
-            keep &= [chain[-1] == required[word] for chain in chains]
-        for _, tag in (pair for pair in known.forbidden_tags if pair[0] == word):
-            keep &= [chain[-1] != tag for chain in chains]
-        for spans, must in single:
-            for first, end, label in spans:
-                if (first, end) == (word, word + 1):
-                    # Every word has its tag, so a single word is a unit already, and can never be none.
-                    keep &= [(label is None or label in chain) == must for chain in chains]
-        _, symbol, entry, weight, code = parts[word]
-        parts[word] = Leaves(np.array([0, keep.sum()], np.int32), symbol[keep], entry[keep], weight[keep], code)
-    empty = [word for word in words if not len(parts[word].symbol)]
-    if empty:
-        raise NoParse(f"no symbol over {sentence.words[empty[0]]!r} satisfies the constraints")
-    begin = np.concatenate(([0], np.cumsum([len(part.symbol) for part in parts]))).astype(np.int32)
-    return Leaves(begin, *(np.concatenate(column) for column in zip(*(part[1:] for part in parts), strict=True)))
+@dataclass(frozen=True)
+class TreeWeights:
+    """Weighs trees given by the names of their nodes and the sizes of their subtrees in preorder."""
+
+    grammar: LPCFG
+    tensors: Tensors
+    index: RuleIndex
+    names: NameTable
+
+    def weight(self, leaves: Leaves, name: Ints, size: Ints) -> tuple[float, float]:
+        """log |p(tree, sentence)|, hidden states and derivations summed out, and its sign; −∞, 0 for nothing."""
+        log, sign = tree_weight(self.tensors, self.index, self.names.nodes, leaves, name, size)
+        return float(log), float(sign)
+
+    def impossible_node(self, leaves: Leaves, symbols: Ints, sizes: Ints, intermediate: NDArray[np.bool_]) -> int:
+        """The node of a binary tree that is to blame for a weight of 0.
+
+        It is one whose symbol was never seen, rather a node of the treebank tree than an `intermediate` one; else
+        one over a word it cannot stand over; else a root that never was one; else the smallest phrase made by a
+        rule that was never seen.
+        """
+        absent = symbols < 0
+        for never_seen in (np.flatnonzero(absent & ~intermediate), np.flatnonzero(absent)):
+            if len(never_seen):
+                return int(never_seen[np.argmin(sizes[never_seen])])
+        part = parts_of_tree(self.index, leaves, symbols, sizes)
+        unseen, over_words = np.flatnonzero(part < 0), np.flatnonzero((part < 0) & (sizes == 1))
+        if len(over_words):
+            return int(over_words[0])
+        if not len(unseen) or not self.grammar.root_count[symbols[0]]:
+            return 0
+        return int(unseen[np.argmin(sizes[unseen])])

@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from latentgram.errors import SettingError
 from latentgram.interrupt import pause
@@ -52,7 +51,7 @@ class Pruning:
     ('float64', 0.0)
     """
 
-    none: ClassVar[_None] = _None()
+    none = _None()
 
     floor: float = 3e-5
     """Least estimated posterior of an item while the coarse chart grows."""
@@ -141,14 +140,6 @@ def _check(name: str, value: object, holds: Callable[[float], bool], wanted: str
     """Raise if a value is not a number, or not in its range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
         raise SettingError(f"Pruning.{name} must be {wanted}, got {value!r}")
-
-
-PLAIN = Pruning(floor=0.0, beam=0.0, coarse_threshold=1e-4, coarse_edge_threshold=0.0)
-"""For plain PCFGs: nothing is cut while the chart grows; decoders are given the items of at least this posterior,
-and all edges between them."""
-WITH_CLOSING = Pruning(floor=1e-4, beam=1e-3, member_threshold=3e-4)
-"""For grammars that know which cells may stay closed: what is left needs less room. The threshold of members was
-chosen on a held-out fifth of the training trees of the wsj sample."""
 
 
 class OutOfTime(Exception):

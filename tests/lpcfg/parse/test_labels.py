@@ -13,8 +13,8 @@ import latentgram as lg
 from latentgram.data.binarisation import Symbol
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
+from latentgram.lpcfg.parse.labels import TreeWeights
 from latentgram.lpcfg.parse.pruning import Pruning
-from latentgram.lpcfg.parse.weighing import TreeWeights
 
 BANK = """
 (TOP (S (NP (D a) (A b) (N c)) (V d)))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from latentgram.lpcfg.parse.projection import expected_boundaries
+from latentgram.lpcfg.projection import expected_boundaries
 
 # 0 S, 1 A, 2 B | 3 x, 4 y, 5 z
 RULES = np.array([(0, 1, 2), (0, 1, 3), (0, 4, 2), (1, 3, 4), (1, 5, 3), (2, 3, 5), (2, 4, 4)], np.int32)
