@@ -39,7 +39,7 @@ from latentgram.cli.update import update
 from latentgram.cli.vectors import vectors
 from latentgram.cli.warm_up import warm_up
 from latentgram.errors import LatentgramError
-from latentgram.interrupt import pause, status
+from latentgram.interrupt import obeying, pause, status
 
 TRACEBACK = "LATENTGRAM_TRACEBACK"
 """The environment variable that lets errors of the program itself be seen whole."""
@@ -151,23 +151,24 @@ class _LogLines(logging.Handler):
 
 
 def main() -> None:
-    """Run the command line; the program itself (__main__.py) sees to it that signals are obeyed at pauses."""
-    try:
+    """Run the command line."""
+    with obeying():
         try:
-            with _warnings_as_lines():
-                app()
-        except SystemExit as left:
-            if left.code == 130:  # what typer makes of Ctrl-C, without a word
-                _fail("interrupted", left, status())
-            if isinstance(left.__context__, OSError):  # and of an output that nobody reads
-                raise left.__context__ from None
-            pause()  # the page ends by a signal, and not by an error
-            _flush_output()
-            raise
-    except (Exception, KeyboardInterrupt) as error:
-        if _interrupted(error):
-            _fail("interrupted", error, status())
-        _report(error)
+            try:
+                with _warnings_as_lines():
+                    app()
+            except SystemExit as left:
+                if left.code == 130:  # what typer makes of Ctrl-C, without a word
+                    _fail("interrupted", left, status())
+                if isinstance(left.__context__, OSError):  # and of an output that nobody reads
+                    raise left.__context__ from None
+                pause()  # the page ends by a signal, and not by an error
+                _flush_output()
+                raise
+        except (Exception, KeyboardInterrupt) as error:
+            if _interrupted(error):
+                _fail("interrupted", error, status())
+            _report(error)
 
 
 @contextmanager

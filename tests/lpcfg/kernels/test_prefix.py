@@ -75,7 +75,7 @@ def test_a_sentence_may_break_off_before_any_word(grammar: lg.LPCFG, sentence: s
     """The sum over all sets of places to break off, of products over what was begun; alone, G is a prefix."""
     words, chance = sentence.split(), 0.25
     pure = Surprisal.of(grammar, break_off=0.0)
-    found = np.exp(pure.prefixes(pure.corners[0], lg.Sentence(tuple(words)), chance).prefix)
+    found = np.exp(pure.prefixes(pure.corners[0], lg.Sentence(tuple(words)), chance).logs[:-1])
     anywhere = Projection(LeafTable(grammar)).anywhere
     elsewhere = Surprisal.of(dataclasses.replace(grammar, root_vector=anywhere), break_off=0.0)
 

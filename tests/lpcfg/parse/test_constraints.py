@@ -125,12 +125,12 @@ def test_latent_grammar(every: list[lg.Parse], parts: dict[str, Any], name: str)
 
 @pytest.mark.parametrize("parts", KNOWN, ids=str)
 def test_ensemble(every: list[lg.Parse], parts: dict[str, Any]) -> None:
-    """log p of a sentence is the mean over the members, and each of them sums over the trees that obey."""
+    """p of a sentence is the mean over the members, and each of them sums over the trees that obey."""
     known, members = lg.Constraints.of(**parts), (_latent("EM"), _latent("Clustering"))
     obeying = [parse.tree for parse in every if known.obeyed_by(parse.tree)]
-    logs = [np.log(sum(_weights(member, obeying))) for member in members]
+    sums = [sum(_weights(member, obeying)) for member in members]
     [found] = _exhaustive(lg.Ensemble(members)).parse([lg.Sentence.of(SENTENCE)], [known])
-    assert found.logprob == pytest.approx(np.mean(logs), abs=1e-7)
+    assert found.logprob == pytest.approx(np.log(np.mean(sums)), abs=1e-7)
     assert known.obeyed_by(found.tree)
 
 
