@@ -19,6 +19,8 @@ def mixed(logs: ArrayLike, signs: ArrayLike) -> tuple[Floats, Floats]:
     ([0.5, 0.2], [1.0, 1.0])
     """
     each = np.asarray(logs, np.float64)
+    if len(each) == 1:
+        return each[0], np.asarray(signs, np.float64)[0]
     most = each.max(axis=0)
     shift = np.where(np.isneginf(most), 0.0, most)
     mean = np.mean(np.asarray(signs) * np.exp(each - shift), axis=0)
