@@ -17,6 +17,7 @@ from latentgram.lpcfg.committee.kernels import REST, span_chart
 from latentgram.lpcfg.committee.learning import update
 from latentgram.lpcfg.committee.model import Committee
 from latentgram.lpcfg.committee.nodes import TreebankNodes
+from latentgram.lpcfg.committee.parse import CommitteeBackend, MixedPhrases
 from latentgram.lpcfg.crf.parse import ChartCRFBackend
 from latentgram.lpcfg.kernels.chart_trees import k_best_trees
 from latentgram.parallel import LocalProcesses
@@ -131,7 +132,6 @@ def test_p_of_trees_and_sentences() -> None:
     np.testing.assert_allclose(tagged.confidence, again.confidence, atol=2e-3)
     listed = parser.nbest(sentence, 3000)
     assert len({str(other.tree) for other in listed}) == len(listed)
-    assert 0.9 < sum(other.probability for other in listed) <= 1 + 1e-3
     draws = parser.sample(sentence, 600, seed=1)
     share = np.mean([draw.tree == parse.tree for draw in draws])
     assert share == pytest.approx(parse.probability, abs=0.08)
@@ -139,6 +139,29 @@ def test_p_of_trees_and_sentences() -> None:
     known = [draw for draw in draws if str(draw.tree) in by_tree]
     assert len(known) > 500
     assert all(by_tree[str(draw.tree)] == pytest.approx(draw.probability) for draw in known)
+
+
+@pytest.mark.parametrize("tagger_up_to", [0, 10_000])
+def test_trees_sum_to_no_more_than_p(tagger_up_to: int) -> None:
+    """The trees of the members' charts have together the p(sentence) of these charts; trees in none of them have
+    what the grammars give them, which pruning has taken from p(sentence). With taggers beside the layers, too."""
+    model = lg.fit(lg.Committee, bank(), by=dataclasses.replace(BY, tagger_up_to=tagger_up_to))
+    parser, reader = lg.Parser(model), kind_of("Committee").reads_words()(model, exact=True)
+    assert isinstance(parser.backend, CommitteeBackend)
+    for sentence in questions():
+        listed = parser.nbest(sentence, 2000)
+        _, phrases = parser.backend._analyse(sentence)
+        assert isinstance(phrases, MixedPhrases)
+        forest = lg.Treebank.of([parse.tree for parse in listed if isinstance(parse.tree, lg.Tree)]).forest
+        shares = np.array([part.log_shares(forest) for part in phrases.parts])
+        everywhere = np.exp(shares).mean(axis=0).sum()
+        assert 0.8 < everywhere <= 1 + 1e-6
+        p = sum(np.exp(parse.tree_logprob) for parse in listed)
+        if sentence.tags is None:
+            assert p <= np.exp(reader.read(sentence).logprob) * (1 + 1e-6)
+        outside = [parse for parse, inside in zip(listed, shares.max(axis=0), strict=True) if np.isneginf(inside)]
+        beside = sum(np.exp(parse.tree_logprob) for parse in outside)
+        assert p - beside == pytest.approx(np.exp(listed[0].logprob) * everywhere)
 
 
 def test_the_tree_of_the_greatest_expected_f1_is_chosen() -> None:

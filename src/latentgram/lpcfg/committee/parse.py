@@ -59,11 +59,13 @@ class Part:
         cell = np.repeat(np.arange(len(chart.cell_begin) - 1), np.diff(chart.cell_begin))
         return np.asarray(cell * symbols + self.symbols[chart.item_symbol])
 
+    def named(self, forest: Forest) -> list[tuple[Ints, Ints]]:
+        """Treebank trees by the names that their nodes have for its grammar, and the sizes of subtrees."""
+        return self.backend.cascade.names.of_trees(forest, self.backend.grammar.binarisation)
+
     def log_shares(self, forest: Forest) -> Floats:
-        """[trees] log p(tree | sentence) of treebank trees."""
-        trees = self.backend.cascade.names.of_trees(forest, self.backend.grammar.binarisation)
-        logs = [self.phrases.tree_logprob(*tree) for tree in trees]
-        return np.array(logs) - self.phrases.posterior.logprob
+        """[trees] log p(tree | sentence) of treebank trees; −∞ for those that are not in its chart."""
+        return np.array([self.phrases.log_share(*tree) for tree in self.named(forest)])
 
     def drawn(self, uniforms: Floats) -> Forest:
         """Draws from its posterior."""
@@ -76,6 +78,8 @@ class MixedPhrases(Phrases):
 
     symbols: TreebankNodes
     parts: tuple[Part, ...]
+    silent: int
+    """So many members have no say."""
 
     @property
     def searchable(self) -> bool:
@@ -95,9 +99,19 @@ class MixedPhrases(Phrases):
         return self.logprobs_of(self.symbols.restored(symbols, sizes))
 
     def logprobs_of(self, forest: Forest) -> Floats:
-        """The same of treebank trees."""
-        logs = np.array([part.log_shares(forest) for part in self.parts])
-        return self.posterior.logprob + mixed(logs, np.ones_like(logs))[0]
+        """The same of treebank trees; those that are in no member's chart have the mean of the grammars', which is
+        not in the p(sentence) of pruned charts. So all trees together have at most the p(sentence) of whole ones.
+        """
+        shares = np.array([part.log_shares(forest) for part in self.parts])
+        known = self.posterior.logprob + mixed(shares, np.ones_like(shares))[0]
+        outside = np.flatnonzero(np.isneginf(known))
+        if len(outside):
+            rest = forest.select(outside)
+            own = np.full((len(self.parts) + self.silent, len(outside)), -math.inf)
+            for number, part in enumerate(self.parts):
+                own[number] = [part.phrases.own_logprob(*tree) for tree in part.named(rest)]
+            known[outside] = mixed(own, np.ones_like(own))[0]
+        return known
 
     def treebank_nodes(self, symbol: Ints, size: Ints) -> tuple[Ints, Ints]:
         """A treebank tree has one derivation."""
@@ -197,6 +211,7 @@ class CommitteeBackend(PhraseBackend):
             widened=widened,
             symbols=self._nodes,
             parts=tuple(asked),
+            silent=len(self.members) - len(asked),
         )
 
     def _mixed(self, parts: Sequence[Part]) -> tuple[float, float]:

@@ -142,10 +142,18 @@ class Phrases:
         """The names of the treebank nodes of a derivation, and the sizes of their subtrees."""
         return self.cascade.names.of_derivation(symbol, size)
 
+    def own_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+        """What the grammars give a treebank tree, be it in the chart or not; see `tree_logprob`."""
+        return self.cascade.tree_logprob(self.leaves, name, size, exact=exact)
+
     def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(tree, sentence) of a treebank tree given by the names of its nodes, in the chart's precision
         unless it is to be `exact`."""
-        return self.cascade.tree_logprob(self.leaves, name, size, exact=exact)
+        return self.own_logprob(name, size, exact=exact)
+
+    def log_share(self, name: Ints, size: Ints) -> float:
+        """log p(tree | sentence) of such a tree under the posteriors."""
+        return self.tree_logprob(name, size) - self.posterior.logprob
 
     def _told(self, symbol: Ints, size: Ints) -> Told:
         if not len(symbol):  # the best tree of weights that leave the range of floats
@@ -210,16 +218,18 @@ class EdgewisePhrases(Phrases):
         """The trees are not those of a plain PCFG, even where the grammar of the chart is one."""
         return False
 
+    def log_share(self, name: Ints, size: Ints) -> float:
+        """That of the distribution; −∞ for a tree that is not in the chart."""
+        return float(tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size))
+
     def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
         """log p(sentence) of the grammars, and log p(tree | sentence) of the distribution.
 
         It knows nothing of trees that are not in the chart: these have what the grammars give them, which is not
         in the p(sentence) of a pruned chart either.
         """
-        share = tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size)
-        if share > -math.inf:
-            return self.posterior.logprob + float(share)
-        return super().tree_logprob(name, size, exact=exact)
+        share = self.log_share(name, size)
+        return self.posterior.logprob + share if share > -math.inf else self.own_logprob(name, size, exact=exact)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
