@@ -23,7 +23,8 @@ import numpy as np
 from harness import corpora, explain
 from latentgram.data.brackets import read_brackets
 from latentgram.data.conllu import read_conllu
-from latentgram.data.heads import COLLINS, ENGLISH, PENN_PUNCTUATION, HeadRules, dependency_heads
+from latentgram.data.head_rules import PENN_PUNCTUATION, HeadRules
+from latentgram.data.heads import COLLINS, ENGLISH, dependency_heads
 
 RESULTS = Path(__file__).parent / "results" / "heads.csv"
 

@@ -37,7 +37,7 @@ from typing import Any
 
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
-import latentgram.lpcfg.parse.cutting as cutting
+import latentgram.lpcfg.parse.stages as cutting
 from harness import explain, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import WITH_CLOSING

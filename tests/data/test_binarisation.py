@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from latentgram.data.binarisation import Binarisation, Symbol, root_label, strip_root, tag_of
 from latentgram.data.brackets import parse_forest, parse_tree, read_brackets
 from latentgram.data.forest import Forest
-from latentgram.data.heads import ENGLISH, HeadRules
+from latentgram.data.head_rules import HeadRules
+from latentgram.data.heads import ENGLISH
 from latentgram.data.tree import Tree
 
 ODD = ["S", "NP", "@NP", "A+B", "ADVP|PRT", "X^Y", "\\", "~", "a/b", "-LRB-", "TOP", "", "é"]

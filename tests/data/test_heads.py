@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from latentgram.data.brackets import parse_forest, read_brackets
 from latentgram.data.conllu import read_conllu
 from latentgram.data.forest import Forest
-from latentgram.data.heads import COLLINS, ENGLISH, HeadRules, dependencies, dependency_heads
+from latentgram.data.head_rules import HeadRules
+from latentgram.data.heads import COLLINS, ENGLISH, dependencies, dependency_heads
 from latentgram.data.tree import Tree
 from latentgram.errors import SettingError
 

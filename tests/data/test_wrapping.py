@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latentgram.data.tokenise import Tokeniser
-from latentgram.data.wrapping import LONG, joint_of, unwrapped
+from latentgram.data.tokenise import LONG, Tokeniser, joint_of, unwrapped
 
 SENTENCES = [
     "The committee met on Tuesday and could not agree on the budget of the next year.",

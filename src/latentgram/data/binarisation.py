@@ -34,7 +34,7 @@ import numpy as np
 from latentgram.arrays import Flags, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
-from latentgram.data.heads import HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.data.kernels import forest as kernel
 from latentgram.data.kernels.numbering import numbered
 from latentgram.data.tree import Tree

@@ -26,9 +26,10 @@ from latentgram.data.alphabet import Alphabet
 from latentgram.data.files import PathLike, expand, open_bytes, refuse_foreign, write_bytes
 from latentgram.data.forest import Forest
 from latentgram.data.kernels import brackets as kernel
-from latentgram.data.tree import Tree, bracket_safe
-from latentgram.data.tree import escape as escape
-from latentgram.data.tree import unescape as unescape
+from latentgram.data.sentence import bracket_safe
+from latentgram.data.sentence import escape as escape
+from latentgram.data.sentence import unescape as unescape
+from latentgram.data.tree import Tree
 from latentgram.errors import DataError
 
 BLOCK_BYTES = 1 << 24

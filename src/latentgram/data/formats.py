@@ -18,9 +18,8 @@ from latentgram.data.constraints import Constraints, partial_brackets, read_cons
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.files import STANDARD, PathLike, expand, open_bytes, plain_suffix, read_lines
 from latentgram.data.sentence import Sentence
-from latentgram.data.tokenise import Cutter, Tokeniser
+from latentgram.data.tokenise import Cutter, Tokeniser, unwrapped
 from latentgram.data.tree import Tree
-from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError, LatentgramError, SettingError
 
 TreeOrSentence = Tree | DependencyTree | Sentence

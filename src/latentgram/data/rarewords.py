@@ -33,7 +33,7 @@ import numpy as np
 
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.forest import Forest
-from latentgram.data.tree import escape
+from latentgram.data.sentence import escape
 from latentgram.errors import DataError, SettingError
 
 REMEMBERED = 1 << 15

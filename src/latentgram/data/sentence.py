@@ -1,12 +1,20 @@
-"""`Sentence`: what a parser or tagger is given: words, and tags where they are known."""
+"""`Sentence`: what a parser or tagger is given, words and tags; and words as Penn writes them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from latentgram.data.surface import Surface, Token, text_of
 from latentgram.errors import DataError
+
+# What ends a token when brackets are read: other blanks of Unicode may stand inside a word.
+_BLANK = re.compile(r"[ \t\n\v\f\r]")
+_UNSAFE = re.compile(r"[() \t\n\v\f\r]")
+_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_ESCAPES = str.maketrans(_NAMES)
+_BRACKETS = {name: bracket for bracket, name in _NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,38 @@ def symbols_of(string: Iterable[str]) -> Iterable[str]:
     (['the', 'house'], ('the', 'house'))
     """
     return string.split() if isinstance(string, str) else string
+
+
+def bracket_safe(token: str) -> str:
+    """A word or label as it may stand between brackets: no brackets, no blanks.
+
+    >>> bracket_safe("("), bracket_safe("New York") == "New\\u00a0York"
+    ('-LRB-', True)
+    """
+    if _UNSAFE.search(token) is None:
+        return token
+    return _BLANK.sub("\u00a0", token.replace("(", "-LRB-").replace(")", "-RRB-"))
+
+
+def escape(word: str) -> str:
+    """A word as Penn writes it: a bracket by its name.
+
+    >>> escape("("), escape("["), escape("a(b)")
+    ('-LRB-', '-LSB-', 'a-LRB-b-RRB-')
+    """
+    return word.translate(_ESCAPES)
+
+
+def unescape(word: str) -> str:
+    r"""A word as people write it: `-LRB-` is a bracket again, and `\/` and `\*` lose their backslash.
+
+    >>> unescape("-LRB-"), unescape("1\\/2"), unescape("Anti-Ro-LRB-SSA-RRB-")
+    ('(', '1/2', 'Anti-Ro(SSA)')
+    """
+    if "-" in word:
+        for name, bracket in _BRACKETS.items():
+            word = word.replace(name, bracket)
+    return word.replace("\\/", "/").replace("\\*", "*")
 
 
 SentenceLike = Sentence | str | list[str] | tuple[str, ...] | list[tuple[str, str]]

@@ -1,9 +1,19 @@
 """From raw text to sentences of tokens: rules for any alphabet, with what a treebank teaches of its language.
 
-A line is a paragraph. It is cut at blanks; of each piece, brackets, quotes and other signs are taken off at both
-ends, then clitics (`n't`, `'s`; `l'`) and, where the treebank does so, the parts around a hyphen. A point stays
-with its word if the word is an abbreviation, a list of initials or a number; otherwise it is a token. A sentence
-ends behind a point, `!`, `?` or the like and what closes it, if what follows does not begin with a small letter.
+A line is a paragraph, unless the text is *wrapped*: then a blank line ends a paragraph, and the lines between two
+blank lines are one. The raw texts of Universal Dependencies are wrapped at 80 characters. A text is wrapped if
+nearly every line that is followed by another is *full*: the first word of the next line would not have fitted into
+the width, which is that of the longest line of more than one word. Sentences that stand one per line are not full,
+and if they are by chance, most of them end in a full stop or the like, as wrapped lines do not. Where words are
+written without spaces, text is wrapped if nearly all its lines have the same length.
+
+Only the beginning of a text is judged, and very long paragraphs are ended behind a full stop, so that text of any
+size streams through.
+
+A paragraph is cut at blanks; of each piece, brackets, quotes and other signs are taken off at both ends, then
+clitics (`n't`, `'s`; `l'`) and, where the treebank does so, the parts around a hyphen. A point stays with its word
+if the word is an abbreviation, a list of initials or a number; otherwise it is a token. A sentence ends behind a
+point, `!`, `?` or the like and what closes it, if what follows does not begin with a small letter.
 
 Tokens are never rewritten, so the text can be had back: `space_after` says where blanks were. What a language has
 of abbreviations and clitics is learned from tokenised sentences by counting (`Tokeniser.of`); without that, the
@@ -17,13 +27,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Protocol
 
 from latentgram.data.files import PathLike, expand, read_lines
 from latentgram.data.sentence import Sentence
 from latentgram.data.tagged import TEXT_SUFFIXES
-from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError
 
 _OPENING = "([{<«‹“„‘‚¿¡\"'`*#$£€¥§@&+=~/|–—-"
@@ -61,6 +70,20 @@ REMEMBERED = 1 << 16
 """Pieces of which the tokens are kept to be looked up."""
 FUSED = ("cannot", "gonna", "gotta", "wanna")
 """Two words written as one, the first of three letters."""
+JUDGED = 500
+"""Lines at the beginning of a text that tell whether it is wrapped."""
+FEWEST = 4
+"""Different pairs of lines that are needed for that."""
+FULL, EQUAL = 0.95, 0.8
+"""The least shares of full lines, and of equally long ones where there are no spaces."""
+ENDING = 0.5
+"""The greatest share of lines that end as sentences do."""
+WIDTHS = range(40, 201)
+"""The widths that text is wrapped at."""
+LONG = 1000
+"""A paragraph of so many lines is ended where a line ends as a sentence does."""
+_FULL_STOPS = tuple(".!?…。！？؟।")
+_CLOSING_QUOTES = "\"'”’»)]}」』"
 
 
 class Cutter(Protocol):
@@ -261,3 +284,50 @@ def read_raw(
     for path in expand(paths, TEXT_SUFFIXES):
         for _, line in unwrapped(read_lines(path, bad=bad)):
             yield from rules.sentences(line)
+
+
+def joint_of(lines: Iterable[str]) -> str | None:
+    """What joins the lines of a wrapped text: a space, or nothing if it has no spaces; None for other texts.
+
+    >>> text = "The quick brown fox jumps over the lazy dog and runs away into the dark wood behind the hill. " * 5
+    >>> import textwrap
+    >>> joint_of(textwrap.wrap(text, 60)), joint_of(text.split(". "))
+    (' ', None)
+    """
+    held = [line.strip() for line in lines]
+    followed = {(line, after) for line, after in pairwise(held) if line and after}
+    if len(followed) < FEWEST or sum(_ends_sentence(line) for line, _ in followed) > ENDING * len(followed):
+        return None
+    width = max((len(line) for line in held if " " in line), default=0)
+    full = sum(len(line) + 1 + len(after.split()[0]) > width for line, after in followed)
+    if width in WIDTHS and full >= FULL * len(followed):
+        return " "
+    width = max(len(line) for line, _ in followed)
+    equal = sum(len(line) == width for line, _ in followed)
+    return "" if width in WIDTHS and equal >= EQUAL * len(followed) else None
+
+
+def unwrapped(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The paragraphs of numbered lines, each with the number of its first line; lines of wrapped text are joined.
+
+    >>> list(unwrapped([(1, "One line."), (2, "Another."), (3, ""), (4, "A third.")]))
+    [(1, 'One line.'), (2, 'Another.'), (4, 'A third.')]
+    """
+    stream = iter(lines)
+    first = list(islice(stream, JUDGED))
+    joint = joint_of(line for _, line in first)
+    parts: list[str] = []
+    begin = 0
+    for number, line in chain(first, stream):
+        if part := line.strip():
+            begin = begin if parts else number
+            parts.append(part)
+        if parts and (joint is None or not part or (len(parts) >= LONG and _ends_sentence(part))):
+            yield begin, (joint or "").join(parts)
+            parts = []
+    if parts:
+        yield begin, (joint or "").join(parts)
+
+
+def _ends_sentence(line: str) -> bool:
+    return line.rstrip(_CLOSING_QUOTES).endswith(_FULL_STOPS)

@@ -5,20 +5,13 @@ Nothing here recurses, so a right-branching tree over a thousand words is no har
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from latentgram.data.sentence import Sentence
+from latentgram.data.sentence import Sentence, bracket_safe
 
 _CLOSE = None
-# What ends a token when brackets are read: other blanks of Unicode may stand inside a word.
-_BLANK = re.compile(r"[ \t\n\v\f\r]")
-_UNSAFE = re.compile(r"[() \t\n\v\f\r]")
-_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
-_ESCAPES = str.maketrans(_NAMES)
-_BRACKETS = {name: bracket for bracket, name in _NAMES.items()}
 
 
 class _Node(Protocol):
@@ -38,38 +31,6 @@ def preorder(root: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack.extend(reversed(node.children))
-
-
-def bracket_safe(token: str) -> str:
-    """A word or label as it may stand between brackets: no brackets, no blanks.
-
-    >>> bracket_safe("("), bracket_safe("New York") == "New\\u00a0York"
-    ('-LRB-', True)
-    """
-    if _UNSAFE.search(token) is None:
-        return token
-    return _BLANK.sub("\u00a0", token.replace("(", "-LRB-").replace(")", "-RRB-"))
-
-
-def escape(word: str) -> str:
-    """A word as Penn writes it: a bracket by its name.
-
-    >>> escape("("), escape("["), escape("a(b)")
-    ('-LRB-', '-LSB-', 'a-LRB-b-RRB-')
-    """
-    return word.translate(_ESCAPES)
-
-
-def unescape(word: str) -> str:
-    r"""A word as people write it: `-LRB-` is a bracket again, and `\/` and `\*` lose their backslash.
-
-    >>> unescape("-LRB-"), unescape("1\\/2"), unescape("Anti-Ro-LRB-SSA-RRB-")
-    ('(', '1/2', 'Anti-Ro(SSA)')
-    """
-    if "-" in word:
-        for name, bracket in _BRACKETS.items():
-            word = word.replace(name, bracket)
-    return word.replace("\\/", "/").replace("\\*", "*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from latentgram.arrays import Floats, Integers, Ints, Ints32, Reals
 from latentgram.data.alphabet import Alphabet
@@ -365,3 +365,23 @@ class Ensemble(Summarised):
         """The members of the ensemble in one line: learners, each with the maximum number of states per symbol."""
         members = (f"{g.provenance.learner or 'unknown'} {int(g.states.max())}" for g in self.grammars)
         return f"ensemble of {len(self.grammars)} grammars ({', '.join(members)})"
+
+
+def mixed(logs: ArrayLike, signs: ArrayLike) -> tuple[Floats, Floats]:
+    """What several grammars say together, p = (1/G) Σ_g p_g, of words or of trees: log |p| and the sign of p.
+
+    They come from those of the grammars along the first axis, and are −∞ and 0 for nothing. The numbers of
+    spectral grammars are signed, and so is their mixture.
+
+    >>> log, sign = mixed(np.log([[0.25, 0.5], [0.75, 0.1]]), [[1, 1], [1, -1]])
+    >>> np.exp(log).round(6).tolist(), sign.tolist()
+    ([0.5, 0.2], [1.0, 1.0])
+    """
+    each = np.asarray(logs, np.float64)
+    if len(each) == 1:
+        return each[0], np.asarray(signs, np.float64)[0]
+    most = each.max(axis=0)
+    shift = np.where(np.isneginf(most), 0.0, most)
+    mean = np.mean(np.asarray(signs) * np.exp(each - shift), axis=0)
+    with np.errstate(divide="ignore"):
+        return shift + np.log(np.abs(mean)), np.sign(mean)

@@ -25,7 +25,7 @@ from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
 from latentgram.data.alphabet import ABSENT, Alphabet
 from latentgram.data.binarisation import Binarisation, Symbol, tag_of
 from latentgram.data.forest import Forest
-from latentgram.data.heads import COLLINS, ENGLISH, HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.data.kernels.numbering import numbered
 from latentgram.data.rarewords import RareWords, tag_symbol
 from latentgram.data.tree import Tree
@@ -314,13 +314,18 @@ def _merged(rows: list[Ints32], counts: tuple[Floats, Floats]) -> tuple[Ints32, 
     return distinct.astype(np.int32), np.asarray(total, np.float64)
 
 
-_TABLES = {"collins": COLLINS, "english": ENGLISH}
-"""Head rules that are not learned."""
+def _given_rules(name: str) -> HeadRules | None:
+    """The head rules of that name; None if they are to be learned."""
+    if name == "learned":
+        return None
+    from latentgram.data.heads import COLLINS, ENGLISH  # tables that others need not make
+
+    return {"collins": COLLINS, "english": ENGLISH}[name]
 
 
 def trees_of(treebank: Treebank[Tree], settings: Trees) -> tuple[Forest, Binarisation, HeadRules | None]:
     """Trees to learn from, how they are made binary, and their head rules, where they are known by then."""
-    forest, rules = treebank.forest, _TABLES.get(settings.heads)
+    forest, rules = treebank.forest, _given_rules(settings.heads)
     if not len(forest):
         raise DataError("there are no trees to learn a grammar from")
     binarisation = Binarisation.of(

@@ -7,7 +7,7 @@ of nothing being one. After the last word the sentence ends: what is left of P i
 p(sentence) is the sum of the surprisals of the words and of the end (`ending`). Rules and words, seen and unseen,
 are those of the parser (leaves.py, projection.py): it is the same p. Words that the grammar does not know are
 those of their form: their surprisal is that of the form. Of an ensemble, whose p(sentence) is the mean of its
-grammars', so is P (mixture.py).
+grammars', so is P (`mixed` in model.py).
 
 The entropy reduction of a word is by how much it lowers the entropy of the derivation, hidden states and all that
 is still to come included, given the words so far (Hale 2006, who counts negative values as zero; prefixes.py).
@@ -48,8 +48,7 @@ from latentgram.kinds.reading import Reading
 from latentgram.lpcfg.kernels.latent_prefix import LatentLeaves, latent_sweep
 from latentgram.lpcfg.kernels.prefix import Numbers, WordWeights, sweep
 from latentgram.lpcfg.leaves import LeafTable
-from latentgram.lpcfg.mixture import mixed
-from latentgram.lpcfg.model import LPCFG, Ensemble
+from latentgram.lpcfg.model import LPCFG, Ensemble, mixed
 from latentgram.lpcfg.prefixes import SLOPE, LeftCorners, with_slopes
 from latentgram.lpcfg.projection import Projection
 from latentgram.parallel import Engine, engine_for, shards

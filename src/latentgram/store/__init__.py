@@ -40,7 +40,7 @@ FORMAT_OF: dict[Precision, int] = {"full": 1, "compact": 2}
 PARTS = (
     "latentgram.data.alphabet:Alphabet",
     "latentgram.data.binarisation:Binarisation",
-    "latentgram.data.heads:HeadRules",
+    "latentgram.data.head_rules:HeadRules",
     "latentgram.data.ngrams.counts:NGramCounts",
     "latentgram.data.ngrams.trie:NGramTrie",
     "latentgram.data.provenance:Provenance",

@@ -10,7 +10,7 @@ import numpy as np
 from latentgram.arrays import Flags, Ints, Ints16
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.invariants import ANY, holds, offsets, shape, within
-from latentgram.data.tree import escape
+from latentgram.data.sentence import escape
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.spelling import SpellingTable
 

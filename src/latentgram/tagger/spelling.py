@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arrays import Codes, Ints
-from latentgram.data.tree import escape
+from latentgram.data.sentence import escape
 from latentgram.tagger.kernels import spelling as kernel
 from latentgram.tagger.kernels.spelling import describe_words
 

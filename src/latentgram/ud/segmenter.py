@@ -26,8 +26,8 @@ from latentgram.data.invariants import ANY, holds, rising, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.data.sentence import Sentence
 from latentgram.data.surface import Surface, Token, paragraphs_of
+from latentgram.data.tokenise import unwrapped
 from latentgram.data.treebank import Treebank
-from latentgram.data.wrapping import unwrapped
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
 from latentgram.ud.averaging import Arrays, Learning, averaged_weights

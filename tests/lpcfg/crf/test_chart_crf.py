@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import latentgram as lg
-from latentgram.data.heads import ENGLISH, HeadRules
+from latentgram.data.head_rules import HeadRules
+from latentgram.data.heads import ENGLISH
 from latentgram.kinds.kind import Context
 from latentgram.lpcfg.crf.charts import Teacher, jackknifed
 from latentgram.lpcfg.crf.model import ChartCRF

@@ -13,7 +13,7 @@ import pytest
 
 import latentgram as lg
 from latentgram.data.binarisation import Symbol
-from latentgram.data.heads import HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.lpcfg.crf.charts import Teacher
 from latentgram.lpcfg.crf.kernels.features import view_of
 from latentgram.lpcfg.crf.kernels.learning import Lesson

@@ -15,8 +15,8 @@ from latentgram.errors import SettingError
 from latentgram.lpcfg.leaves import Leaves
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import PLAIN, Cascade
-from latentgram.lpcfg.parse.cutting import LONG
 from latentgram.lpcfg.parse.pruning import Pruning
+from latentgram.lpcfg.parse.stages import LONG
 from latentgram.lpcfg.projection import undiscounted
 from oracles.binary_trees import Derivation, SmallGrammar
 from oracles.chart_items import edges_of, places_of

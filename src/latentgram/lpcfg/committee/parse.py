@@ -34,7 +34,7 @@ from latentgram.lpcfg.decoders import Brackets, PhraseDecoder
 from latentgram.lpcfg.kernels.chart import CLOSED, PackedChart, SpanMasks
 from latentgram.lpcfg.kernels.decode import Told
 from latentgram.lpcfg.leaves import Leaves
-from latentgram.lpcfg.mixture import mixed
+from latentgram.lpcfg.model import mixed
 from latentgram.lpcfg.parse.backend import PhraseBackend, Phrases
 from latentgram.lpcfg.parse.constraints import span_masks
 from latentgram.lpcfg.parse.labels import LabelTable, Nodes

@@ -21,7 +21,7 @@ import numpy as np
 
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.forest import Forest
-from latentgram.data.heads import HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.data.sentence import Sentence
 from latentgram.data.tree import Tree
 from latentgram.data.treebank import Treebank

@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.data.heads import HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.data.invariants import ANY, FINITE, NONNEGATIVE, holds, shape
 from latentgram.data.provenance import Provenance, Summarised
 from latentgram.lpcfg.inspect.inspection import GrammarInspection

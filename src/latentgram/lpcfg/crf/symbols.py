@@ -18,7 +18,7 @@ import numpy as np
 from latentgram.arrays import Codes
 from latentgram.data.alphabet import Alphabet
 from latentgram.data.binarisation import Symbol
-from latentgram.data.heads import HeadRules
+from latentgram.data.head_rules import HeadRules
 from latentgram.lpcfg.crf.kernels.features import PAD, ROWS, Symbols
 from latentgram.lpcfg.model import LPCFG
 

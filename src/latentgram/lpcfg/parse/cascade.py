@@ -6,7 +6,7 @@
    (kernels/inside_outside.py); the next one looks only at edges of at least `threshold`.
 3. The last one's posteriors are the result. Several last ones (an ensemble) are combined: each edge is chosen by
    the geometric mean of the sizes of their marginals (kernels/members.py), and the posteriors are those of the
-   distribution that these choices make (kernels/edgewise.py); p(sentence) is the mean of theirs (mixture.py).
+   distribution that these choices make (kernels/edgewise.py); p(sentence) is the mean of theirs (model.py).
    Decoders take the means themselves, by which trees are a little better (0.1 points of F1 on the wsj sample).
 
 A plain PCFG is its own projection, so the first stage is all it needs. Nothing is cut there while the chart grows,
@@ -37,12 +37,10 @@ from latentgram.lpcfg.kernels.inside_outside import Tensors, posteriors, refine_
 from latentgram.lpcfg.kernels.low_rank import Factors
 from latentgram.lpcfg.kernels.members import add_logs, agreed_chart, means
 from latentgram.lpcfg.leaves import LeafTable, Leaves
-from latentgram.lpcfg.mixture import mixed
-from latentgram.lpcfg.model import LPCFG, layout
-from latentgram.lpcfg.parse.cutting import LONG, Attempt, Cutter
-from latentgram.lpcfg.parse.fewer_states import smaller
+from latentgram.lpcfg.model import LPCFG, layout, mixed
 from latentgram.lpcfg.parse.labels import NameTable, TreeWeights
 from latentgram.lpcfg.parse.pruning import NO_LIMIT, Deadline, Pruning
+from latentgram.lpcfg.parse.stages import LONG, Attempt, Cutter, smaller
 from latentgram.lpcfg.projection import ALL_TREES, BEST_TREE, Projection
 
 Ints = NDArray[np.int32]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.oracles.latent_grammar import random_lpcfg, tree_probabilities
 
-from latentgram.lpcfg.parse.fewer_states import smaller
+from latentgram.lpcfg.parse.stages import smaller
 
 WORDS = ["the", "dog", "barks"]
 
@@ -79,7 +79,7 @@ def test_small_grammars_have_no_smaller_one():
 def test_merging_needs_no_library_that_is_slow_to_import():
     program = (
         "import sys; from tests.oracles.latent_grammar import random_lpcfg\n"
-        "from latentgram.lpcfg.parse.fewer_states import smaller\n"
+        "from latentgram.lpcfg.parse.stages import smaller\n"
         "assert smaller(random_lpcfg(0, states=4), 2) is not None\n"
         "assert 'scipy.cluster' not in sys.modules and 'scipy.sparse' not in sys.modules\n"
     )
