@@ -181,6 +181,60 @@ class Kind:
         """The package of the class: kinds of one family share their kernels."""
         return ".".join(self.model.partition(":")[0].split(".")[:2])
 
+    def _with(self, **said: object) -> Kind:
+        """The row with more fields said."""
+        return replace(self, **{name: self._place(value) for name, value in said.items()})
+
+    def _place(self, said: object) -> object:
+        """A reference that begins with a point, as in an import, is one into the family."""
+        return f"{self.family}{said}" if isinstance(said, str) and said.startswith(".") else said
+
+    def by(
+        self,
+        learner: str,
+        function: str,
+        settings: str,
+        *,
+        reads: Reads | None = None,
+        chooses: bool | str = False,
+    ) -> Kind:
+        """The row with one more recipe, whose settings are a class of the family's `settings`.
+
+        >>> row = Kind("latentgram.arcs.model:Model", DEPENDENCIES).by("MIRA", ".mira:learn_arcs", "MIRAArcs")
+        >>> row.recipes["MIRA"].function, row.recipes["MIRA"].settings
+        ('latentgram.arcs.mira:learn_arcs', 'latentgram.arcs.settings:MIRAArcs')
+        """
+        recipe = Recipe(str(self._place(function)), f"{self.family}.settings:{settings}", reads, chooses)
+        return replace(self, recipes={**self.recipes, learner: recipe})
+
+    def trained(self, command: str, help: str, use: str = "") -> Kind:
+        """The row with its name behind `latentgram train`."""
+        return replace(self, command=command, help=help, use=use)
+
+    def holding(self, *parts: str) -> Kind:
+        """The row with further classes in its files."""
+        return replace(self, parts=tuple(str(self._place(part)) for part in parts))
+
+    def parsing(self, parser: str, *, needs_tags: bool = False, segmenter: str = "", own_tagger: str = "") -> Kind:
+        """The row with what parses by it."""
+        return self._with(parser=parser, needs_tags=needs_tags, segmenter=segmenter, own_tagger=own_tagger)
+
+    def about(self, over: str, mass: str = "", *, deviation: str = "") -> Kind:
+        """The row with what its probabilities are of."""
+        return self._with(over=over, mass=mass, deviation=deviation)
+
+    def updated(self, update: str, updates: str = "") -> Kind:
+        """The row with what learns more trees at once, and for which of its models."""
+        return self._with(update=update, updates=updates)
+
+    def seen(self, inspect: str, reader: str = "") -> Kind:
+        """The row with what looks inside, and what reads word by word."""
+        return self._with(inspect=inspect, reader=reader)
+
+    def rating(self, raters: Mapping[str, tuple[Settings, ...]] | None = None) -> Kind:
+        """The row of what rates trees, with the names that rerankers have for it."""
+        return replace(self, rates=True, raters=raters or {})
+
     def model_class(self) -> type[Model]:
         """The class itself."""
         return cast("type[Model]", named(self.model))

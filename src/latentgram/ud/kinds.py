@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from latentgram.kinds.kind import DEPENDENCIES, Kind, Recipe
-
-_SETTINGS = "latentgram.ud.settings"
+from latentgram.kinds.kind import DEPENDENCIES, Kind
 
 KINDS = [
-    Kind(
-        "latentgram.ud.model:UDParser",
-        DEPENDENCIES,
-        {"Gradient": Recipe("latentgram.ud.model:learn_ud", f"{_SETTINGS}:GradientUD")},
-        command="ud",
-        help="From raw text to CoNLL-U: sentences, words, tags, features, lemmas and trees, in one model.",
-        parser="latentgram.ud.parse:UDBackend",
-        over="dependency trees given the sentence",
-        segmenter="latentgram.ud.model:segmenter_of",
-        own_tagger="latentgram.ud.model:tagger_of",
-        update="latentgram.ud.model:update",
-    ),
-    Kind(
-        "latentgram.ud.segmenter:Segmenter",
-        DEPENDENCIES,
-        {"Gradient": Recipe("latentgram.ud.segmenter:learn_segmenter", f"{_SETTINGS}:GradientSegmenter")},
-        parts=("latentgram.ud.multiwords:Splitter",),
-        over="the ends of words and sentences given the text",
-    ),
-    Kind(
-        "latentgram.ud.lemmatiser:Lemmatiser",
-        DEPENDENCIES,
-        {"Gradient": Recipe("latentgram.ud.lemmatiser:learn_lemmatiser", f"{_SETTINGS}:GradientLemmatiser")},
-        parts=("latentgram.ud.chooser:Chooser",),
-        over="the lemmas of a word given its sentence",
-    ),
+    Kind("latentgram.ud.model:UDParser", DEPENDENCIES)
+    .by("Gradient", ".model:learn_ud", "GradientUD")
+    .trained("ud", "From raw text to CoNLL-U: sentences, words, tags, features, lemmas and trees, in one model.")
+    .parsing(".parse:UDBackend", segmenter=".model:segmenter_of", own_tagger=".model:tagger_of")
+    .about("dependency trees given the sentence")
+    .updated(".model:update"),
+    Kind("latentgram.ud.segmenter:Segmenter", DEPENDENCIES)
+    .by("Gradient", ".segmenter:learn_segmenter", "GradientSegmenter")
+    .holding(".multiwords:Splitter")
+    .about("the ends of words and sentences given the text"),
+    Kind("latentgram.ud.lemmatiser:Lemmatiser", DEPENDENCIES)
+    .by("Gradient", ".lemmatiser:learn_lemmatiser", "GradientLemmatiser")
+    .holding(".chooser:Chooser")
+    .about("the lemmas of a word given its sentence"),
 ]
