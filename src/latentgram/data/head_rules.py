@@ -44,7 +44,7 @@ class HeadRules:
     >>> from latentgram.data.brackets import parse_forest
     >>> forest = parse_forest("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (PRP it))) (. .))")
     >>> HeadRules({"S": ("left VP",), "NP": ("right NN",)}).head_words(forest).tolist()
-    [2, 1, 0, 1, 2, 3, 3, 3, 4]
+    [2, 1, 0, 1, 2, 2, 3, 3, 4]
     """
 
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
