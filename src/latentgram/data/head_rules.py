@@ -125,6 +125,7 @@ class HeadRules:
 
         What no pass asks for comes after all of them, and punctuation last.
 
+        >>> from latentgram.data.heads import ENGLISH
         >>> rank, from_right = ENGLISH.ranks(Alphabet(("VP", "VB", "NP", ".")))
         >>> rank[0].argsort().tolist(), bool(from_right[0, 2])
         ([1, 0, 2, 3], False)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from latentgram.data.provenance import Provenance
 from latentgram.errors import LatentgramError, SettingError, UnsupportedPair
@@ -181,9 +181,10 @@ class Kind:
         """The package of the class: kinds of one family share their kernels."""
         return ".".join(self.model.partition(":")[0].split(".")[:2])
 
-    def _with(self, **said: object) -> Kind:
+    def _with(self, **said: str | bool) -> Kind:
         """The row with more fields said."""
-        return replace(self, **{name: self._place(value) for name, value in said.items()})
+        placed: dict[str, Any] = {name: self._place(value) for name, value in said.items()}
+        return replace(self, **placed)
 
     def _place(self, said: object) -> object:
         """A reference that begins with a point, as in an import, is one into the family."""
