@@ -31,6 +31,15 @@ def learn(trees: lg.Treebank[lg.DependencyTree]) -> lg.ArcFactored:
     return lg.fit(lg.ArcFactored, trees)
 
 
+def describe(path: str) -> str:
+    stored = lg.load(path)
+    if isinstance(stored, lg.Parser):
+        assert_type(stored.parse("The dog sleeps."), lg.Parse)
+    if isinstance(stored, lg.BackoffNGram):
+        return f"order {stored.order}"
+    return stored.summary()
+
+
 def tag(sentences: list[list[str]]) -> lg.HMM:
     return lg.fit(lg.HMM, lg.Text.of(sentences), by=lg.EM(states=4))
 

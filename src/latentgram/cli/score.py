@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from latentgram.data.dependencies import DependencyTree
     from latentgram.data.sentence import Sentence
     from latentgram.data.tree import Tree
-    from latentgram.kinds.protocols import Model, Reader
+    from latentgram.kinds.protocols import Model, Reader, Scorer
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
@@ -184,16 +184,16 @@ def _logprob_of(path: Path, trees: bool) -> Callable[[Tree | DependencyTree | Se
     kind = kinds().get(read_header(path).kind)
     if kind is None or not kind.scores or (kind.scores == "trees" and not trees):
         return None
-    model = latentgram.load(path)
+    model = cast("Scorer[object]", latentgram.load(path))
 
     def of_tree(tree: Tree | DependencyTree | Sentence) -> float:
         if not isinstance(tree, latentgram.DependencyTree):
             raise DataError(f"{a_or_an(type(model).__name__)} scores only dependency trees")
-        return float(model.logprob(tree))
+        return model.logprob(tree)
 
     if kind.scores == "trees":
         return of_tree
-    return lambda item: float(model.logprob(item.sentence.words))
+    return lambda item: model.logprob(item.sentence.words)
 
 
 def _reader(model: Model, exact: bool, entropy: bool) -> Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -11,6 +11,7 @@ from latentgram.cli.tables import Form, TableForm, write_table
 
 if TYPE_CHECKING:
     from latentgram.kinds.looks import Request
+    from latentgram.kinds.protocols import Model
 
 
 def show(
@@ -131,7 +132,7 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
             raise DataError(f"a {type(stored).__name__} has no summary; see 'latentgram info'", path=file)
         typer.echo(summary())
         return
-    model = stored.model if isinstance(stored, latentgram.Parser) else stored
+    model = stored.model if isinstance(stored, latentgram.Parser) else cast("Model", stored)
     kind = find_kind(model)
     if kind is None or not kind.inspect:
         refuse(model, request.subject)

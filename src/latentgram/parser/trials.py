@@ -117,7 +117,7 @@ def _try_out(kind: Kind, learner: str, data: Sized, folder: Path) -> None:
     by, file = small_learner(kind, learner, states=STATES), folder / "model.lg"
     if not kind.parser or not isinstance(data, Treebank):
         save(fit(kind.model_class(), data, by=by), file, "compact")
-        model = load(file)
+        model = cast("Model", load(file))
         _rate(kind, model)
         _tag(kind, model)
         return

@@ -27,7 +27,7 @@ import numpy as np
 
 import latentgram
 from latentgram.data.files import Precision, replacing
-from latentgram.data.provenance import Provenance
+from latentgram.data.provenance import Provenance, Summarised
 from latentgram.errors import DataError, LatentgramError, ModelFileError, SettingError, a_or_an
 from latentgram.kinds.kind import kinds, named
 from latentgram.store.codec import Document, FormatError, OtherVersion, decode, encode, find, packed_arrays
@@ -145,7 +145,7 @@ def save(value: object, path: str | os.PathLike[str], precision: Precision = "fu
     >>> from latentgram.data.alphabet import Alphabet
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(Alphabet.of(["NN", "DT"]), f"{folder}/tags.lg")
-    ...     load(f"{folder}/tags.lg")
+    ...     load(f"{folder}/tags.lg", Alphabet)
     Alphabet(2: DT, NN)
     """
     from safetensors.numpy import save as to_bytes
@@ -179,9 +179,13 @@ def save(value: object, path: str | os.PathLike[str], precision: Precision = "fu
 @overload
 def load(path: str | os.PathLike[str], kind: type[Value]) -> Value: ...
 @overload
-def load(path: str | os.PathLike[str], kind: str | None = None) -> Any: ...
-def load(path: str | os.PathLike[str], kind: type | str | None = None) -> Any:
+def load(path: str | os.PathLike[str], kind: str | None = None) -> Summarised: ...
+def load(path: str | os.PathLike[str], kind: type | str | None = None) -> object:
     """Read a file written by `save`; `kind` is the expected class or its name.
+
+    With a class, type checkers and editors know the type of the result: `load("wsj.lg", lg.Parser)` is a `Parser`,
+    and a file of anything else is refused. Without one, all they know is that models, parsers and counts have a
+    `summary()`; `isinstance` tells which one it is.
 
     >>> load("nowhere.lg")
     Traceback (most recent call last):
