@@ -42,7 +42,9 @@ def test_a_consumer_passes_strict_pyright(tmp_path):
 
 def test_a_wrong_use_is_seen(cache, tmp_path):
     source = tmp_path / "wrong.py"
-    source.write_text("import latentgram as lg\n\nlg.Parser(3)\nlg.NoSuchName\nlg.load('a.lg').parse('a b')\n", "utf-8")
+    source.write_text(
+        "import latentgram as lg\n\nlg.Parser(3)\nlg.NoSuchName\nlg.load('a.lg').parse('a b')\n", "utf-8"
+    )
     printed = mypy(source, cache).stdout
     assert "arg-type" in printed
     assert "NoSuchName" in printed

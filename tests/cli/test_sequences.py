@@ -159,7 +159,7 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
     table = run("ngram", "query", model, dev, "--words", "--to", "csv").out.splitlines()
     assert table[0] == "sentence,word,log10_p,unknown"
     assert len(table) == 1 + len(dev.read_text().split()) + len(rows)
-    assert "goes neither with" in run("ngram", "query", model, dev, "--words", "--ngrams").err
+    assert "cannot be combined with" in run("ngram", "query", model, dev, "--words", "--ngrams").err
     grams = "".join(
         " ".join(["<s>", *first, "</s>"][max(0, i - 3) : i + 1]) + "\n" for i in range(1, len(first) + 2)
     )
@@ -192,6 +192,32 @@ def test_language_models(run: Run, folder: Path, tmp_path: Path) -> None:
         assert refused.status == 1
         assert message in refused.err
     assert "line has no words" in run("ngram", "query", model, "--ngrams", given="a b\n\nc\n").err
+
+
+def test_language_models_of_several_workers_are_the_same(run: Run, folder: Path, tmp_path: Path) -> None:
+    train, dev, two = folder / "train.txt", folder / "dev.txt", ("--n-jobs", 2)
+    for more in (["--smoothing", "kneser-ney"], []):
+        written = []
+        for jobs in ((), two):
+            place = tmp_path / f"m{len(jobs)}.arpa"
+            reading = more or ["--reading", "failure"]
+            assert run("ngram", "build", train, "-o", place, *reading, *jobs).status == 0
+            written.append(place.read_bytes())
+        assert written[0] == written[1]
+    model = tmp_path / "m.lg"
+    assert run("ngram", "build", train, "-o", model, "--smoothing", "katz", *two).status == 0
+    for how in ((), ("--perplexity",), ("--words",), ("--to", "csv"), ("--words", "--to", "jsonl")):
+        one, other = (run("ngram", "query", model, train, dev, *how, *jobs) for jobs in ((), two))
+        assert (one.status, one.out, one.err) == (other.status, other.out, other.err)
+    one, other = (run("ngram", "query", model, dev, "--ngrams", *jobs) for jobs in ((), two))
+    assert one.out == other.out
+    mixed = []
+    for jobs in ((), two):
+        assert run("ngram", "mix", model, tmp_path / "m0.arpa", "--heldout", dev, "-o", tmp_path / "x.arpa", *jobs)
+        mixed.append((tmp_path / "x.arpa").read_bytes())
+    assert mixed[0] == mixed[1]
+    refused = run("ngram", "build", train, "-o", model, "--smoothing", "katz", "--memory", "16M", *two)
+    assert (refused.status, "leave out --n-jobs" in refused.err) == (1, True)
 
 
 @pytest.mark.parametrize("by", ["spectral", "clustering", "em"])

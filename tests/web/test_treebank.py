@@ -57,7 +57,7 @@ def test_trees_are_found_changed_deleted_and_put_back(serve: Any) -> None:
     assert served.get("/api/status")["refit"]["pending"] == 1 + 4
     # And the acceptance itself, by nobody else; the sentence waits again.
     foreign = served.post("/api/undo", id="undone-04", annotator="Bob")
-    assert foreign.json()["detail"] == "you have accepted no tree that could be taken back"
+    assert foreign.json()["detail"] == "there is no acceptance of yours to undo"
     assert served.post("/api/undo", id="undone-03", annotator="Ann").status_code == 200
     assert bank_of(served).read_text() == before
     assert served.get("/api/status")["accepted"] == 0

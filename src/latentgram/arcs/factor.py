@@ -39,9 +39,11 @@ class ArcWeights(HeadGrammar):
 
     def __post_init__(self) -> None:
         if self.parser.order != 1:
-            raise SettingError("only the scores of a parser of order 1 weigh arcs alone: learn it with order=1")
+            raise SettingError("only a first-order parser scores each arc independently: learn it with order=1")
         if not self.parser.projective:
-            raise SettingError("a product is over projective trees: learn the parser without non_projective")
+            raise SettingError(
+                "products are defined for projective trees: learn the parser without non_projective"
+            )
 
     def weights(self, sentence: Sentence) -> tuple[HeadWeights, float]:
         """The weights of a sentence's trees.

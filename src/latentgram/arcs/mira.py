@@ -105,7 +105,7 @@ class _Training:
 def learn_arcs(trees: Sequence[DependencyTree], learner: MIRAArcs, context: Context) -> ArcFactored:
     """The recipe: a parser of the order that the learner names."""
     if learner.non_projective and learner.best > 1:
-        raise SettingError("k-best MIRA (best above 1) lists projective trees: it does not go with non_projective")
+        raise SettingError("k-best MIRA (best above 1) works only with projective trees: leave out non_projective")
     bank, lifting = projective_treebank(trees, not learner.non_projective)
     sentences = bank.sentences()
     symbols = ArcSymbols.of(sentences, learner.rare)

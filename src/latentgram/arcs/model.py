@@ -251,7 +251,7 @@ class ArcFactored(Summarised):
         return self.symbols.encode([sentence]).sentence(0)
 
     def scores(self, symbols: Ints32, allowed: Mask | None = None) -> ArcScores:
-        """The scores of the trees of an encoded sentence; with a mask, of all trees that it allows."""
+        """The scores of the trees of an encoded sentence; with a mask, only of the trees that it allows."""
         n_words = symbols.shape[1] - 2
         if self.pruner is None:
             arc, root = np.full((n_words, n_words), -np.inf), np.empty(n_words)

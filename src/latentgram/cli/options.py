@@ -43,7 +43,7 @@ LIMIT_SECONDS = (
     "Time limit per sentence; a sentence that exceeds it gets a coarse constituency tree, which is marked."
 )
 SKIP_BAD = "Skip malformed sentences, and report how many there were."
-EXACT = "Do not prune: p(sentence) is not a lower bound then. Long sentences take long."
+EXACT = "Prune nothing, so that p(sentence) is exact and not a lower bound; slow for long sentences."
 COUNTS_USE = "'latentgram ngram build' makes an automaton of it, 'latentgram train hmm' a tagger"
 
 ParserFile = Annotated[Path, typer.Argument(help="Model file of a parser.")]
@@ -89,6 +89,11 @@ class Workers:
 
     n_jobs: NJobs = 1
     cluster: ClusterAddress = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether all work is done in this process."""
+        return self.n_jobs == 1 and self.cluster is None
 
     def engine(self) -> AbstractContextManager[Engine]:
         """The engine of the two options."""

@@ -40,15 +40,17 @@ def smith2012(
     sizes: Annotated[str, typer.Option(help="Corpus sizes as multiples of the Brown corpus.")] = "1,5,20",
     iterations: Annotated[int, typer.Option(min=1, help="Rounds of each learner.")] = 20,
     test: Test = False,
+    n_jobs: NJobs = 1,
 ) -> None:
     """Smith and Eisner 2012: EM and n-gram EM compared: accuracy, likelihood, CPU time, seconds per round.
 
-    The learners run one after the other in one process, because their times are compared.
+    With several workers, learners run side by side. Their CPU times are then a little longer than one after the
+    other, because they share caches and memory.
     """
     from latentgram.reproduce.smith2012 import reproduce
 
     multiples = _numbers("--sizes", sizes)
-    _run(output, lambda shown: reproduce(data, text, multiples, iterations, test, shown))
+    _run(output, lambda shown: reproduce(data, text, multiples, iterations, test, shown, n_jobs=n_jobs))
 
 
 @app.command(no_args_is_help=True)
@@ -120,7 +122,7 @@ def dhillon2012(
         typer.Option(min=0, help="Predicted tags, jackknifed in this many parts (the paper: 10); 0: gold tags."),
     ] = 0,
     vectors: Annotated[
-        str | None, typer.Option(help="Word vectors from raw text, a file written by 'latentgram train vectors'.")
+        str | None, typer.Option(help="Word vectors from raw text: a file written by 'latentgram train vectors'.")
     ] = None,
     printed: Annotated[
         bool,

@@ -170,7 +170,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
     if not reader.exact:
         say("prefix probabilities are lower bounds, because improbable parts were pruned (--exact keeps them)")
     if broken:
-        say(f"sentences that the grammar cannot derive, taken to break off and start again: {broken} of {seen}")
+        say(f"sentences that the grammar cannot derive, treated as broken off and restarted: {broken} of {seen}")
     if negative:
         say(f"prefixes with a negative value under this spectral grammar: {negative}")
 

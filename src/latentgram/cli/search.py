@@ -15,7 +15,7 @@ def search(
 ) -> None:
     """Write the trees that match a pattern, unchanged.
 
-    Constituency patterns follow tgrep2, dependency patterns follow Grew, a part of each; see the guide.
+    Patterns are a subset of tgrep2's language for constituents and of Grew's for dependencies; see the guide.
     """
     from latentgram.cli.console import counted
     from latentgram.data.conllu import to_conllu

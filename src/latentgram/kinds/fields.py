@@ -20,7 +20,7 @@ RARE = Field(
 )
 HEADS = Field(
     "head rules, used by features and by --direction head: learned from the treebank, or, for English with Penn "
-    "labels, those of Collins (1999) or the same with verbs over the 'to' before them (english)",
+    "labels, those of Collins (1999) or the same with the verb, not 'to', as the head of an infinitive (english)",
     choices=("learned", "collins", "english"),
 )
 RARE_UNKNOWN = Field(
@@ -53,6 +53,11 @@ RANK = Field(
     "0: full tensors",
     at_least=0,
 )
+SIZE = Field("number of dimensions of the vectors", at_least=1, at_most=MOST_STATES)
+LEAST_STRENGTH = Field(
+    "dimensions whose singular value is smaller than this, in units of the noise of a count, are dropped",
+    at_least=0,
+)
 DIMENSIONS = Field("number of dimensions of the spectral views that are clustered", at_least=1)
 NOISE = Field(
     "probability of dropping each feature of a node during learning, so that grammars with different seeds "
@@ -64,7 +69,7 @@ NOISE_KIND = Field(
     "kind of noise: features are dropped, or multiplied by a Gaussian with mean 1 and standard deviation noise",
     choices=("dropout", "gaussian"),
 )
-MEMBERS = Field("number of grammars", at_least=1, at_most=8)
+MEMBERS = Field("number of grammars of an ensemble, or below each discriminative layer", at_least=1, at_most=8)
 LAYERS = Field(
     "number of discriminative layers that parse together, each over a grammar of its own; a few are enough",
     at_least=1,
@@ -81,8 +86,8 @@ FORMS = Field(
     choices=("joined", "upos", "xpos", "words", "forms"),
 )
 VECTORS = Field(
-    "word vectors from raw text, a file written by 'latentgram train vectors'; or, except for latent trees, word "
-    "clusters, a file written by 'latentgram vectors --clusters' or by Brown's program (paths)",
+    "word vectors from raw text: a file written by 'latentgram train vectors'; or, except for latent trees, word "
+    "clusters: a file written by 'latentgram vectors --clusters', or the paths file of a Brown clustering program",
     reader="latentgram.learn.reading:read_vectors",
 )
 CLUSTERS = Field("number of word clusters used in symbols, if there are word vectors", at_least=1)

@@ -42,7 +42,7 @@ class SpectralLatentTree(TreeSettings):
 class SpectralVectors(Settings):
     """Singular vectors of what words are seen with."""
 
-    states: int = fields.STATES(50)
-    least: float = fields.LEAST_VALUE(1.0)
+    states: int = fields.SIZE(50)
+    least: float = fields.LEAST_STRENGTH(1.0)
     scaling: float = fields.SCALING(5.0)
     view: Literal["context", "singular", "lr-mvl", "tree"] = fields.VIEW("context")

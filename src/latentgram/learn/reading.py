@@ -27,9 +27,10 @@ from latentgram.kinds.learners import Counting
 from latentgram.kinds.settings import Settings
 from latentgram.latent_tree.word_vectors import WordVectors
 from latentgram.learn.fit import fit
+from latentgram.parallel import Engine
 from latentgram.progress import Progress
 from latentgram.sequences.compact import CompactNGram
-from latentgram.sequences.counting import read_arpa
+from latentgram.sequences.counting import count_ngrams, read_arpa
 from latentgram.sequences.estimation import count_for_model
 from latentgram.sequences.ngram import BackoffNGram
 from latentgram.store import load
@@ -115,11 +116,13 @@ def read_automaton(
     memory: str | None = None,
     temporary: Path | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> BackoffNGram:
     """An n-gram automaton: stored, from ARPA, from counts (stored or a table), or from text.
 
     The `learner` says what becomes of counts. Text is counted up to `order` (3), in pieces of `memory` if that is
-    given; every n-gram for a smoothed model, else those of order 3 on that are seen thrice. `strict` is for ARPA.
+    given, by the workers of an engine; every n-gram for a smoothed model, else those of order 3 on that are seen
+    thrice. `strict` is for ARPA.
     """
     learner = learner or Counting()
     first = str(files[0])
@@ -137,12 +140,16 @@ def read_automaton(
         _refuse_smoothing(learner, first)
         return read_arpa(first, strict=strict)
     if not counted:
-        if learner.smoothing in (None, "none"):
+        if learner.smoothing not in (None, "none"):
+            counts = count_for_model(
+                [str(file) for file in files], order or 3, memory, temporary, progress, engine
+            )
+        elif engine is not None and engine.n_jobs > 1 and not is_table(files):
+            counts = count_ngrams(files, order=order or 3, cutoff=3, engine=engine)
+        else:
             counts = NGramCounts.read(
                 files, order=order or 3, cutoff=3, memory=memory, temporary=temporary, progress=progress
             )
-        else:
-            counts = count_for_model([str(file) for file in files], order or 3, memory, temporary, progress)
         return fit(BackoffNGram, counts, by=learner, progress=progress)
     stored = load(first)
     if isinstance(stored, NGramCounts):

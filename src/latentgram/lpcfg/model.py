@@ -69,7 +69,7 @@ def sum_of_products(grammar: LPCFG) -> Floats | None:
     sizes, rank = grammar.states[grammar.rules].astype(np.int64), grammar.rule_rank.astype(np.int64)
     begin = layout(np.column_stack((rank, rank, rank)).ravel() * sizes.ravel())
     if len(sizes) != len(rank) or begin[-1] != len(grammar.rule_factor) or sizes.prod(1).sum() > MOST_NUMBERS:
-        raise ValueError("the products of the rules are not as many as their ranks say, or too many")
+        raise ValueError("the number of products of the rules does not match their ranks, or is too large")
     part = [
         each.reshape(-1, size)
         for each, size in zip(np.split(grammar.rule_factor, begin[1:-1]), sizes.flat, strict=True)

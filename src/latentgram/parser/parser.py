@@ -87,7 +87,7 @@ class Parser(Summarised):
             raise SettingError(f"pruning must be a Pruning, got {a_or_an(type(self.pruning).__name__)}")
         if not kind.prunes:
             name = "a time limit" if self.pruning is None else "pruning"
-            raise SettingError(f"{name} has a meaning only for constituency grammars")
+            raise SettingError(f"{name} applies only to constituency grammars")
         _ = self.backend  # which knows what the values may be
 
     @cached_property

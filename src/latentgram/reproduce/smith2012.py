@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,8 @@ from latentgram.errors import DataError
 from latentgram.evaluate.tagging import score_tags
 from latentgram.kinds.kind import Context
 from latentgram.kinds.learners import Smoothing
-from latentgram.progress import Progress
+from latentgram.parallel import Engine, engine_for, shards
+from latentgram.progress import Progress, Silent
 from latentgram.reproduce.experiment import Results, table
 from latentgram.sequences.approximate_corpus import ApproximateCorpus
 from latentgram.sequences.counting import count_backoff, from_counts
@@ -138,9 +140,18 @@ def _coarse(sentence: Sentence) -> Sentence:
 
 
 def reproduce(
-    data: Path, more: Path | None, sizes: Sequence[int], iterations: int, test: bool, progress: Progress
+    data: Path,
+    more: Path | None,
+    sizes: Sequence[int],
+    iterations: int,
+    test: bool,
+    progress: Progress,
+    *,
+    n_jobs: int = 1,
 ) -> Results:
-    """Run everything."""
+    """Run everything; workers share the learners, whose times are processor time of their own process."""
+    engine = engine_for(n_jobs)
+    inner = progress if n_jobs == 1 else Silent()
     runs: list[Run] = []
     brown = Tagged.read(data / "tagged", "brown")
     source = (
@@ -148,13 +159,13 @@ def reproduce(
     )
     for size, text in _corpora(brown, more, sizes):
         cutoff = 3 if text.size < 10_000_000 else 10
-        comparison = Comparison(brown, text, f"{size}×", cutoff, iterations, progress)
-        runs += comparison.runs(wide=size == 1, test=test)
+        comparison = Comparison(brown, text, f"{size}×", cutoff, iterations, inner)
+        runs += comparison.runs(engine, progress, wide=size == 1, test=test)
     wsj = Tagged.read(data / "tagged", "wsj-sample")
     words = Text.of(s.words for s in wsj.train)
     for seen in (5, 3, 2) if 1 in sizes else ():
-        comparison = Comparison(wsj, words, f"wsj-sample, {seen}", 2, iterations, progress, seen, PRIORS)
-        runs += comparison.runs(wide=seen == 5, test=test)
+        comparison = Comparison(wsj, words, f"wsj-sample, {seen}", 2, iterations, inner, seen, PRIORS)
+        runs += comparison.runs(engine, progress, wide=seen == 5, test=test)
     plots = {}
     for corpus in dict.fromkeys(run.size for run in runs):
         here = [run for run in runs if run.size == corpus]
@@ -217,7 +228,7 @@ class Comparison:
         """The text, for likelihoods."""
         return Corpus.of(self.text, Emissions.of(self.text.words, self.dictionary), 2, segments=True)
 
-    def runs(self, wide: bool, test: bool) -> list[Run]:
+    def runs(self, engine: Engine, progress: Progress, *, wide: bool, test: bool) -> list[Run]:
         """All learners; `wide` adds the slower families and the reduction to classes."""
         learners = [partial(self.em, segments=segments) for segments in ((False, True) if wide else (False,))]
         learners.append(partial(self.ngram_em, "n-gram EM"))
@@ -238,7 +249,13 @@ class Comparison:
                 learners.append(partial(self.ngram_em, f"n-gram EM, {smoothing}", smoothing=smoothing))
                 name = f"n-gram EM, {smoothing}, no empty history"
                 learners.append(partial(self.ngram_em, name, smoothing=smoothing, empty_history=False))
-        runs = [max(map(learn, self.priors), key=lambda run: run.scores["dev_accuracy"]) for learn in learners]
+        tried: list[Run] = []
+        pairs = list(product(learners, self.priors))
+        for run in engine.map(lambda pair: pair[0](pair[1]), pairs):
+            tried.append(run)
+            progress.step(f"{self.size}: learners and priors", len(tried), len(pairs))
+        each = shards(tried, len(self.priors))
+        runs = [max(few, key=lambda run: run.scores["dev_accuracy"]) for few in each]
         for run in runs:
             if test and run.model is not None:
                 run.scores["test_accuracy"] = _accuracy(run.model, self.corpus.test)

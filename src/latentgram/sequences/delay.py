@@ -42,7 +42,7 @@ def delayed(model: BackoffNGram) -> tuple[BackoffNGram, Rise]:
     """The automaton whose arcs have the words that they tag, and what rises in it."""
     if model.reading == "failure" or model.order < 3:
         raise SettingError(
-            "lag 2 needs n-grams of order 3 or more, read as exclusive or epsilon: here lag is 1 or 0"
+            "lag 2 needs n-grams of order 3 or more in the exclusive or epsilon reading: use lag 1 or 0"
         )
     length, source = (model.history >= 0).sum(1), model.source
     before_last, last = model.history[:, -2], model.history[:, -1]

@@ -23,8 +23,9 @@ from latentgram.data.ngrams.external import Merged, count_files, memory_size, me
 from latentgram.data.ngrams.tables import is_table
 from latentgram.errors import SettingError
 from latentgram.kinds.learners import Counting
+from latentgram.parallel import Engine
 from latentgram.progress import Progress, Silent
-from latentgram.sequences.counting import smoothed_model
+from latentgram.sequences.counting import count_ngrams, smoothed_model
 from latentgram.sequences.settings import CountingNGram
 from latentgram.sequences.smoothing import check_smoothing, estimated
 
@@ -54,11 +55,13 @@ def write_language_model(
     memory: int | str | None = None,
     temporary: PathLike | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> WrittenModel:
     """Estimate a smoothed model of text (or a table of n-grams) and write it as an ARPA file.
 
     With `memory` (bytes, or a size such as "2G") neither the text nor the model need fit into memory: temporary
     files in the folder `temporary` are used instead. Entropy pruning, however, needs the whole model in memory.
+    Without `memory`, the n-grams can be counted by the workers of an `engine`.
 
     >>> import pathlib, tempfile, latentgram as lg
     >>> with tempfile.TemporaryDirectory() as name:
@@ -73,7 +76,8 @@ def write_language_model(
     check_smoothing(settings.smoothing)
     files = expand(paths)
     if memory is None or settings.entropy or is_table(files):
-        arpa = smoothed_model(count_for_model(files, order, memory, temporary, progress), settings)
+        counts = count_for_model(files, order, memory, temporary, progress, engine)
+        arpa = smoothed_model(counts, settings)
         write_arpa(arpa, output)
         return WrittenModel(np.diff(arpa.trie.level).tolist(), arpa.repairs)
     cutoffs = cutoffs_of(order, settings.cutoff, all_bigrams=True)
@@ -90,8 +94,11 @@ def count_for_model(
     memory: int | str | None,
     temporary: PathLike | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> NGramCounts:
     """All n-grams of text, or those of a table; with `memory`, refused if a model of them does not fit into it."""
+    if engine is not None and engine.n_jobs > 1 and memory is None and not is_table(files):
+        return count_ngrams(files, order=order, engine=engine)
     if memory is None or is_table(files):
         return NGramCounts.read(files, order=order, progress=progress)
     return count_files(

@@ -349,7 +349,7 @@ def _impossible(sentence: Sentence) -> DataError:
 
 def _check_decoder(decoder: str) -> None:
     if decoder not in DECODERS:
-        raise SettingError(f"an HMM tags by {' or '.join(DECODERS)}, not by {decoder!r}")
+        raise SettingError(f"the decoder of an HMM must be {' or '.join(DECODERS)}, got {decoder!r}")
 
 
 @dataclass(frozen=True)

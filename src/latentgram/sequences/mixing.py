@@ -15,6 +15,7 @@ Cost: every model scores the held-out text once and each n-gram of the union onc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from latentgram.data.ngrams.counts import UNKNOWN
 from latentgram.data.ngrams.trie import NGramTrie
 from latentgram.data.text import BOUNDARY, END, Text
 from latentgram.errors import DataError, SettingError
+from latentgram.parallel import engine_for, within
 from latentgram.progress import Progress, Silent
 from latentgram.sequences.counting import from_arpa
 from latentgram.sequences.ngram import BackoffNGram
@@ -36,7 +38,11 @@ STILL = 1e-9
 
 
 def mix(
-    models: Sequence[BackoffNGram], weights: Sequence[float], *, progress: Progress | None = None
+    models: Sequence[BackoffNGram],
+    weights: Sequence[float],
+    *,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
 ) -> BackoffNGram:
     """Interpolate models with the failure reading (smoothed models and ARPA files) with given weights.
 
@@ -49,20 +55,19 @@ def mix(
     True
     """
     shares = _checked(models, weights)
-    words = _vocabulary(models)
+    words, threads = _vocabulary(models), within(engine_for(n_jobs))
     grams = [_union([model for model in models if model.order >= k], k, words) for k in _orders(models)]
     trie, rows = NGramTrie.of(grams, len(words))
     prob = np.zeros(len(trie))
     for order, (row, gram) in enumerate(zip(rows, grams, strict=True), 1):
-        parts = [
-            share * np.exp(_logprobs(model, gram, words)) for model, share in zip(models, shares, strict=True)
-        ]
+        logprobs = threads.map(partial(_logprobs, gram, words), models)
+        parts = [share * np.exp(logprob) for share, logprob in zip(shares, logprobs, strict=True)]
         prob[row] = np.sum(parts, axis=0)
         (progress or Silent()).step("mixing orders", order, len(grams))
     return from_arpa(Arpa(words, trie, logs(prob), logs(failure_weights(trie, prob))))
 
 
-def mixing_weights(models: Sequence[BackoffNGram], heldout: Text) -> Floats:
+def mixing_weights(models: Sequence[BackoffNGram], heldout: Text, *, n_jobs: int = 1) -> Floats:
     """The weights that maximise the likelihood of held-out text; tokens impossible in all models are ignored.
 
     >>> import latentgram as lg
@@ -76,10 +81,8 @@ def mixing_weights(models: Sequence[BackoffNGram], heldout: Text) -> Floats:
     words = _vocabulary(models)
     tokens = heldout.encoded_by(words, unknown=words.index(UNKNOWN))[1:]
     known = [_renumbered(words, model)[tokens] >= 0 for model in models]
-    scores = [
-        np.where(there, model.word_logprobs(heldout)[1:], -np.inf)
-        for there, model in zip(known, models, strict=True)
-    ]
+    logprobs = within(engine_for(n_jobs)).map(lambda model: model.word_logprobs(heldout)[1:], models)
+    scores = [np.where(there, logprob, -np.inf) for there, logprob in zip(known, logprobs, strict=True)]
     prob = np.exp(np.array(scores))
     prob = prob[:, prob.sum(0) > 0]
     if not prob.size:
@@ -139,7 +142,7 @@ def _union(models: Sequence[BackoffNGram], order: int, words: Alphabet) -> Ints3
     return np.concatenate(tables)
 
 
-def _logprobs(model: BackoffNGram, grams: Ints32, words: Alphabet) -> Floats:
+def _logprobs(grams: Ints32, words: Alphabet, model: BackoffNGram) -> Floats:
     """log p(last word | words before it) under one model: -inf for words that it does not have."""
     place = _renumbered(words, model)
     unknown = model.words.index(UNKNOWN)

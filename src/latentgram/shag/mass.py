@@ -63,8 +63,8 @@ def tree_mass(grammar: HeadGrammar, longest: int) -> Floats:
     numbers = longest * len(words) ** 2 * classes * _states(factors)
     if max(numbers, longest * numbers * classes // MOST_ROUNDS) > MOST_NUMBERS:
         raise SettingError(
-            f"sums over trees take the square of the kinds of words, which are {len(words):,} here, and of what "
-            f"may stand between two, which is one of {classes}: count fewer words"
+            f"the cost of a sum over trees is quadratic in the number of different words ({len(words):,} here, "
+            f"with {classes} classes of what may stand between two): use a grammar of fewer words"
         )
     rest = [(factor, power) for factor, power in factors if not isinstance(factor, ArcDistance)]
     if not rest:
@@ -125,8 +125,8 @@ def kinds_of_words(grammar: HeadGrammar) -> Sentence:
     for factor, _ in _factors(grammar):
         if not isinstance(factor, SHAG | LexicalSHAG | ArcDistance):
             raise SettingError(
-                f"the weights of {type(factor).__name__} depend on all of a sentence: trees of words that are not "
-                "in one have no sum"
+                f"the weights of {type(factor).__name__} depend on the whole sentence, so they have no sum over "
+                "all trees"
             )
         tags |= dict.fromkeys(_tags(name, factor.symbols.kind) for name in factor.symbols.alphabet)
         seeing.append(factor.symbols)

@@ -85,7 +85,7 @@ class Bank:
                 content, self._read, self._appended = copy.read_bytes(), self.annotations.read(copy), []
             new_pieces = pieces(content, phrases)
             if len(new_pieces) != len(self._read):
-                raise DataError("the trees of the file cannot be told apart", path=self.annotations.file)
+                raise DataError("the trees of the file cannot be distinguished", path=self.annotations.file)
             self._entries, self._having, self._pairs, self._paired = [], {}, {}, 0
             self._add(new_pieces, self._read)
         else:
@@ -213,7 +213,7 @@ class Bank:
         accepted = [each for each in self.annotations.book.accepted() if each.place == "file" and each.tree]
         mine = [each for each in accepted if each.annotator in (annotator, "")]
         if not mine:
-            raise DataError("you have accepted no tree that could be taken back")
+            raise DataError("there is no acceptance of yours to undo")
         last = mine[-1]
         number = next((e.number for e in self.entries() if e.text.strip() == last.tree.strip()), 0)
         self.annotations.book.change(

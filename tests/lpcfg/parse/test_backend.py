@@ -220,7 +220,7 @@ def test_a_parser_takes_its_pruning(tmp_path):
     assert items[0] > items[1]
     save(exact, tmp_path / "p.lg")
     assert load(tmp_path / "p.lg").pruning == EXACT
-    with pytest.raises(SettingError, match="pruning has a meaning only for constituency grammars"):
+    with pytest.raises(SettingError, match="pruning applies only to constituency grammars"):
         Parser(fit(SHAG, demo_dependencies(20), by=Counting()), pruning=Pruning())
     with pytest.raises(SettingError, match="pruning must be a Pruning"):
         Parser(grammar, pruning=0.1)
@@ -269,7 +269,7 @@ def test_lists_have_every_tree_however_many_derivations_there_are():
     phrases = parser.backend._analyse(sentence)[1]
     search = parser.backend.decoder.trees
     assert len(search(phrases, 1_000_000)[0]) > len(listed)
-    with pytest.warns(UserWarning, match="though there may be more"):
+    with pytest.warns(UserWarning, match="although there may be more"):
         assert len(distinct(phrases, lambda count: search(phrases, count), len(listed), most=1)) < len(listed)
 
 

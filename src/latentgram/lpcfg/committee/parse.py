@@ -146,8 +146,8 @@ class CommitteeBackend(PhraseBackend):
         super().__init__(model.layers[0].grammar, decoder or Brackets(), pruning, limit_seconds)
         if not isinstance(self.decoder, Brackets):
             raise SettingError(
-                "a committee knows the posteriors of treebank nodes and not those of rules: its trees are decoded "
-                f"by Brackets, not by {type(self.decoder).__name__}"
+                "a committee has posteriors of treebank nodes but not of rules: its decoder must be Brackets, "
+                f"got {type(self.decoder).__name__}"
             )
         share = None if limit_seconds is None else limit_seconds / len(model.layers)
         self.members = [ChartCRFBackend(crf, None, pruning, share) for crf in model.layers]

@@ -157,7 +157,9 @@ class Phrases:
 
     def _told(self, symbol: Ints, size: Ints) -> Told:
         if not len(symbol):  # the best tree of weights that leave the range of floats
-            raise NoParse("the numbers of this grammar are too large or too small to tell the trees of a sentence")
+            raise NoParse(
+                "the numbers of this grammar are too large or too small to compare the trees of a sentence"
+            )
         told: Told = tell(self.chart, self.item, self.edge, symbol, size, self.table.nodes)
         return told
 
@@ -526,8 +528,8 @@ def distinct(
             return list(best.values())[:count]
         if 4 * symbols.size > most:
             warnings.warn(
-                f"a list ends after {len(best)} trees, though there may be more: they have so many derivations "
-                f"that the search was given up after {len(symbols)} of these",
+                f"an n-best list ends after {len(best)} trees, although there may be more: they have so many "
+                f"derivations that the search stopped after {len(symbols)}",
                 stacklevel=2,
             )
             return list(best.values())

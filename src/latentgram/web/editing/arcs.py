@@ -78,7 +78,7 @@ def split(tree: DependencyTree, word: int, parts: Sequence[str]) -> DependencyTr
     if "".join(parts) == tree.words[word]:
         return _with_blanks(made, word, [False] * more + [_has_blank(tree, word)])
     if any(token.multiword and token.first <= word < token.end for token in tokens_of(tree)):
-        raise DataError(f"“{tree.words[word]}” is part of a multiword token already: its parts must make it up")
+        raise DataError(f"“{tree.words[word]}” is already part of a multiword token, so its parts must spell it")
     token = Token(tree.words[word], word, word + len(parts), _has_blank(tree, word))
     joined = sorted((*made.extra_rows, token.row), key=itemgetter(0))  # behind empty nodes of the word before
     return _with_blanks(made, word, [True]).replace(extra_rows=tuple(joined))
