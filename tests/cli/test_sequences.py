@@ -278,7 +278,7 @@ def test_reproduction_on_a_little_data(run: Run, folder: Path, tmp_path: Path) -
     assert short.status == 1
     assert "little.txt: 5 times Brown needs" in short.err
     assert not out.exists()
-    options = ["--data", tmp_path, "--output", out, "--sizes", "1,2", "--iterations", 2, "--test"]
+    options = ["--data", tmp_path, "--output", out, "--sizes", "1,2", "--iterations", 2, "--test", "--n-jobs", 2]
     found = run("reproduce", "smith2012", *options)
     assert found.status == 0, found.err
     results = json.loads((out / "results.json").read_text())
