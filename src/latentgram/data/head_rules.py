@@ -58,7 +58,8 @@ class HeadRules:
         for label, passes in (*self.rules.items(), ("otherwise", (self.otherwise,))):
             for text in passes:
                 if text.split(" ")[0] not in _SIDES:
-                    raise SettingError(f"a head rule must begin with one of {', '.join(_SIDES)}; the rule of {label} is {text!r}")
+                    known = ", ".join(_SIDES)
+                    raise SettingError(f"a head rule begins with one of {known}; a rule of {label} is {text!r}")
 
     def __repr__(self) -> str:
         return f"HeadRules({len(self.rules)} labels)"
