@@ -1,5 +1,6 @@
 """Segmentation: decisions against their definition, made-up languages, round trips, odd text."""
 
+import dataclasses
 from itertools import product
 
 import numpy as np
@@ -87,8 +88,10 @@ def test_every_cut_has_its_probability(segmenter):
             assert 0 < token.split <= 1
 
 
-def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
+@pytest.mark.parametrize("classes", [True, False])
+def test_a_token_ends_where_the_weights_of_its_features_say(segmenter, classes):
     """σ of the summed weights, for every place, and the probability of a token as their product."""
+    segmenter = dataclasses.replace(segmenter, classes=classes)
     text = "Badi's kolo."
     sign, kind = np.array([ord(each) for each in text], np.int64), kinds_of(text, addresses=True)
     keys = np.empty(KEYS, np.uint64)
@@ -97,7 +100,7 @@ def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
         if text[i] == " " or i + 1 == len(text) or text[i + 1] == " ":
             ends.append(1.0)
         else:
-            size = character_keys(sign, kind, 0, len(text), i, token, segmenter.words, keys)
+            size = character_keys(sign, kind, 0, len(text), i, token, classes, segmenter.words, keys)
             total = sum(float(weights[bucket(keys[k], BITS)]) for k in range(size))
             ends.append(1 / (1 + np.exp(-total)))
         token = i + 1 if ends[-1] >= 0.5 else token
@@ -109,6 +112,15 @@ def test_a_token_ends_where_the_weights_of_its_features_say(segmenter):
         inside = np.prod([1 - p for p in ends[begin : end - 1]])
         assert token.probability == pytest.approx(inside * ends[end - 1], rel=1e-5)
         begin = end
+
+
+def test_signs_that_training_has_not_seen_are_cut_off(segmenter):
+    """By the wider kinds of characters, of which it has seen many."""
+    assert segmenter.classes
+    found = [
+        token.form for each in segmenter.sentences("Debizu kolo‽ Badi kolo¡") for token in each.surface.tokens
+    ]
+    assert found == ["Debizu", "kolo", "‽", "Badi", "kolo", "¡"]
 
 
 def all_cuts(length):

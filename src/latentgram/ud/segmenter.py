@@ -89,6 +89,8 @@ class Segmenter(Summarised):
     """Whether weights of token ends know where the token began, and which characters are an address's."""
     wide: bool = False
     """Whether weights of sentence ends know what tokens farther away look like."""
+    classes: bool = False
+    """Whether weights of token ends know wider kinds of characters."""
 
     def summary(self) -> str:
         """One line."""
@@ -111,7 +113,7 @@ class Segmenter(Summarised):
         sign = letters_of([text])[0]
         kind = kinds_of(text, self.chained)
         ends, stop_bits = (self.ends.dense, bits_of(self.ends)), bits_of(self.stops)
-        probability = token_ends(sign, kind, self.joins, self.chained, self.words, *ends)
+        probability = token_ends(sign, kind, self.joins, self.chained, self.classes, self.words, *ends)
         tokens = list(_cut(text, probability))
         forms = [text[piece.begin : piece.end] for piece in tokens]
         space = np.array([piece.space_after for piece in tokens], np.bool_)
@@ -326,7 +328,10 @@ def learn_segmenter(trees: Treebank[DependencyTree], settings: GradientSegmenter
     joins = any(" " in form for form in forms)
     ends, stops = _learn_ends(paragraphs, words, joins, passes), _learn_sentences(paragraphs, small, passes)
     splitter = learn_splitter([paragraph.tokens for paragraph in paragraphs], replace(how, bits=SPLIT_BITS))
-    return Segmenter(ends, stops, words, small, joins, splitter, Provenance(trace=tuple(passes.trace)), True, True)
+    how_learned = Provenance(trace=tuple(passes.trace))
+    return Segmenter(
+        ends, stops, words, small, joins, splitter, how_learned, chained=True, wide=True, classes=True
+    )
 
 
 class _Passes(NamedTuple):

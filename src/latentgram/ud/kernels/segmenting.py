@@ -25,6 +25,10 @@ _LONGEST_WORD = 6
 _OUTSIDE = -1
 NOWHERE = -1
 """Where a token began, for weights that were learned without that."""
+FIRST_BLOCK = 16
+"""Kinds from here on are letters without case, by their block, and the characters of addresses."""
+KINDS_APART = 3, 4, 5, 6, 15
+"""Digits, blanks, apostrophes, hyphens and marks: each is a class of its own."""
 
 
 @njit()
@@ -74,10 +78,11 @@ def _longest_before(sign, i, begin, words):
 
 
 @njit()
-def character_keys(sign, kind, begin, end, i, token, words, keys):
+def character_keys(sign, kind, begin, end, i, token, classes, words, keys):
     """Fill the features of the place behind character i of a paragraph; how many there are.
 
-    The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it.
+    The token that i belongs to began at `token`; if that is `NOWHERE`, features do not speak of it. With `classes`
+    there are features of wider kinds, too, which know what to do with a sign that training has not seen.
     """
     size = 0
     for k in range(-REACH + 1, REACH + 1):
@@ -117,6 +122,8 @@ def character_keys(sign, kind, begin, end, i, token, words, keys):
     size += 4
     if token != NOWHERE:
         size = _so_far_keys(sign, kind, begin, end, i, token, right, keys, size)
+    if classes:
+        size = _class_keys(kind, begin, end, i, token, keys, size)
     if len(words):
         before, behind = _longest_before(sign, i, begin, words), _longest_behind(sign, i, end, words)
         keys[size] = mixed(np.uint64(63), before)
@@ -146,6 +153,26 @@ def _so_far_keys(sign, kind, begin, end, i, token, right, keys, size):
 
 
 @njit()
+def _class(kind):
+    """Letters, digits, what joins them within words, and all other signs."""
+    if kind in (1, 2) or kind >= FIRST_BLOCK:
+        return 1
+    return kind if kind in (_OUTSIDE, *KINDS_APART) else 2
+
+
+@njit()
+def _class_keys(kind, begin, end, i, token, keys, size):
+    """Add features of the classes of characters around the place; how many there are."""
+    here, behind = _class(kind[i]), _class(at(kind, i + 1, begin, end))
+    both = mixed(mixed(np.uint64(69), here), behind)
+    keys[size] = both
+    keys[size + 1] = mixed(mixed(both, _class(at(kind, i - 1, begin, end))), 1)
+    keys[size + 2] = mixed(mixed(both, _class(at(kind, i + 2, begin, end))), 2)
+    keys[size + 3] = mixed(mixed(both, 1 if token == i else 0), 3)
+    return size + 4
+
+
+@njit()
 def learn_ends(order, place, begin, end, token, gold, sign, kind, words, step, moment,
                weights, squares, drift, bits):  # fmt: skip
     """One pass over places in texts where a token may end, the tokens they are in being known; Σ −log p."""
@@ -153,7 +180,7 @@ def learn_ends(order, place, begin, end, token, gold, sign, kind, words, step, m
     loss = 0.0
     for n in order:
         moment += 1.0
-        size = character_keys(sign, kind, begin[n], end[n], place[n], token[n], words, keys)
+        size = character_keys(sign, kind, begin[n], end[n], place[n], token[n], True, words, keys)
         p = sigmoid(score(keys, size, weights, bits))
         loss -= np.log(max(p if gold[n] else 1.0 - p, 1e-300))
         gradient = (1.0 if gold[n] else 0.0) - p
@@ -163,11 +190,11 @@ def learn_ends(order, place, begin, end, token, gold, sign, kind, words, step, m
 
 
 @njit()
-def token_ends(sign, kind, joins, chained, words, weights, bits):
+def token_ends(sign, kind, joins, chained, classes, words, weights, bits):
     """For each character of a paragraph, the probability that a token ends behind it; −1 for blanks.
 
     Tokens end before blanks for sure, unless the treebank `joins` words over them. `chained`: weights know where a
-    token began.
+    token began; `classes`: and wider kinds of characters.
     """
     probability = np.full(len(sign), -1.0)
     keys = np.empty(KEYS, np.uint64)
@@ -180,7 +207,8 @@ def token_ends(sign, kind, joins, chained, words, weights, bits):
         if last or (sign[i + 1] == BLANK and not joins):
             probability[i] = 1.0
         else:
-            size = character_keys(sign, kind, 0, len(sign), i, token if chained else NOWHERE, words, keys)
+            began = token if chained else NOWHERE
+            size = character_keys(sign, kind, 0, len(sign), i, began, classes, words, keys)
             probability[i] = sigmoid(score(keys, size, weights, bits))
         if probability[i] >= 0.5:
             token = i + 1
