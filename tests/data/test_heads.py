@@ -40,7 +40,7 @@ def test_punctuation_is_no_head_unless_alone() -> None:
 
 
 def test_wrong_rules_are_refused() -> None:
-    with pytest.raises(SettingError, match="NP: 'middle NN'"):
+    with pytest.raises(SettingError, match="a rule of NP is 'middle NN'"):
         HeadRules({"NP": ("middle NN",)})
 
 
