@@ -24,6 +24,7 @@ def test_trees_in_a_list_are_a_treebank() -> None:
         (("LPCFG", TREES, lg.Counting()), SettingError, "a class and a learner"),
         ((lg.LPCFG, TREES, lg.Counting), SettingError, "a class and a learner"),
         ((lg.LPCFG, None, lg.Counting()), DataError, "no data to learn from"),
+        ((lg.LPCFG, "trees.mrg", lg.Counting()), DataError, "read files with Treebank.read"),
     ],
 )
 def test_what_is_no_question_is_refused(given: tuple[Any, Any, Any], kind: type[Exception], words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 import warnings
 from collections.abc import Callable, Sized
@@ -79,6 +80,8 @@ def _as_data(data: Sized) -> Sized:
     """What was given, trees in a list or tuple as a treebank."""
     if data is None:
         raise DataError("there are no data to learn from")
+    if isinstance(data, str | os.PathLike):
+        raise DataError("fit needs data, not a string or a path: read files with Treebank.read or Text.read")
     if isinstance(data, list | tuple) and data and all(isinstance(item, Tree | DependencyTree) for item in data):
         data = Treebank.of(data)
     if isinstance(data, Treebank) and isinstance(data.items, Forest) and EMPTY in data.items.labels:

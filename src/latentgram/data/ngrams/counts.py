@@ -239,7 +239,7 @@ class NGramCounts(Summarised):
     def summary(self) -> str:
         """One line about the size."""
         orders = ", ".join(f"{size:,}" for size in np.diff(self.trie.level))
-        return f"n-gram counts of {self.tokens:,} tokens: {len(self):,} n-grams kept ({orders} of orders 1 on)"
+        return f"n-gram counts of {self.tokens:,} tokens: {len(self):,} n-grams kept ({orders} by order)"
 
 
 class Level(NamedTuple):
