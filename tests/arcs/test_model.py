@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import latentgram as lg
+from latentgram.arcs import mira
 from latentgram.arcs.kernels.features import ARC_FEATURES, arc_buckets, last_alike, role_codes
+from latentgram.arcs.model import ArcScores
 from oracles.projective import projective_trees
 
 
@@ -116,3 +118,21 @@ def test_bad_input():
     model = lg.fit(lg.ArcFactored, lg.demo_dependencies(5, seed=0), by=lg.MIRA(order=1, passes=1, bits=12))
     with pytest.raises(lg.LatentgramError, match="tags"):
         lg.Parser(model).parse("no tags here")
+
+
+def test_the_scale_is_not_fitted_to_a_sentence_that_takes_minutes(monkeypatch):
+    """To fit it goes through its sentences many times, each in cubic time."""
+    lengths = []
+    marginals = ArcScores.marginals
+
+    def noted(scores, scale):
+        lengths.append(len(scores.trees.root))
+        return marginals(scores, scale)
+
+    monkeypatch.setattr(ArcScores, "marginals", noted)
+    monkeypatch.setattr(mira, "FITTED_CUBES", 20**3)
+    long = lg.DependencyTree(("a",) * 30, tuple(range(30)), upos=("N",) * 30)
+    short = [tree for tree in lg.demo_dependencies(20, seed=1) if len(tree) <= 10][:6]
+    lg.fit(lg.ArcFactored, [long, *short], by=lg.MIRA(order=1, passes=1, bits=10))
+    assert lengths
+    assert max(lengths) <= 10

@@ -65,12 +65,20 @@ QUICK = (
 
 
 def dependencies(trees: list[str]) -> list[lg.DependencyTree]:
-    """The words of trees with heads: all under the first, but every third under the word before it."""
+    """The words of trees with heads: all under the first, but every third under the word before it.
+
+    A chain of nodes over one word becomes a chain of as many words, each under the one before it.
+    """
     found = []
-    for tree in map(lg.parse_tree, trees):
-        heads = [0, *(i if i % 3 == 0 else 1 for i in range(1, len(tree.words)))]
-        names = tuple("root" if head == 0 else tag for head, tag in zip(heads, tree.tags, strict=True))
-        found.append(lg.DependencyTree(tree.words, tuple(heads), deprels=names, upos=tree.tags, xpos=tree.tags))
+    for text in trees:
+        tree = lg.parse_tree(text)
+        words, tags = tree.words, tree.tags
+        heads = [0, *(i if i % 3 == 0 else 1 for i in range(1, len(words)))]
+        if len(words) == 1:
+            heads = list(range(text.count("(") - 1 or 1))
+            words, tags = words * len(heads), tags * len(heads)
+        names = tuple("root" if head == 0 else tag for head, tag in zip(heads, tags, strict=True))
+        found.append(lg.DependencyTree(words, tuple(heads), deprels=names, upos=tags, xpos=tags))
     return found
 
 

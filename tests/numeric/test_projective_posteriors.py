@@ -24,7 +24,9 @@ def drawn_scores(n_words: int, order: int, spread: float):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize(("n_words", "spread"), [(1, 1.0), (2, 1.0), (9, 0.5), (12, 40.0), (20, 5.0), (160, 1.0)])
+@pytest.mark.parametrize(
+    ("n_words", "spread"), [(1, 1.0), (2, 1.0), (9, 0.5), (12, 40.0), (20, 5.0), (160, 1.0), (200, 40.0)]
+)
 def test_both_ways_agree(order: int, n_words: int, spread: float) -> None:
     """Also with weights whose best trees lie far below the product of the best heads."""
     scores = drawn_scores(n_words, order, spread)

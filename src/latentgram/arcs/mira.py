@@ -61,6 +61,8 @@ SCALE = 2.0
 """The scale of the normalised reading where it cannot be fitted."""
 FITTED = 200
 """Sentences that the scale is fitted to, at most."""
+FITTED_CUBES = FITTED * 150.0**3
+"""The sum of the cubes of their lengths, at most: to go through them takes so long, and is done many times."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,8 @@ def _learn(
     samples = []
     for fold, weights in zip(folds, held_out, strict=False):
         model = replace(blank, weights=HashedWeights.of(weights))
-        samples += [(model, data.select(fold[:: max(1, len(fold) * len(held_out) // FITTED)]))]
+        chosen = fold[:: max(1, len(fold) * len(held_out) // FITTED)]
+        samples += [(model, data.select(chosen[_short_enough(np.diff(data.offsets)[chosen])]))]
     return _weighed(data, blank, training, context, stage, _fitted_scale(samples))
 
 
@@ -193,6 +196,14 @@ def _weighed(
     weights, trace = training.run(data, context.progress, stage, rate)
     provenance = replace(blank.provenance, trace=(*blank.provenance.trace, *trace))
     return replace(of_weights(weights), provenance=provenance)
+
+
+def _short_enough(lengths: Ints) -> Flags:
+    """Which sentences the scale is fitted to: all, but for the longest of those that would take too long."""
+    order = np.argsort(lengths, kind="stable")
+    short = np.empty(len(lengths), np.bool_)
+    short[order] = np.cumsum(lengths[order].astype(np.float64) ** 3) <= FITTED_CUBES
+    return short
 
 
 def _fitted_scale(samples: Sequence[tuple[ArcFactored, EncodedTrees]]) -> float:

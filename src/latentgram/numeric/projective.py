@@ -172,7 +172,7 @@ def marginals(semiring, scores):
     arc, root, offset, modifier, sibling_begin, sibling = scores
     n_words, all_arcs = len(root), len(offset) == 0
     chart, total = inside(semiring, scores)
-    to_chart = np.zeros_like(chart)
+    to_chart = np.zeros(chart.shape)
     marginal = np.zeros((n_words, n_words))
     if total == zero(semiring):
         return marginal, np.zeros(n_words), total

@@ -6,8 +6,8 @@ Every word has one head, so what the best of its heads has can be taken out of a
 
 Then no weight is above 1 and the recurrence of projective.py runs over sums of products, many times faster than
 over logarithms. Parts below the least number are lost; with the total as great as `_LEAST`, in a sentence
-of at most `_LONGEST` words, whose parts have at most 7ᴺ structures around them, that is nothing. Otherwise
-logarithms are used.
+of at most `_LONGEST` words, whose parts have at most 7ᴺ structures around them, that is nothing. Otherwise it
+runs over `Wide` numbers, which takes some times as long.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import math
 
 import numpy as np
 
-from latentgram.compiling import njit
+from latentgram.compiling import jitable, njit
 from latentgram.numeric.projective import TreeScores, marginals
-from latentgram.numeric.semiring import Log, Real
+from latentgram.numeric.semiring import Real, Wide, wide_exp, wide_log
 
 _LEAST = 1e-150
 _LONGEST = 150
@@ -66,8 +66,20 @@ def posteriors(scores, scale):
         arcs, roots, total = marginals(Real(), plain)
         if _LEAST <= total < math.inf:
             return arcs, roots, math.log(total) + taken_out
-    scaled = TreeScores(scale * arc, scale * root, offset, modifier, sibling_begin, scale * sibling)
-    return marginals(Log(), scaled)
+    scaled = TreeScores(
+        _wide(scale * arc), _wide(scale * root), offset, modifier, sibling_begin, _wide(scale * sibling)
+    )
+    arcs, roots, total = marginals(Wide(), scaled)
+    return arcs, roots, wide_log(total)
+
+
+@jitable()
+def _wide(logarithms):
+    """The exponentials as numbers of `Wide`."""
+    numbers = np.empty(logarithms.shape, np.complex128)
+    for place in np.ndindex(logarithms.shape):
+        numbers[place] = wide_exp(logarithms[place])
+    return numbers
 
 
 @njit()

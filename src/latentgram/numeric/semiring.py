@@ -7,8 +7,12 @@ recurrence gives other answers (Goodman 1999):
 |--------------|---------------|-------|----|---|-----------------------------|
 | `Real`       | x + y         | x · y | 0  | 1 | Z                           |
 | `Log`        | log(eˣ + eʸ)  | x + y | −∞ | 0 | log Z                       |
+| `Wide`       | x + y         | x · y | 0  | 1 | Z                           |
 | `Max`        | max(x, y)     | x + y | −∞ | 0 | log-probability of the best |
 | `MaxProduct` | max(x, y)     | x · y | 0  | 1 | probability of the best     |
+
+`Wide` is `Real` without an end: a number m · 2²⁵⁶ᵏ is the pair m + ik, kept in a complex number, with m near 1. It
+takes the range of logarithms and a few products and comparisons instead of an exponential per term.
 
 `MaxProduct` is `Max` for non-negative numbers that a program scales itself: it differs from `Real` in ⊕ alone.
 
@@ -17,6 +21,7 @@ share that one term hands down to xₖ, so one backward kernel serves all semiri
 
     Real   ∂Z/∂t · y                     (the classical outside weight)
     Log    ∂log Z/∂t · exp(x ⊗ y − t)    (the posterior itself)
+    Wide   ∂log Z/∂t · (x ⊗ y) / t       (the same)
     Max    ∂best/∂t if x ⊗ y = t         (1 on the best structure, 0 elsewhere)
 
 In `Max` several terms may reach the maximum; `rest` takes what was handed down out of what is left to hand down,
@@ -34,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.compiling import REORDER, by_type, depends_on_type
+from latentgram.compiling import REORDER, by_type, depends_on_type, jitable
 
 
 class Real(NamedTuple):
@@ -43,6 +48,10 @@ class Real(NamedTuple):
 
 class Log(NamedTuple):
     """The same in logarithms, for non-negative weights."""
+
+
+class Wide(NamedTuple):
+    """The same as `Log` in plain numbers of a great range."""
 
 
 class Max(NamedTuple):
@@ -100,11 +109,57 @@ def _log_plus(semiring, x, y):
     return high + math.log1p(math.exp(low - high))
 
 
+_STEP = 2.0**256
+_LOG_STEP = math.log(_STEP)
+_HIGH, _LOW = 2.0**128, 2.0**-128
+_NOTHING = complex(0.0, -1e18)
+
+
+def _wide_plus(semiring, x, y):
+    if x.imag == y.imag:
+        return complex(x.real + y.real, x.imag)
+    high, low = (x, y) if x.imag > y.imag else (y, x)
+    return complex(high.real + low.real / _STEP, high.imag) if high.imag - low.imag == 1.0 else high
+
+
+def _wide_times(semiring, x, y):
+    size, steps = x.real * y.real, x.imag + y.imag
+    if size >= _HIGH:
+        return complex(size / _STEP, steps + 1.0)
+    if size < _LOW:
+        return complex(size * _STEP, steps - 1.0) if size > 0.0 else _NOTHING
+    return complex(size, steps)
+
+
+def _wide_pull(semiring, adjoint, other, term, total):
+    steps = total.imag - term.imag
+    if steps > 1.0 or term.real == 0.0:
+        return 0.0
+    share = adjoint * (term.real / total.real)
+    return share if steps == 0.0 else share / _STEP if steps == 1.0 else share * _STEP
+
+
+@jitable()
+def wide_exp(logarithm):
+    """The exponential of a number, in `Wide`."""
+    if logarithm == -math.inf:
+        return _NOTHING
+    steps = np.floor(logarithm / _LOG_STEP + 0.5)
+    return complex(math.exp(logarithm - steps * _LOG_STEP), steps)
+
+
+@jitable()
+def wide_log(number):
+    """The logarithm of a number of `Wide`."""
+    return math.log(number.real) + number.imag * _LOG_STEP if number.real > 0.0 else -math.inf
+
+
 by_type(
     zero,
     {
         Real: lambda semiring: 0.0,
         Log: lambda semiring: -math.inf,
+        Wide: lambda semiring: _NOTHING,
         Max: lambda semiring: -math.inf,
     },
 )
@@ -113,6 +168,7 @@ by_type(
     {
         Real: lambda semiring: 1.0,
         Log: lambda semiring: 0.0,
+        Wide: lambda semiring: complex(1.0, 0.0),
         Max: lambda semiring: 0.0,
     },
 )
@@ -122,6 +178,7 @@ by_type(
     {
         Real: lambda semiring, x, y: x + y,
         Log: _log_plus,
+        Wide: _wide_plus,
         Max: lambda semiring, x, y: x if x >= y else y,
     },
     fastmath=REORDER,
@@ -133,6 +190,7 @@ by_type(
     {
         Real: lambda semiring, x, y: x * y,
         Log: lambda semiring, x, y: x + y,
+        Wide: _wide_times,
         Max: lambda semiring, x, y: x + y,
     },
 )
@@ -143,6 +201,7 @@ by_type(
         Log: lambda semiring, adjoint, other, term, total: (
             adjoint * math.exp(term - total) if total > -math.inf else 0.0
         ),
+        Wide: _wide_pull,
         Max: lambda semiring, adjoint, other, term, total: adjoint if term == total else 0.0,
     },
 )
@@ -151,6 +210,7 @@ by_type(
     {
         Real: lambda semiring, adjoint, pulled: adjoint,
         Log: lambda semiring, adjoint, pulled: adjoint,
+        Wide: lambda semiring, adjoint, pulled: adjoint,
         Max: lambda semiring, adjoint, pulled: adjoint - pulled,
     },
 )
@@ -159,6 +219,7 @@ by_type(
     {
         Real: lambda semiring, value, adjoint, total: value * adjoint / total,
         Log: lambda semiring, value, adjoint, total: adjoint,
+        Wide: lambda semiring, value, adjoint, total: adjoint,
         Max: lambda semiring, value, adjoint, total: adjoint,
     },
 )
