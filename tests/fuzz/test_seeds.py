@@ -14,6 +14,7 @@ import pytest
 
 import latentgram as lg
 from cli.conftest import Outcome
+from latentgram.data.surface import raw_text
 
 Run = Callable[..., Outcome]
 SENTENCE = "the teacher sleeps .\n"
@@ -247,3 +248,25 @@ def test_what_an_encoding_cannot_write(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("latentgram: -: '\\u2514' cannot be written in the encoding ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["²", "9" * 5000])
+def test_odd_numbers_in_a_parameter_file(run: Run, tmp_path: Path, value: str) -> None:
+    (tmp_path / "rules.prm").write_text(f"DEBUG 0\nCUTOFF_LEN {value}\n")
+    (tmp_path / "trees.mrg").write_text("(S (N a))\n")
+    trees = (tmp_path / "trees.mrg",) * 2
+    refused(run("eval", *trees, "--rules", tmp_path / "rules.prm"), "rules.prm:2: CUTOFF_LEN must be an integer")
+
+
+def test_long_numbers_of_multiword_tokens(run: Run, tmp_path: Path) -> None:
+    row = "1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "a.conllu").write_text(f"1-{'9' * 5000}\tab" + "\t_" * 8 + "\n" + row)
+    refused(run("train", "ud", tmp_path / "a.conllu", "-o", tmp_path / "m.lg"), "a.conllu:1: the id '1-999")
+    tree = lg.DependencyTree(("a",), (0,), extra_rows=((0, f"1-{'9' * 5000}\tab" + "\t_" * 8),))
+    with pytest.raises(lg.DataError, match="is not placed before its first word"):
+        raw_text([tree])
+
+
+def test_a_tree_that_is_too_deep_for_an_outline(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep.mrg").write_text("(S " * 20_000 + "(X a)" + ")" * 20_000)
+    refused(run("show", tmp_path / "deep.mrg"), "a tree of more than 5,000 levels has no outline")

@@ -178,14 +178,14 @@ def _set_aside(
             words.append(row)
             continue
         parts = identity.replace(".", "-").split("-")
-        if len(parts) == 2 and all(part.isascii() and part.isdigit() for part in parts):
+        if len(parts) == 2 and all(whole_number(part) is not None for part in parts):
             extra.append((len(words), "\t".join(row)))
         elif identity.isascii() and identity.isdigit():
             raise DataError(
-                f"the id is {identity}, but {len(words) + 1} was expected", path=path, line=line + number
+                f"the id is {identity[:20]}, but {len(words) + 1} was expected", path=path, line=line + number
             )
         else:
-            raise DataError(f"the id {identity!r} is not a number", path=path, line=line + number)
+            raise DataError(f"the id {identity[:20]!r} is not a number", path=path, line=line + number)
     if not words:
         raise DataError("the sentence has no words", path=path, line=line)
     return words, extra

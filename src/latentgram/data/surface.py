@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from latentgram.data.files import whole_number
 from latentgram.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,9 +87,10 @@ def _ranges(tree: DependencyTree) -> Iterator[tuple[int, int, str, str]]:
         begin, hyphen, last = columns[0].partition("-")
         if not hyphen:
             continue
-        if int(begin) != before + 1 or int(last) <= before:
-            raise DataError(f"the multiword token {columns[0]} is not placed before its first word")
-        yield before, int(last), columns[1], columns[-1]
+        end = whole_number(last)
+        if whole_number(begin) != before + 1 or end is None or end <= before:
+            raise DataError(f"the multiword token {columns[0][:50]} is not placed before its first word")
+        yield before, end, columns[1], columns[-1]
 
 
 def text_of(tokens: Sequence[Token]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from latentgram.arrays import Flags, Ints
 from latentgram.data.alphabet import ABSENT, Alphabet
+from latentgram.data.files import whole_number
 from latentgram.data.forest import Forest
 from latentgram.errors import DataError
 from latentgram.evaluate.kernels import brackets as kernels
@@ -96,9 +97,10 @@ def parse_rules(text: str, path: str | os.PathLike[str] | None = None) -> Bracke
         elif key in _PAIRS:
             pairs[_PAIRS[key]].append((values[0], values[1]))
         elif key in _NUMBERS:
-            if not values[0].isdigit():
-                raise DataError(f"{key} must be an integer, got {values[0]}", path=path, line=number)
-            numbers[_NUMBERS[key]] = int(values[0])
+            value = whole_number(values[0])
+            if value is None:
+                raise DataError(f"{key} must be an integer, got {values[0][:50]}", path=path, line=number)
+            numbers[_NUMBERS[key]] = value
     return BracketingRules(
         delete=tuple(lists["delete"]),
         delete_for_length=tuple(lists["delete_for_length"]),

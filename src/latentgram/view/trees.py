@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from latentgram.data.dependencies import DependencyTree
 from latentgram.data.tree import Tree
+from latentgram.errors import DataError
 from latentgram.view import svg
 
 _MARGIN, _GAP, _LEVEL = 12.0, 14.0, 46.0
+MOST_LEVELS = 5000
+"""Of an outline: every line is indented by its level, so a deeper tree would fill the memory."""
 
 
 def draw(tree: Tree | DependencyTree, confidence: Sequence[float] | None = None) -> str:
@@ -165,6 +168,8 @@ def outline(tree: Tree | DependencyTree, confidence: Sequence[float] | None = No
     stack = [(root, "", "") for root in reversed(roots)]
     while stack:
         v, first, rest = stack.pop()
+        if len(rest) > 3 * MOST_LEVELS:
+            raise DataError(f"a tree of more than {MOST_LEVELS:,} levels has no outline")
         lines.append(first + names[v])
         for c in reversed(below[v]):
             last = c == below[v][-1]
