@@ -50,6 +50,7 @@ def test_models_show_arrays_and_learning_curves(parser: lg.Parser) -> None:
     curves = lg.learning_curves(parser.model)
     assert curves
     assert len(drawings(page)) == len(curves) == len(drawings(shown(parser.model.provenance)))
+    assert len(drawings(shown(curves))) == len(curves)
 
 
 def test_spectra() -> None:

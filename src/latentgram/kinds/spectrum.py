@@ -31,7 +31,7 @@ def spectrum(model: Model, symbol: str, direction: Literal["left", "right"] | No
 
 
 def learning_curves(model: Model) -> dict[str, Curves]:
-    """The learning curves of a model by name: bound, loss, accuracy.
+    """The learning curves of a model by name: bound, loss, accuracy; displayed as plots in notebooks.
 
     >>> import latentgram as lg
     >>> grammar = lg.fit(lg.LPCFG, lg.demo_treebank(50, seed=0), by=lg.EM(states=2, iterations=3))

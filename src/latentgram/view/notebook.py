@@ -32,7 +32,7 @@ def provenance_html(origin: Provenance) -> str:
     settings = ", ".join(f"{name}={value}" for name, value in origin.fields.items())
     from_what = f"from {origin.data_size:,} items in {origin.seconds:.1f} s"
     learned = f"<p>learned by <code>{escape(f'{origin.learner}({settings})')}</code> {from_what}</p>"
-    return learned + "".join(curve._repr_svg_() for curve in trace_curves(origin.trace).values())
+    return learned + trace_curves(origin.trace)._repr_html_()
 
 
 def model_html(model: object, summary: str) -> str:

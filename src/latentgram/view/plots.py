@@ -79,7 +79,18 @@ class Curves:
         return line_plot(self.series, title=self.title, x_label=self.x_label, y_label=self.y_label)
 
 
-def trace_curves(trace: Sequence[Mapping[str, float]]) -> dict[str, Curves]:
+class CurvesByName(dict[str, Curves]):
+    """Plots by name, displayed under each other in notebooks.
+
+    >>> CurvesByName(F1=Curves({"F1": [(1, 80.0), (2, 84.5)]}, "learning", "iteration", "F1"))._repr_html_()[:4]
+    '<svg'
+    """
+
+    def _repr_html_(self) -> str:
+        return "".join(curves._repr_svg_() for curves in self.values())
+
+
+def trace_curves(trace: Sequence[Mapping[str, float]]) -> CurvesByName:
     """What was seen while a model was learned, a picture for each name that has two finite numbers or more.
 
     >>> list(trace_curves([{"bound": -9.0, "lifted": 3}, {"bound": -8.0}]))
@@ -94,11 +105,11 @@ def trace_curves(trace: Sequence[Mapping[str, float]]) -> dict[str, Curves]:
         ]
         for name in names
     }
-    return {
-        name: Curves({name: row}, f"{name} while learning", "iteration", name)
+    return CurvesByName(
+        (name, Curves({name: row}, f"{name} while learning", "iteration", name))
         for name, row in points.items()
         if len(row) > 1
-    }
+    )
 
 
 def round_numbers(low: float, high: float, about: int = 6) -> list[float]:
