@@ -98,7 +98,7 @@ class GradientChartCRF(Latent, Gradual, passes=6, step=0.015):
     folds: int = fields.FOLDS(5)
     margin: float = fields.MARGIN(0.3)
     bits: int | None = fields.LAYER_BITS(None)
-    tagger_up_to: int = fields.TAGGER_UP_TO(0)
+    tagger_up_to: int = fields.TAGGER_UP_TO(20_000)
 
 
 @dataclass(frozen=True, repr=False)
