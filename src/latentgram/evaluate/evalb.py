@@ -125,7 +125,7 @@ def count_brackets(gold: Forest, output: Forest, rules: BracketingRules) -> tupl
         numbers.encode(symbol for pair in pairs for symbol in pair).reshape(-1, 2).astype(np.int64)
         for pairs in (rules.equal_labels, rules.equal_words)
     )
-    counts = kernels.compare_brackets(*sides[0], *sides[1], equal, equal, same)
+    counts = kernels.compare_brackets(sides[0], sides[1], equal, equal, same)
     counted = (gold.word != ABSENT) & ~_flags(gold.labels, rules.delete_for_length)[gold.label]
     return np.diff(_before(counted)[gold.start]), counts
 
@@ -158,10 +158,8 @@ def cut_label(label: str) -> str:
     return label.split("-", 1)[0].split("=", 1)[0]
 
 
-def _brackets(
-    forest: Forest, kept: Flags, rules: BracketingRules, numbers: Alphabet
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Where the brackets of each tree begin, [n, 3] brackets; where its words begin, [m, 2] words and tags."""
+def _brackets(forest: Forest, kept: Flags, rules: BracketingRules, numbers: Alphabet) -> kernels.Side:
+    """The brackets and the words of a side, as numbers."""
     before = _before(kept)
     nodes = np.arange(len(forest.label))
     first = np.repeat(before[forest.start[:-1]], np.diff(forest.start))
@@ -178,7 +176,7 @@ def _brackets(
     brackets = np.stack((begin, end, label), axis=1)[wanted]
     word, tag = numbers.encode(forest.words)[forest.word[kept]], numbers.encode(forest.labels)[forest.label[kept]]
     words = np.stack((word, tag), axis=1).astype(np.int64)
-    return _before(wanted)[forest.start], brackets, before[forest.start], words
+    return kernels.Side(_before(wanted)[forest.start], brackets, before[forest.start], words)
 
 
 def _partner(pair: tuple[str, str], labels: tuple[str, ...]) -> list[str]:

@@ -150,9 +150,17 @@ def paired_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memo
     into, pairs = corpus.table(), np.zeros((corpus.tags, corpus.tags))
     emission = np.zeros(len(corpus.shape.tag))
     logs = pair_kernels.flows(
-        corpus.machine, np.arange(corpus.model.states), False, corpus.model.expected_visits, parameters.emission,
-        _arriving(parameters), rho, np.exp(rho), memory.down, into, into, pairs, emission,
-    )  # fmt: skip
+        corpus.machine,
+        np.arange(corpus.model.states),
+        False,
+        corpus.model.expected_visits,
+        parameters.emission,
+        _arriving(parameters),
+        rho,
+        np.exp(rho),
+        pair_kernels.Flow(memory.down, into, into),
+        pair_kernels.Counts(pairs, emission),
+    )
     bound = float(logs) - float(np.vdot(into, rho))
     np.maximum(into, 0.0, out=into)
     kernels.spread_down(corpus.machine, into)
@@ -181,9 +189,17 @@ def passed_round(corpus: ApproximateCorpus, parameters: Parameters, memory: Memo
         pairs, emission = np.zeros((corpus.tags, corpus.tags)), np.zeros(len(corpus.shape.tag))
         taken, before = corpus.table(), waiting.copy()
         logs = pair_kernels.flows(
-            corpus.machine, states[::-1].copy(), True, model.expected_visits, parameters.emission, arriving, rho,
-            ahead, carried, waiting, taken, pairs, emission,
-        )  # fmt: skip
+            corpus.machine,
+            states[::-1].copy(),
+            True,
+            model.expected_visits,
+            parameters.emission,
+            arriving,
+            rho,
+            ahead,
+            pair_kernels.Flow(carried, waiting, taken),
+            pair_kernels.Counts(pairs, emission),
+        )
         # The ρ of where arcs lead is in log Z: what was brought in this pass, but not by failures and rises.
         brought = float(np.vdot(taken + waiting - before, rho))
         brought -= float(model.failure @ (carried * rho[model.backoff]).sum(1))

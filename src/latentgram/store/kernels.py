@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from latentgram.arrays import Floats
 from latentgram.compiling import njit
+from latentgram.data.rounding import Rows
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.unsignedinteger]
 Scales = NDArray[np.int32]
 
 
+class Coded(NamedTuple):
+    """Codes of numbers, and the scales of their rows."""
+
+    codes: Codes
+    scales: Scales
+
+
 @njit()
 def codes_of(
-    values: Floats, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
-    step: float, scale_step: float, most: int, codes: Codes, scales: Scales, sums: Floats,
-) -> None:  # fmt: skip
+    values: Floats, rows: Rows, step: float, scale_step: float, most: int, made: Coded, sums: Floats
+) -> None:
     """Scales ⌊log₂ max |v| / scale_step⌉ of rows, codes 1 + ⌊(log₂ max |v| − log₂ |v|) / step⌉, or 0 if v is."""
+    codes, scales = made
+    times, size, sum_of, along_rows = rows
     place = row = 0
     for piece in range(len(times)):
         for time in range(times[piece]):
@@ -43,10 +53,11 @@ def codes_of(
 
 @njit()
 def values_of(
-    codes: Codes, scales: Scales, times: Ints, size: Ints, sum_of: Ints, along_rows: bool,
-    table: Floats, scale_step: float, values: NDArray[np.floating], sums: Floats,
-) -> None:  # fmt: skip
+    made: Coded, rows: Rows, table: Floats, scale_step: float, values: NDArray[np.floating], sums: Floats
+) -> None:
     """v = 2^(scale · scale_step) · table[code], and the sums of v."""
+    times, size, sum_of, along_rows = rows
+    codes, scales = made
     place = row = 0
     for piece in range(len(times)):
         for time in range(times[piece]):
@@ -66,10 +77,9 @@ def values_of(
 
 
 @njit()
-def multiply(
-    values: NDArray[np.floating], times: Ints, size: Ints, sum_of: Ints, along_rows: bool, factor: Floats
-) -> None:
+def multiply(values: NDArray[np.floating], rows: Rows, factor: Floats) -> None:
     """Multiply each number by the factor of its sum, rounding towards 0."""
+    times, size, sum_of, along_rows = rows
     place, kind = 0, values.dtype.type
     for piece in range(len(times)):
         for time in range(times[piece]):

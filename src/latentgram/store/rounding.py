@@ -40,7 +40,7 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
         return _steps(array, rounding.step)
     if rounding.made(owner) is not None:
         return {"made": True}
-    from latentgram.store.kernels import codes_of
+    from latentgram.store.kernels import Coded, codes_of
 
     rows, flat = rounding.rows(owner), np.ascontiguousarray(array, np.float64)
     _check(rows, flat.shape, rows.times.sum())
@@ -49,7 +49,7 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
     step = rounding.step * SIGNED if signed else rounding.step
     codes = np.empty(flat.size, np.uint16)
     scales, sums = np.zeros(int(rows.times.sum()), np.int32), np.zeros(_sums(rows))
-    codes_of(flat, *rows, step, SCALE_STEP, round(SPAN / step), codes, scales, sums)
+    codes_of(flat, rows, step, SCALE_STEP, round(SPAN / step), Coded(codes, scales), sums)
     return {
         "codes": codes,
         "scales": scales,
@@ -61,7 +61,7 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
 
 def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> Array:
     """The array again; ValueError if the parts do not make one."""
-    from latentgram.store.kernels import multiply, values_of
+    from latentgram.store.kernels import Coded, multiply, values_of
 
     if parts.get("made") is True and isinstance(rounding, RoundedLogs):
         made = rounding.made(owner)
@@ -80,7 +80,7 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
     table = np.append(0.0, 2.0 ** (-step * np.arange(int(codes.max(initial=0)))))
     values: NDArray[np.floating] = np.empty(len(codes), "f4" if rounding.single else "f8")
     sums = np.zeros(_sums(rows))
-    values_of(codes, scales, *rows, table, SCALE_STEP, values, sums)
+    values_of(Coded(codes, scales), rows, table, SCALE_STEP, values, sums)
     if parts.get("signs") is not None:
         negative = np.unpackbits(_part(parts, "signs", "u"), count=len(codes)).view(np.bool_)
         np.negative(values, out=values, where=negative)
@@ -88,7 +88,7 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
         kept = _part(parts, "sums", "f")
         # Files of earlier versions have sums that may be too great by half of a last digit.
         kept = np.where(kept < 1.0, np.nextafter(kept, kept.dtype.type(0.0)), kept)
-        multiply(values, *rows, np.divide(kept, sums, out=np.ones_like(sums), where=sums > 0))
+        multiply(values, rows, np.divide(kept, sums, out=np.ones_like(sums), where=sums > 0))
     return values
 
 

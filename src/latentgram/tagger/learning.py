@@ -28,12 +28,13 @@ from latentgram.data.sentence import Sentence
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
+from latentgram.numeric.adagrad import Moving
 from latentgram.tagger.candidates import Candidates
 from latentgram.tagger.guesser import Guesser
 from latentgram.tagger.kernels.cells import cells
 from latentgram.tagger.kernels.chain import Steps
 from latentgram.tagger.kernels.features import keys_of
-from latentgram.tagger.kernels.learning import Moving, Observed, learn_round
+from latentgram.tagger.kernels.learning import Observed, Weights, learn_round
 from latentgram.tagger.model import Tagger
 from latentgram.tagger.scaling import fitted_scale
 from latentgram.tagger.settings import GradientTagger
@@ -126,22 +127,18 @@ def _learn(sentences: Sequence[Sentence], learner: GradientTagger, context: Cont
     seen = Observed(data.start, data.gold, start, tag, features, feature_row)
     n_tags = len(data.names)
     sizes = (len(row_part), (n_tags + 1) ** 2, min((int(tags.group[-1]) + 1) ** 3, LARGEST_TABLE))
-    weights, pairs, triples = (moving(np.zeros(size, np.float32)) for size in sizes)
-    exponentials = Steps(
-        np.ones((n_tags + 1, n_tags + 1), np.float32), np.ones(len(triples.value), np.float32), tags.group
-    )
+    weights = Weights(row_start, row_part, *(moving(np.zeros(size, np.float32)) for size in sizes))
+    exponentials = Steps(np.ones((n_tags + 1, n_tags + 1), np.float32), np.ones(sizes[2], np.float32), tags.group)
     rng = np.random.default_rng(learner.seed)
     count = len(data.start) - 1
     trace = []
     for done in range(1, learner.passes + 1):
-        loss = learn_round(
-            rng.permutation(count), seen, row_start, row_part, tags.parts, tags.group, MARGIN,
-            learner.step, float((done - 1) * count), weights, pairs, triples, exponentials,
-        )  # fmt: skip
+        order, moment = rng.permutation(count), float((done - 1) * count)
+        loss = learn_round(order, seen, tags.parts, MARGIN, learner.step, moment, weights, exponentials)
         context.progress.step("learning", done, learner.passes, loss=loss / len(data.token))
         trace.append({"pass": float(done), "loss": loss / len(data.token)})
     moments = float(learner.passes * count)
-    mean, pair, triple = (part.value - part.drift / moments for part in (weights, pairs, triples))
+    mean, pair, triple = (part.value - part.drift / moments for part in weights[2:])
     kept = np.abs(mean) >= SMALLEST
     row = np.repeat(np.arange(len(feature)), np.diff(row_start))[kept]
     used = np.unique(row)

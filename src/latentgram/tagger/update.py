@@ -21,7 +21,7 @@ from latentgram.data.sentence import Sentence
 from latentgram.tagger.candidates import Candidates
 from latentgram.tagger.kernels.chain import Steps
 from latentgram.tagger.kernels.features import keys_of
-from latentgram.tagger.kernels.learning import Observed, learn_round
+from latentgram.tagger.kernels.learning import Observed, Weights, learn_round
 from latentgram.tagger.kernels.scores import Parts
 from latentgram.tagger.learning import moving
 from latentgram.tagger.model import Tagger
@@ -60,21 +60,20 @@ def update(tagger: Tagger, sentences: Iterable[Sentence]) -> Tagger:
     grown = _with_features(grown, keys, gold[several])
     rows = np.where(keys == 0, -1, np.searchsorted(grown.feature, keys)).astype(np.int32)
     seen = Observed(start, gold, begin, tag, rows, (np.cumsum(several) - 1).astype(np.int32))
-    weights, pairs, threes = (moving(part) for part in (grown.row_weight, grown.pair, grown.triple))
+    begun = (moving(part) for part in (grown.row_weight, grown.pair, grown.triple))
+    weights = Weights(grown.row_start, grown.row_tag, *begun)
     exponentials = Steps(np.exp(grown.pair), np.exp(grown.triple), tagger.tagset.group)
     for _ in range(PASSES):
         learned = replace(
             grown,
-            row_weight=weights.value.copy(),
-            pair=pairs.value.reshape(grown.pair.shape).copy(),
-            triple=threes.value.copy(),
+            row_weight=weights.parts.value.copy(),
+            pair=weights.pairs.value.reshape(grown.pair.shape).copy(),
+            triple=weights.triples.value.copy(),
         )
         if all(_tagged_right(learned, sentence, tags) for sentence, tags in tagged):
             break
-        learn_round(
-            np.arange(len(tagged)), seen, grown.row_start, grown.row_tag, tagger.tagset.parts, tagger.tagset.group,
-            tagger.reach, STEP, 0.0, weights, pairs, threes, exponentials,
-        )  # fmt: skip
+        order = np.arange(len(tagged))
+        learn_round(order, seen, tagger.tagset.parts, tagger.reach, STEP, 0.0, weights, exponentials)
     return learned
 
 

@@ -17,13 +17,16 @@ import numpy as np
 from latentgram.arcs.model import HashedWeights
 from latentgram.arrays import Codes, Flags, Floats, Ints, Ints32
 from latentgram.data.invariants import ANY, below, holds, offsets, rising, shape
-from latentgram.ud.averaging import Arrays, Learning, averaged_weights
+from latentgram.numeric.adagrad import Moving
+from latentgram.ud.averaging import Learning, averaged_weights
 from latentgram.ud.kernels.choosing import (
     LEVELS,
     MOST,
     Forms,
     Known,
+    Lesson,
     Scripts,
+    Tables,
     Words,
     all_lookup_keys,
     choose,
@@ -97,17 +100,16 @@ class Chooser:
         return Known(self.key, self.start, self.script, self.splits, self.result, self.times)
 
     @cached_property
-    def effects(self) -> tuple[Scripts, Ints32]:
-        """What the scripts do, and the length of the shortest word that each can be applied to."""
+    def effects(self) -> Scripts:
+        """What the scripts do."""
         return effects_of(self.scripts)
 
     def choose(self, items: Items) -> tuple[Ints32, Floats]:
         """[words, MOST] candidates, −1 beyond the last, and their probabilities."""
         if not len(items):
             return np.zeros((0, MOST), np.int32), np.zeros((0, MOST))
-        chosen: tuple[Ints32, Floats] = choose(
-            items.forms, items.words, *self.effects, self.known, self.weights.dense, self.bits
-        )
+        tables = Tables(items.forms, self.effects, self.known)
+        chosen: tuple[Ints32, Floats] = choose(tables, items.words, self.weights.dense, self.bits)
         return chosen
 
     def results(
@@ -145,16 +147,14 @@ def learn_chooser(
     gold = np.array([number[script] for script in scripts], np.int64)
     effects = effects_of(names)
     outright = np.array([is_outright(script) for script in names], np.bool_)
-    known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects[0], gold))
-    hiding = _hiding(items.words.form)
+    known = Known(*_proposals(items, gold, outright, splits), splits, *_results(items, effects, gold))
+    tables, (rank, period) = Tables(items.forms, effects, known), _hiding(items.words.form)
 
-    def one_pass(done: int, order: Ints, arrays: Arrays) -> float:
-        return float(
-            learn_pass(
-                order, items.forms, items.words, *effects, known, gold, *hiding, done, how.step,
-                float(done * len(items)), *arrays, how.bits,
-            )
-        )  # fmt: skip
+    def one_pass(done: int, order: Ints, weights: Moving) -> float:
+        # Every so manieth word of a form is taken as never seen, so that endings learn what to say of new words.
+        lesson = Lesson(gold, (rank + done) % period == 0)
+        moment = float(done * len(items))
+        return float(learn_pass(order, tables, items.words, lesson, how.step, moment, weights, how.bits))
 
     weights = averaged_weights(how, len(items), len(items), one_pass, report)
     seen = known.key, known.start, known.script, known.result, known.times
@@ -171,8 +171,8 @@ def _hiding(form: Ints) -> tuple[Ints, Ints]:
     return rank, np.maximum(count // HIDDEN, 2)[form]
 
 
-def effects_of(scripts: Sequence[str]) -> tuple[Scripts, Ints32]:
-    """What scripts do, for compiled loops, and the length of the shortest word that each can be applied to."""
+def effects_of(scripts: Sequence[str]) -> Scripts:
+    """What scripts do, for compiled loops."""
     edits = [edit_in(script) for script in scripts]
     front = np.array([-1 if edit is None else edit.front for edit in edits], np.int32)
     back = np.array([0 if edit is None else edit.back for edit in edits], np.int32)
@@ -181,7 +181,7 @@ def effects_of(scripts: Sequence[str]) -> tuple[Scripts, Ints32]:
         for script, edit in zip(scripts, edits, strict=True)
     )
     letters, start = letters_of(part for pair in parts for part in pair)
-    return Scripts(front, back, letters, start), np.array([shortest(script) for script in scripts], np.int32)
+    return Scripts(front, back, letters, start, np.array([shortest(script) for script in scripts], np.int32))
 
 
 def _results(items: Items, effects: Scripts, gold: Ints) -> tuple[Codes, Ints32]:

@@ -30,9 +30,10 @@ from latentgram.data.tokenise import unwrapped
 from latentgram.data.treebank import Treebank
 from latentgram.errors import DataError
 from latentgram.kinds.kind import Context
-from latentgram.ud.averaging import Arrays, Learning, averaged_weights
+from latentgram.numeric.adagrad import Moving
+from latentgram.ud.averaging import Learning, averaged_weights
 from latentgram.ud.chooser import codes_of, letters_of
-from latentgram.ud.kernels.segmenting import BLANK, learn_ends, token_ends, word_codes
+from latentgram.ud.kernels.segmenting import BLANK, Places, learn_ends, token_ends, word_codes
 from latentgram.ud.kernels.sentences import (
     CAPITAL,
     CAPITALS,
@@ -342,7 +343,7 @@ class _Passes(NamedTuple):
     trace: list[dict[str, float]]
 
     def learn(
-        self, what: str, count: int, moments: int, one: Callable[[Ints, float, Arrays], float]
+        self, what: str, count: int, moments: int, one: Callable[[Ints, float, Moving], float]
     ) -> HashedWeights:
         """Weights after all passes over `count` things with so many moments."""
 
@@ -350,8 +351,8 @@ class _Passes(NamedTuple):
             self.context.progress.step(f"learning {what}", done, self.how.passes, loss=loss)
             self.trace.append({"pass": float(done), "loss": loss})
 
-        def one_pass(done: int, order: Ints, arrays: Arrays) -> float:
-            return one(order, float(done * moments), arrays)
+        def one_pass(done: int, order: Ints, weights: Moving) -> float:
+            return one(order, float(done * moments), weights)
 
         return averaged_weights(self.how, count, moments, one_pass, report)
 
@@ -367,12 +368,11 @@ def _learn_ends(paragraphs: Sequence[_Paragraph], words: Codes, joins: bool, pas
         is_end[first + np.array(paragraph.ends)] = True
     inner = np.append(number[1:] == number[:-1], False) & (sign != BLANK)
     place = np.flatnonzero(inner & (np.append(sign[1:] != BLANK, False) | joins))
-    begin, end, gold = start[:-1][number[place]], start[1:][number[place]], is_end[place]
-    token = _token_begins(sign, is_end)[place]
+    begin, end, token = start[:-1][number[place]], start[1:][number[place]], _token_begins(sign, is_end)[place]
+    places = Places(place, begin, end, token, is_end[place])
 
-    def one(order: Ints, moment: float, arrays: Arrays) -> float:
-        rest = sign, kind, words, passes.how.step, moment
-        return float(learn_ends(order, place, begin, end, token, gold, *rest, *arrays, BITS))
+    def one(order: Ints, moment: float, weights: Moving) -> float:
+        return float(learn_ends(order, places, sign, kind, words, passes.how.step, moment, weights, BITS))
 
     return passes.learn("token ends", len(place), len(place), one)
 
@@ -392,8 +392,8 @@ def _learn_sentences(paragraphs: Sequence[_Paragraph], small: Codes, passes: _Pa
     start = np.concatenate([[0], np.cumsum([len(paragraph.tokens) for paragraph in paragraphs])])
     tokens = described(forms, space, small)
 
-    def one(order: Ints, moment: float, arrays: Arrays) -> float:
+    def one(order: Ints, moment: float, weights: Moving) -> float:
         step = SENTENCE_STEP * passes.how.step
-        return float(learn_sentences(order, start, tokens, gold, step, moment, *arrays, BITS))
+        return float(learn_sentences(order, start, tokens, gold, step, moment, weights, BITS))
 
     return passes.learn("sentence ends", len(paragraphs), len(forms) - len(paragraphs), one)

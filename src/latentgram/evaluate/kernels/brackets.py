@@ -4,8 +4,11 @@ Sentence s has the brackets ``at[s] … at[s + 1]`` and the words ``word_at[s] �
 O(gold brackets × output brackets) a sentence.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from latentgram.arrays import Ints
 from latentgram.compiling import njit
 
 VALID, ERROR, SKIP = 0, 1, 2
@@ -25,21 +28,20 @@ def _alike(left, right, pairs):
     return False
 
 
+class Side(NamedTuple):
+    """The brackets (begin, end, label) and the words (word, tag) of sentences, and where those of each begin."""
+
+    at: Ints
+    brackets: Ints
+    word_at: Ints
+    words: Ints
+
+
 @njit()
-def compare_brackets(
-    gold_at,
-    gold,
-    gold_word_at,
-    gold_words,
-    output_at,
-    output,
-    output_word_at,
-    output_words,
-    equal_labels,
-    equal_tags,
-    equal_words,
-):
-    """[sentences, 7] counts; a bracket is (begin, end, label), a word is (word, tag), pairs are [n, 2]."""
+def compare_brackets(gold_side, output_side, equal_labels, equal_tags, equal_words):
+    """[sentences, 7] counts; pairs of what is equal are [n, 2]."""
+    gold_at, gold, gold_word_at, gold_words = gold_side
+    output_at, output, output_word_at, output_words = output_side
     count = len(gold_at) - 1
     rows = np.zeros((count, 7), np.int64)
     for s in range(count):

@@ -24,8 +24,11 @@ O(arcs · K · S) a sweep, S being the tags that the flow to a state brings: tho
 dictionary leaves few. Under exact failure arcs what the arc below has is taken back (`Machine`'s uses).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from latentgram.arrays import Floats, Reals
 from latentgram.compiling import REORDER, njit
 
 SMALLEST = 1e-300
@@ -177,18 +180,33 @@ def _fail_and_rise(machine, h, active, size, flow, waiting):
             waiting[machine.rise_target[rise], active[k]] += machine.rise_share[rise] * flow[k]
 
 
-@njit(fastmath=REORDER)
-def flows(
-    machine, states, in_turn, visits, emit_prob, arriving, future, ahead, carried, into, taken, pairs, emit_count
-):
-    """Move the flow `carried` (D, failures included) one arc on, and count; return Σ flow · log Z.
+class Flow(NamedTuple):
+    """The flow `carried` (D, failures included), what it brings `into` states, and what states found `taken`."""
 
-    `pairs[t, s]` gathers expected transitions from s to t; the rest is as for `values`. Failures of what arrives
-    are for the caller (`spread_down`). Or the states pass on the flow `in_turn`: each takes what was brought
-    `into` it since its last turn, failures included, so that what comes to a state behind waits for the next pass;
-    `carried` becomes the flow of the states in their turn and `taken` what they found.
+    carried: Reals
+    into: Floats
+    taken: Floats
+
+
+class Counts(NamedTuple):
+    """Expected transitions from s to t in `pairs[t, s]`, and expected emissions."""
+
+    pairs: Floats
+    emitted: Floats
+
+
+@njit(fastmath=REORDER)
+def flows(machine, states, in_turn, visits, emit_prob, arriving, future, ahead, moving, counts):
+    """Move the flow one arc on, and count; return Σ flow · log Z.
+
+    All but `moving` and `counts` is as for `values`. Failures of what arrives are for the caller (`spread_down`).
+    Or the states pass on the flow `in_turn`: each takes what was brought `into` it since its last turn, failures
+    included, so that what comes to a state behind waits for the next pass; `carried` becomes the flow of the
+    states in their turn and `taken` what they found.
     """
     tags = arriving.shape[0]
+    carried, into, taken = moving
+    pairs, emit_count = counts
     total, logs, joint, moved = np.empty(tags), np.empty(tags), np.empty((tags, tags)), np.zeros((tags, tags))
     active, flow = np.empty(tags, np.int64), np.empty(tags)
     bound = 0.0
@@ -262,13 +280,19 @@ def last_states_first(start, target, root):
 
 
 @njit()
+def _used(machine, use):
+    """From which state a use of an arc leaves, the arc, where it leads, and the tags of its word."""
+    h, a = machine.use_state[use], machine.use_arc[use]
+    row = machine.emit_start[machine.tagged[a]]
+    return h, a, machine.target[a], row, machine.emit_start[machine.tagged[a] + 1] - row
+
+
+@njit()
 def send_flow(machine, choice_start, phi, carried, into):
     """Move the flow D = `carried` one arc on under a stored φ; failures are for the caller (`spread_down`)."""
     for use in range(machine.use_arc.size):
-        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
-        row = machine.emit_start[machine.tagged[a]]
-        size = machine.emit_start[machine.tagged[a] + 1] - row
-        g = machine.target[a]
+        h, a, g, row, size = _used(machine, use)
+        share = machine.use_share[use]
         for s in range(carried.shape[1]):
             flow = share * carried[h, s]
             if flow != 0.0:
@@ -281,10 +305,8 @@ def send_flow(machine, choice_start, phi, carried, into):
 def gather_values(machine, choice_start, phi, earned, ahead, value):
     """Add what the arcs of each state bring to `value`, failures apart; `ahead[g, t]` is what follows."""
     for use in range(machine.use_arc.size):
-        h, a, share = machine.use_state[use], machine.use_arc[use], machine.use_share[use]
-        row = machine.emit_start[machine.tagged[a]]
-        size = machine.emit_start[machine.tagged[a] + 1] - row
-        g = machine.target[a]
+        h, a, g, row, size = _used(machine, use)
+        share = machine.use_share[use]
         for s in range(value.shape[1]):
             first = choice_start[a] + s * size
             total = 0.0

@@ -14,21 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.arrays import Floats32, Ints, Ints16, Ints32
+from latentgram.arrays import Ints, Ints16, Ints32
 from latentgram.compiling import njit
-from latentgram.numeric.adagrad import move
+from latentgram.numeric.adagrad import Moving, move
 from latentgram.tagger.kernels.chain import expectations, note, triple_index
 from latentgram.tagger.kernels.scores import Rows, chosen, narrow, score_token
 
 SMALLEST_GRADIENT = 1e-4
-
-
-class Moving(NamedTuple):
-    """Weights on their way: their values, the squares of their past gradients, and their drift."""
-
-    value: Floats32
-    squares: Floats32
-    drift: Floats32
 
 
 class Observed(NamedTuple):
@@ -44,13 +36,22 @@ class Observed(NamedTuple):
     """The row of `features` of each token."""
 
 
+class Weights(NamedTuple):
+    """The weights of a tagger: those of each feature with parts of tags, row by row, and those of steps."""
+
+    row_start: Ints
+    row_part: Ints16
+    parts: Moving
+    pairs: Moving
+    triples: Moving
+
+
 @njit()
-def learn_round(
-    order, seen, row_start, row_part, parts, group, margin, step, moment, weights, pairs, triples, exponentials
-):
+def learn_round(order, seen, parts, margin, step, moment, weights, exponentials):
     """Go through the sentences in an order; return Σ −log p(t | x). `exponentials` of the steps are kept right."""
-    n_tags = len(group) - 1
-    rows = Rows(row_start, row_part, weights.value)
+    row_start, row_part, pairs, triples = weights.row_start, weights.row_part, weights.pairs, weights.triples
+    n_tags = len(exponentials.group) - 1
+    rows = Rows(row_start, row_part, weights.parts.value)
     score = np.zeros(seen.start[-1])
     spare, missing = np.empty(parts.number), np.zeros(parts.number)
     pair_missing = np.zeros((n_tags + 1, n_tags + 1))
@@ -99,7 +100,7 @@ def learn_round(
                     for place in range(row_start[row], row_start[row + 1]):
                         gradient = missing[row_part[place]]
                         if abs(gradient) > SMALLEST_GRADIENT:
-                            move(weights.value, weights.squares, weights.drift, place, gradient, step, moment)
+                            move(weights.parts, place, gradient, step, moment)
             for place in range(begin[i - first], begin[i - first + 1]):
                 for p in range(parts.start[tag[place]], parts.start[tag[place] + 1]):
                     missing[parts.part[p]] = 0.0
@@ -111,13 +112,13 @@ def learn_round(
                     gradient = -pair_missing[b, c]
                     if gradient != 0.0:
                         cell = b * (n_tags + 1) + c
-                        move(pairs.value, pairs.squares, pairs.drift, cell, gradient, step, moment)
+                        move(pairs, cell, gradient, step, moment)
                         exponentials.pair[b, c] = np.exp(pairs.value[cell])
                         pair_missing[b, c] = 0.0
         for n in range(noted):
             index = touched[n]
             if triple_missing[index] != 0.0:
-                move(triples.value, triples.squares, triples.drift, index, -triple_missing[index], step, moment)
+                move(triples, index, -triple_missing[index], step, moment)
                 exponentials.triple[index] = np.exp(triples.value[index])
                 triple_missing[index] = 0.0
     return loss

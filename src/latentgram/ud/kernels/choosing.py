@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.arrays import Codes, Ints, Ints32
+from latentgram.arrays import Codes, Flags, Ints, Ints32
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
 from latentgram.numeric.search import find
@@ -63,6 +63,8 @@ class Scripts(NamedTuple):
     back: Ints32
     letters: Ints
     start: Ints
+    shortest: Ints32
+    """The length of the shortest word that each can be applied to."""
 
 
 class Known(NamedTuple):
@@ -77,6 +79,21 @@ class Known(NamedTuple):
     by_beginning: bool
     result: Codes
     times: Ints32
+
+
+class Tables(NamedTuple):
+    """What candidates and their features are made from."""
+
+    forms: Forms
+    scripts: Scripts
+    known: Known
+
+
+class Lesson(NamedTuple):
+    """The right script of each word, and whether the word is taken as never seen."""
+
+    gold: Ints
+    hidden: Flags
 
 
 @njit()
@@ -237,11 +254,13 @@ def result_codes(forms, words, scripts, script):
 
 
 @njit()
-def _pair_keys(keys, size, forms, w, scripts, y, coarse, known, own, pairs):
+def _pair_keys(keys, tables, w, y, coarse, own, pairs):
     """Fill `pairs` with the features of a word paired with a script, and those of the result; how many there are.
 
     `own`: training has seen the word with this script, and so made the result of it too.
     """
+    forms, scripts, known = tables
+    size = len(keys)
     for k in range(size):
         pairs[k] = mixed(keys[k], y + 1000)
     place = find(known.result, 0, len(known.result), result_code(forms, w, scripts, y, coarse))
@@ -271,13 +290,14 @@ def _is_own(known, key, y):
 
 
 @njit()
-def _posterior(keys, size, forms, w, scripts, chosen, many, coarse, known, own_key, weights, bits, pairs, share):
-    """Fill p(y | x) of the candidates, and `pairs` with the features of each."""
+def _posterior(keys, tables, w, coarse, own_key, chosen, weights, bits, pairs, share):
+    """Fill p(y | x) of the chosen candidates, and `pairs` with the features of each; how many each has."""
+    many = len(chosen)
     best = -np.inf
     for c in range(many):
-        own = _is_own(known, own_key, chosen[c])
-        paired = _pair_keys(keys, size, forms, w, scripts, chosen[c], coarse, known, own, pairs[c])
-        share[c] = score(pairs[c], paired, weights, bits)
+        own = _is_own(tables.known, own_key, chosen[c])
+        paired = _pair_keys(keys, tables, w, chosen[c], coarse, own, pairs[c])
+        share[c] = score(pairs[c, :paired], weights, bits)
         best = max(best, share[c])
     total = 0.0
     for c in range(many):
@@ -289,8 +309,9 @@ def _posterior(keys, size, forms, w, scripts, chosen, many, coarse, known, own_k
 
 
 @njit()
-def choose(forms, words, scripts, shortest, known, weights, bits):
+def choose(tables, words, weights, bits):
     """For each word its candidates [words, MOST], −1 beyond the last, and their probabilities."""
+    forms, scripts, known = tables
     chosen = np.full((len(words.form), MOST), -1, np.int32)
     probability = np.zeros((len(words.form), MOST))
     look, keys = np.empty(LEVELS, np.uint64), np.empty(KEYS, np.uint64)
@@ -298,27 +319,20 @@ def choose(forms, words, scripts, shortest, known, weights, bits):
     for i in range(len(words.form)):
         w, tag, coarse = words.form[i], words.tag[i], words.coarse[i]
         lookup_keys(forms.codes[w], tag, coarse, known.by_beginning, look)
-        many = candidates(known, shortest, forms.start[w + 1] - forms.start[w], look, 0, chosen[i])
+        many = candidates(known, scripts.shortest, forms.start[w + 1] - forms.start[w], look, 0, chosen[i])
         if many == 1:
             probability[i, 0] = 1.0
         if many > 1:
             size = feature_keys(forms.codes[w], tag, coarse, words.shape[i], words.around[i], True, keys)
-            share = probability[i]
-            _posterior(
-                keys, size, forms, w, scripts, chosen[i], many, coarse, known, look[1], weights, bits, pairs, share
-            )
+            found, share = chosen[i, :many], probability[i]
+            _posterior(keys[:size], tables, w, coarse, look[1], found, weights, bits, pairs, share)
     return chosen, probability
 
 
 @njit()
-def learn_pass(order, forms, words, scripts, shortest, known, gold, rank, period, done, step, moment,
-               weights, squares, drift, bits):  # fmt: skip
-    """One pass over the words in an order; Σ −log p(gold | x).
-
-    Every `period[i]`-th word of a form is taken as never seen, so that endings learn what to say of new words: all
-    forms alike, however frequent. `rank[i]` says the how manieth of its form a word is, `done` how many passes
-    there were.
-    """
+def learn_pass(order, tables, words, lesson, step, moment, weights, bits):
+    """One pass over the words in an order; Σ −log p(gold | x)."""
+    forms, scripts, known = tables
     chosen = np.empty(MOST + 1, np.int32)
     share = np.empty(MOST + 1)
     look, keys = np.empty(LEVELS, np.uint64), np.empty(KEYS, np.uint64)
@@ -327,27 +341,27 @@ def learn_pass(order, forms, words, scripts, shortest, known, gold, rank, period
     for i in order:
         moment += 1.0
         w, tag, coarse = words.form[i], words.tag[i], words.coarse[i]
-        hidden = (rank[i] + done) % period[i] == 0
+        gold, hidden = lesson.gold[i], lesson.hidden[i]
         lookup_keys(forms.codes[w], tag, coarse, known.by_beginning, look)
-        many = candidates(known, shortest, forms.start[w + 1] - forms.start[w], look, 2 * hidden, chosen)
+        length = forms.start[w + 1] - forms.start[w]
+        many = candidates(known, scripts.shortest, length, look, 2 * hidden, chosen)
         right = -1
         for c in range(many):
-            if chosen[c] == gold[i]:
+            if chosen[c] == gold:
                 right = c
                 break
         if right < 0:
-            chosen[many] = gold[i]
+            chosen[many] = gold
             right = many
             many += 1
         if many == 1:
             continue
         size = feature_keys(forms.codes[w], tag, coarse, words.shape[i], words.around[i], not hidden, keys)
-        paired = _posterior(
-            keys, size, forms, w, scripts, chosen, many, coarse, known, look[1], weights, bits, pairs, share
-        )
+        found = chosen[:many]
+        paired = _posterior(keys[:size], tables, w, coarse, look[1], found, weights.value, bits, pairs, share)
         loss -= np.log(max(share[right], 1e-300))
         for c in range(many):
             gradient = (1.0 if c == right else 0.0) - share[c]
             if abs(gradient) > 1e-4:
-                move(pairs[c], paired, gradient, step, moment, weights, squares, drift, bits)
+                move(pairs[c, :paired], gradient, step, moment, weights, bits)
     return loss

@@ -8,19 +8,19 @@ from latentgram.numeric.hashing import bucket
 
 
 @njit()
-def score(keys, size, weights, bits):
+def score(keys, weights, bits):
     """The sum of the weights of some keys."""
     total = 0.0
-    for k in range(size):
+    for k in range(len(keys)):
         total += weights[bucket(keys[k], bits)]
     return total
 
 
 @njit()
-def move(keys, size, gradient, step, moment, weights, squares, drift, bits):
+def move(keys, gradient, step, moment, weights, bits):
     """One step of the weights of some keys."""
-    for k in range(size):
-        adagrad.move(weights, squares, drift, bucket(keys[k], bits), gradient, step, moment)
+    for k in range(len(keys)):
+        adagrad.move(weights, bucket(keys[k], bits), gradient, step, moment)
 
 
 @njit()

@@ -8,8 +8,11 @@ so far, and known words that end or begin there. O(characters).
 A blank is code 32; paragraph p has the characters `start[p] … start[p + 1]`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from latentgram.arrays import Flags, Ints
 from latentgram.compiling import njit
 from latentgram.numeric.hashing import mixed
 from latentgram.numeric.search import find
@@ -172,20 +175,30 @@ def _class_keys(kind, begin, end, i, token, keys, size):
     return size + 4
 
 
+class Places(NamedTuple):
+    """Places in texts where a token may end: where the text and the token begin, and whether it does."""
+
+    place: Ints
+    begin: Ints
+    end: Ints
+    token: Ints
+    gold: Flags
+
+
 @njit()
-def learn_ends(order, place, begin, end, token, gold, sign, kind, words, step, moment,
-               weights, squares, drift, bits):  # fmt: skip
-    """One pass over places in texts where a token may end, the tokens they are in being known; Σ −log p."""
+def learn_ends(order, places, sign, kind, words, step, moment, weights, bits):
+    """One pass over such places, the tokens they are in being known; Σ −log p."""
     keys = np.empty(KEYS, np.uint64)
     loss = 0.0
     for n in order:
         moment += 1.0
-        size = character_keys(sign, kind, begin[n], end[n], place[n], token[n], True, words, keys)
-        p = sigmoid(score(keys, size, weights, bits))
-        loss -= np.log(max(p if gold[n] else 1.0 - p, 1e-300))
-        gradient = (1.0 if gold[n] else 0.0) - p
+        begin, end, gold = places.begin[n], places.end[n], places.gold[n]
+        size = character_keys(sign, kind, begin, end, places.place[n], places.token[n], True, words, keys)
+        p = sigmoid(score(keys[:size], weights.value, bits))
+        loss -= np.log(max(p if gold else 1.0 - p, 1e-300))
+        gradient = (1.0 if gold else 0.0) - p
         if abs(gradient) > 1e-4:
-            move(keys, size, gradient, step, moment, weights, squares, drift, bits)
+            move(keys[:size], gradient, step, moment, weights, bits)
     return loss
 
 
@@ -209,7 +222,7 @@ def token_ends(sign, kind, joins, chained, classes, words, weights, bits):
         else:
             began = token if chained else NOWHERE
             size = character_keys(sign, kind, 0, len(sign), i, began, classes, words, keys)
-            probability[i] = sigmoid(score(keys, size, weights, bits))
+            probability[i] = sigmoid(score(keys[:size], weights, bits))
         if probability[i] >= 0.5:
             token = i + 1
     return probability

@@ -158,7 +158,7 @@ def _after(opened, quoted, bracket):
 
 
 @njit()
-def learn_sentences(order, start, tokens, gold, step, moment, weights, squares, drift, bits):
+def learn_sentences(order, start, tokens, gold, step, moment, weights, bits):
     """One pass over paragraphs of tokens whose sentences are known; Σ −log p. `gold[t]`: one ends behind t."""
     keys = np.empty(KEYS, np.uint64)
     loss = 0.0
@@ -168,11 +168,11 @@ def learn_sentences(order, start, tokens, gold, step, moment, weights, squares, 
             moment += 1.0
             opened, quoted = _after(opened, quoted, tokens.bracket[t])
             size = token_keys(tokens, start[p], start[p + 1], first, t, opened, quoted, True, keys)
-            share = sigmoid(score(keys, size, weights, bits))
+            share = sigmoid(score(keys[:size], weights.value, bits))
             loss -= np.log(max(share if gold[t] else 1.0 - share, 1e-300))
             gradient = (1.0 if gold[t] else 0.0) - share
             if abs(gradient) > 1e-4:
-                move(keys, size, gradient, step, moment, weights, squares, drift, bits)
+                move(keys[:size], gradient, step, moment, weights, bits)
             if gold[t]:
                 first, opened, quoted = t + 1, 0, 0
     return loss
@@ -196,7 +196,7 @@ def sentence_spans(tokens, wide, weights, bits):
             p = 1.0
             if t + 1 < length:
                 size = token_keys(tokens, 0, length, first[h], t, open_here, quote_here, wide, keys)
-                p = sigmoid(score(keys, size, weights, bits))
+                p = sigmoid(score(keys[:size], weights, bits))
             if share[h] * p >= 0.5 * NEGLIGIBLE**2:
                 begins.append(first[h])
                 ends.append(t + 1)
