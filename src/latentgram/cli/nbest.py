@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from latentgram.cli.options import ClusterAddress, Exact, Format, NJobs, ParserFile, To, engine_of, load_parser
+from latentgram.cli.options import Exact, Format, ParserFile, To, Workers, command, load_parser, options
 
 if TYPE_CHECKING:
     from latentgram.data.dependencies import DependencyTree
@@ -27,41 +27,51 @@ TOGETHER = 16
 """Sentences that a worker is sent at a time."""
 
 
-def nbest(
-    model: ParserFile,
-    files: Files = None,
-    count: Count = 10,
-    format: Format = None,
-    to: To = None,
-    exact: Exact = False,
-    n_jobs: NJobs = 1,
-    cluster: ClusterAddress = None,
-) -> None:
+@options
+class Listing(Workers):
+    """What both commands are asked for."""
+
+    model: ParserFile
+    files: Files = None
+    count: Count = 10
+    format: Format = None
+    to: To = None
+
+
+@options
+class Pruned(Listing):
+    """The same, of a parser that may prune."""
+
+    exact: Exact = False
+
+
+@options
+class Rescored(Listing):
+    """The same, for the best tree only if nothing else is said."""
+
+    count: Count = 1
+
+
+@command
+def nbest(asked: Pruned) -> None:
     """Write the best trees of each sentence, best first.
 
     CoNLL-U trees carry the number of their sentence, their rank and log-probability in comments; JSON lines too,
     with "pruned" where the chart was pruned, so that log p(sentence) is a lower bound (not with --exact).
     """
-    parser = load_parser(model)
-    _write(_Lists(parser.exact if exact else parser, count, to), files, format, n_jobs, cluster)
+    parser = load_parser(asked.model)
+    _write(parser.exact if asked.exact else parser, asked)
 
 
-def rerank(
-    model: ParserFile,
-    files: Files = None,
-    count: Count = 1,
-    format: Format = None,
-    to: To = None,
-    n_jobs: NJobs = 1,
-    cluster: ClusterAddress = None,
-) -> None:
+@command
+def rerank(asked: Rescored) -> None:
     """Parse with a reranker: rescore the n-best trees of its base parser and write the best."""
     from latentgram.errors import ModelFileError
 
-    parser = load_parser(model)
+    parser = load_parser(asked.model)
     if parser.kind.command != "reranker":
-        raise ModelFileError(f"{model} is not a reranker; train one with 'latentgram train reranker'")
-    _write(_Lists(parser, count, to), files, format, n_jobs, cluster)
+        raise ModelFileError(f"{asked.model} is not a reranker; train one with 'latentgram train reranker'")
+    _write(parser, asked)
 
 
 @dataclass(frozen=True)
@@ -100,15 +110,16 @@ def _noted(parse: Parse, source: DependencyTree | None, number: int, rank: int) 
     return dataclasses.replace(parse, tree=tree)
 
 
-def _write(lists: _Lists, files: list[Path] | None, format: str | None, n_jobs: int, cluster: str | None) -> None:
+def _write(parser: Parser, asked: Listing) -> None:
     import latentgram
     from latentgram.cli.console import counted, ensure_input
     from latentgram.parallel import shards
 
-    ensure_input(files)
-    known = format or (None if files else "text")
-    items = (item for _, item in latentgram.Treebank.stream_unparsed(files or [Path("-")], known))
-    with engine_of(n_jobs, cluster) as engine:
-        batches = engine.map(lists, shards(enumerate(items, 1), TOGETHER if n_jobs > 1 or cluster else 1))
+    ensure_input(asked.files)
+    known = asked.format or (None if asked.files else "text")
+    items = (item for _, item in latentgram.Treebank.stream_unparsed(asked.files or [Path("-")], known))
+    lists, far = _Lists(parser, asked.count, asked.to), asked.n_jobs > 1 or asked.cluster
+    with asked.engine() as engine:
+        batches = engine.map(lists, shards(enumerate(items, 1), TOGETHER if far else 1))
         for text in counted((text for batch in batches for text in batch), "sentences"):
             typer.echo(text, nl=False)

@@ -121,7 +121,8 @@ def command(function: Callable[[Options], None]) -> Callable[..., None]:
         function(asked(**values))
 
     parameters = []
-    for field in sorted(dataclasses.fields(asked), key=lambda field: field.name not in asked.__annotations__):
+    said_in = {name: depth for depth, cls in reversed([*enumerate(asked.__mro__)]) for name in _said(cls)}
+    for field in sorted(dataclasses.fields(asked), key=lambda field: said_in[field.name]):
         default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
         hint = hints[field.name]
         if field.metadata:
@@ -133,6 +134,11 @@ def command(function: Callable[[Options], None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _said(cls: type) -> Iterable[str]:
+    """The fields that a class says itself."""
+    return vars(cls).get("__annotations__", ())
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from latentgram.cli.options import NJobs
+from latentgram.cli.options import NJobs, command, flag, option, options
 from latentgram.data.files import whole_number
 from latentgram.errors import SettingError
 
@@ -106,43 +106,40 @@ def cohen2013(
     _run(output, lambda shown: reproduce(folder, sizes, rounds, every, test, shown, many, n_jobs=n_jobs))
 
 
+@options
+class Reranking:
+    """What the reproduction of Dhillon et al. (2012) is asked for."""
+
+    data: Data
+    output: Output
+    treebanks: str = option("wsj-sample,en_ewt", "Folders under DATA/dependency, separated by commas.")
+    orders: str = option("1,2", "Orders of the base parser, separated by commas.")
+    count: int = option(50, "Number of trees per n-best list.", min=2)
+    folds: int = option(3, "Number of parts for jackknifing.", min=2)
+    best: int = option(1, "Rival trees per step in the base parser's k-best MIRA.", min=1)
+    tags: int = option(0, "Predicted tags, jackknifed in this many parts (the paper: 10); 0: gold tags.", min=0)
+    vectors: str | None = option(None, "Word vectors from raw text: a file written by 'latentgram train vectors'.")
+    printed: bool = flag(
+        "--printed", "Only the rows of the paper, on sentences without punctuation, as in the paper."
+    )
+    test: Test = False
+    n_jobs: NJobs = 1
+
+
 @app.command(no_args_is_help=True)
-def dhillon2012(
-    data: Data,
-    output: Output,
-    treebanks: Annotated[
-        str, typer.Option(help="Folders under DATA/dependency, separated by commas.")
-    ] = "wsj-sample,en_ewt",
-    orders: Annotated[str, typer.Option(help="Orders of the base parser, separated by commas.")] = "1,2",
-    count: Annotated[int, typer.Option(min=2, help="Number of trees per n-best list.")] = 50,
-    folds: Annotated[int, typer.Option(min=2, help="Number of parts for jackknifing.")] = 3,
-    best: Annotated[int, typer.Option(min=1, help="Rival trees per step in the base parser's k-best MIRA.")] = 1,
-    tags: Annotated[
-        int,
-        typer.Option(min=0, help="Predicted tags, jackknifed in this many parts (the paper: 10); 0: gold tags."),
-    ] = 0,
-    vectors: Annotated[
-        str | None, typer.Option(help="Word vectors from raw text: a file written by 'latentgram train vectors'.")
-    ] = None,
-    printed: Annotated[
-        bool,
-        typer.Option(
-            "--printed", help="Only the rows of the paper, on sentences without punctuation, as in the paper."
-        ),
-    ] = False,
-    test: Test = False,
-    n_jobs: NJobs = 1,
-) -> None:
+@command
+def dhillon2012(asked: Reranking) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
     from latentgram.learn.reading import read_vectors
     from latentgram.reproduce.dhillon2012 import Setup, reproduce
 
-    wanted = _numbers("--orders", orders, most=2)
-    if tags == 1:
+    wanted = _numbers("--orders", asked.orders, most=2)
+    if asked.tags == 1:
         raise SettingError("--tags is a number of parts, at least 2, or 0 for gold tags; got 1")
-    folders = [data / "dependency" / name for name in treebanks.split(",")]
-    setup = Setup(count, folds, best, tags, None if vectors is None else read_vectors(vectors), printed)
-    _run(output, lambda shown: reproduce(folders, wanted, setup, test, shown, n_jobs=n_jobs))
+    folders = [asked.data / "dependency" / name for name in asked.treebanks.split(",")]
+    vectors = None if asked.vectors is None else read_vectors(asked.vectors)
+    setup = Setup(asked.count, asked.folds, asked.best, asked.tags, vectors, asked.printed)
+    _run(asked.output, lambda shown: reproduce(folders, wanted, setup, asked.test, shown, n_jobs=asked.n_jobs))
 
 
 def _run(output: Path, work: Callable[[Progress], Results]) -> None:

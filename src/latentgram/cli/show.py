@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import typer
 
+from latentgram.cli.options import argument, check_output, command, flag, option, options
 from latentgram.cli.tables import Form, TableForm, write_table
 
 if TYPE_CHECKING:
@@ -14,79 +15,86 @@ if TYPE_CHECKING:
     from latentgram.kinds.protocols import Model
 
 
-def show(
-    file: Annotated[Path, typer.Argument(help="A treebank or a model file.")],
-    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Number of the tree, from 1.")] = 1,
-    svg: Annotated[Path | None, typer.Option(help="Draw into this SVG file instead of the terminal.")] = None,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Write the tree for LaTeX (forest or tikz-dependency).")
-    ] = False,
-    automaton: Annotated[
-        str | None, typer.Option(help="Show the automaton of this head symbol of a head-automata grammar.")
-    ] = None,
-    direction: Annotated[Literal["left", "right"], typer.Option(help="Side of the modifiers.")] = "left",
-    clusters: Annotated[int, typer.Option(min=1, help="Maximum number of states of the automaton shown.")] = 10,
-    sequences: Annotated[
-        Path | None,
-        typer.Option(help="Treebank whose modifier sequences determine the states of the automaton."),
-    ] = None,
-    spectrum: Annotated[
-        bool, typer.Option("--spectrum", help="Show singular values, or sizes of states, instead of states.")
-    ] = False,
-    word: Annotated[
-        str | None, typer.Option(help="Show the nearest neighbours of this word, by word vectors.")
-    ] = None,
-    word_clusters: Annotated[
-        int | None, typer.Option(min=1, help="Show this many word clusters with bit strings, by word vectors.")
-    ] = None,
-    symbol: Annotated[
-        str | None, typer.Option(help="Show what the hidden states of this symbol of a grammar prefer.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of rules, words and contexts shown per state.")] = 5,
-    to: TableForm = None,
-) -> None:
-    """Show a tree as an outline or an SVG picture, a summary of a model, or the hidden states of a grammar."""
-    from latentgram.cli.options import check_output
-    from latentgram.errors import SettingError
-    from latentgram.kinds.looks import Request
+@options
+class Showing:
+    """What the command is asked for."""
 
-    stored = file.suffix == ".lg"
-    _refuse_unused(
-        stored,
-        {
-            "--word": word is not None,
-            "--word-clusters": word_clusters is not None,
-            "--symbol": symbol is not None,
-            "--automaton": automaton is not None,
-            "--spectrum": spectrum,
-            "--svg": svg is not None,
-            "--latex": latex,
-            "--number": number != 1,
-            "--direction": direction != "left",
-            "--sequences": sequences is not None,
-            "--to": to is not None,
-        },
+    file: Path = argument("A treebank or a model file.")
+    number: int = option(1, "Number of the tree, from 1.", "-n", "--number", min=1)
+    svg: Path | None = option(None, "Draw into this SVG file instead of the terminal.")
+    latex: bool = flag("--latex", "Write the tree for LaTeX (forest or tikz-dependency).")
+    automaton: str | None = option(None, "Show the automaton of this head symbol of a head-automata grammar.")
+    direction: Literal["left", "right"] = option("left", "Side of the modifiers.")
+    clusters: int = option(10, "Maximum number of states of the automaton shown.", min=1)
+    sequences: Path | None = option(
+        None, "Treebank whose modifier sequences determine the states of the automaton."
     )
-    if spectrum and sequences is not None:
-        raise SettingError("--sequences has no meaning for --spectrum")
-    check_output(svg, file)
-    if not stored:
-        _show_tree(file, number, svg, latex)
-        return
-    request = None
-    if word is not None:
-        request = Request("word", word, top=top)
-    elif word_clusters is not None:
-        request = Request("word clusters", "", clusters=word_clusters, top=top)
-    elif symbol is not None:
-        request = Request("symbol", symbol, spectrum=spectrum, top=top, svg=svg is not None)
-    elif automaton is not None:
-        request = Request(
-            "automaton", automaton, direction, clusters, spectrum, svg=svg is not None, trees=sequences
+    spectrum: bool = flag("--spectrum", "Show singular values, or sizes of states, instead of states.")
+    word: str | None = option(None, "Show the nearest neighbours of this word, by word vectors.")
+    word_clusters: int | None = option(
+        None, "Show this many word clusters with bit strings, by word vectors.", min=1
+    )
+    symbol: str | None = option(None, "Show what the hidden states of this symbol of a grammar prefer.")
+    top: int = option(5, "Number of rules, words and contexts shown per state.", min=1)
+    to: TableForm = None
+
+    def check(self) -> None:
+        """Raise if an option would have no effect."""
+        from latentgram.errors import SettingError
+
+        _refuse_unused(
+            self.stored,
+            {
+                "--word": self.word is not None,
+                "--word-clusters": self.word_clusters is not None,
+                "--symbol": self.symbol is not None,
+                "--automaton": self.automaton is not None,
+                "--spectrum": self.spectrum,
+                "--svg": self.svg is not None,
+                "--latex": self.latex,
+                "--number": self.number != 1,
+                "--direction": self.direction != "left",
+                "--sequences": self.sequences is not None,
+                "--to": self.to is not None,
+            },
         )
-    if svg is not None and to is not None:
-        raise SettingError("use either --svg or --to")
-    _show_model(file, request, svg, to)
+        if self.spectrum and self.sequences is not None:
+            raise SettingError("--sequences has no meaning for --spectrum")
+        check_output(self.svg, self.file)
+        if self.svg is not None and self.to is not None and self.stored:
+            raise SettingError("use either --svg or --to")
+
+    @property
+    def stored(self) -> bool:
+        """Whether the file is a model."""
+        return self.file.suffix == ".lg"
+
+    @property
+    def request(self) -> Request | None:
+        """What is asked of the inside of a model."""
+        from latentgram.kinds.looks import Request
+
+        drawn = self.svg is not None
+        if self.word is not None:
+            return Request("word", self.word, top=self.top)
+        if self.word_clusters is not None:
+            return Request("word clusters", "", clusters=self.word_clusters, top=self.top)
+        if self.symbol is not None:
+            return Request("symbol", self.symbol, spectrum=self.spectrum, top=self.top, svg=drawn)
+        if self.automaton is not None:
+            asked = self.automaton, self.direction, self.clusters, self.spectrum
+            return Request("automaton", *asked, svg=drawn, trees=self.sequences)
+        return None
+
+
+@command
+def show(asked: Showing) -> None:
+    """Show a tree as an outline or an SVG picture, a summary of a model, or the hidden states of a grammar."""
+    asked.check()
+    if asked.stored:
+        _show_model(asked.file, asked.request, asked.svg, asked.to)
+    else:
+        _show_tree(asked.file, asked.number, asked.svg, asked.latex)
 
 
 _USED: dict[str, tuple[str, ...]] = {
@@ -124,13 +132,13 @@ def _show_model(file: Path, request: Request | None, svg: Path | None, to: Form 
     from latentgram.errors import DataError
     from latentgram.kinds.kind import find_kind
     from latentgram.kinds.looks import refuse
+    from latentgram.kinds.protocols import Summarising
 
     stored = latentgram.load(file)
     if request is None:
-        summary = getattr(stored, "summary", None)  # parts of models, such as rules of heads, have none
-        if summary is None:
+        if not isinstance(stored, Summarising):  # as parts of models, such as rules of heads
             raise DataError(f"a {type(stored).__name__} has no summary; see 'latentgram info'", path=file)
-        typer.echo(summary())
+        typer.echo(stored.summary())
         return
     model = stored.model if isinstance(stored, latentgram.Parser) else cast("Model", stored)
     kind = find_kind(model)

@@ -31,15 +31,20 @@ Item = TypeVar("Item", contravariant=True)
 
 
 @runtime_checkable
-class Model(Protocol):
+class Summarising(Protocol):
+    """What says in one line what it is."""
+
+    def summary(self) -> str:
+        """One line about its size."""
+
+
+@runtime_checkable
+class Model(Summarising, Protocol):
     """A frozen bag of arrays that says how it was learned."""
 
     @property
     def provenance(self) -> Provenance:
         """How it was learned."""
-
-    def summary(self) -> str:
-        """One line about its size."""
 
 
 @runtime_checkable

@@ -283,13 +283,8 @@ def apply(tree: AnyTree, correction: Correction) -> AnyTree:
 
 def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
     match correction:
-        case Span(first=first, end=end, label=label, instead=instead):
-            if label is None:
-                raise DataError("by hand a constituent needs a label")
-            if instead is not None and instead != label:
-                draft.label_as((first, end, instead), label)
-            elif not draft.has((first, end, label)):
-                draft.bracket(first, end, label)
+        case Span():
+            _apply_span(draft, correction)
         case NoSpan(first=first, end=end, label=label):
             draft.unbracket(first, end, label)
         case Attach(node=node, to=to):
@@ -317,8 +312,20 @@ def _apply_to_phrases(draft: Draft, correction: Correction) -> None:
             raise DataError(f"a constituency tree has no {correction.kind}")
 
 
+def _apply_span(draft: Draft, correction: Span) -> None:
+    first, end, label, instead = correction.first, correction.end, correction.label, correction.instead
+    if label is None:
+        raise DataError("by hand a constituent needs a label")
+    if instead is not None and instead != label:
+        draft.label_as((first, end, instead), label)
+    elif not draft.has((first, end, label)):
+        draft.bracket(first, end, label)
+
+
 def _apply_to_arcs(tree: DependencyTree, correction: Correction) -> DependencyTree:
-    word = getattr(correction, "word", 0)
+    if not isinstance(correction, Head | Relation | Tag | Column | Split | Merge):
+        raise DataError(f"by hand a dependency tree has no {correction.kind}")
+    word = correction.word
     if not 0 <= word < len(tree):
         raise DataError(f"there is no word {word + 1} in this tree")
     match correction:
@@ -337,8 +344,6 @@ def _apply_to_arcs(tree: DependencyTree, correction: Correction) -> DependencyTr
             return arcs.split(tree, word, parts)
         case Merge():
             return arcs.merge(tree, word)
-        case _:
-            raise DataError(f"by hand a dependency tree has no {correction.kind}")
 
 
 def renumbered(correction: Correction, place: Callable[[int], int]) -> Correction:
