@@ -1,4 +1,5 @@
-"""How kernels are compiled: `njit`, what the compiler may do with numbers, functions whose meaning is a type's.
+"""How kernels are compiled: `njit`, what the compiler may do with numbers, functions whose meaning is a type's;
+and what kernels everywhere need, arrays that grow.
 
 `njit` is numba's, with a cache of its own (kernel_cache.py) and two forms of each kernel (kernel_dispatch.py).
 `REORDER` lets the compiler add in any order and fuse a product with a sum, which vector instructions need;
@@ -12,8 +13,10 @@ from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from latentgram.kernel_dispatch import InnerDispatcher, KernelDispatcher
 
@@ -105,3 +108,14 @@ def by_type(function: Function, meanings: Mapping[type, Function], fastmath: set
         return meanings.get(getattr(first, "instance_class", type(None)))
 
     overload(function, jit_options=options, strict=False)(choose)
+
+
+@njit()
+def grown(array: NDArray[Any], size: Any) -> NDArray[Any]:
+    """The array, or a copy of at least twice its length when it cannot hold `size` entries."""
+    if size <= array.shape[0]:
+        return array
+    larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
+    for place in range(array.shape[0]):  # a loop: an assignment to a slice compiles ten times as long
+        larger[place] = array[place]
+    return larger

@@ -8,7 +8,7 @@ may be crossing. O(N³) per sentence.
 import numpy as np
 
 from latentgram.arcs.kernels.features import score_arcs, sentence_at
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 from latentgram.numeric.projective import best_heads, first_order
 from latentgram.numeric.projective_posteriors import posteriors
 from latentgram.numeric.spanning import best_spanning, spanning_marginals
@@ -55,11 +55,7 @@ def list_likely_heads(trees, weights, scale, floor, crossing):
         kept = likely_arcs(symbols, weights, scale, floor, crossing)
         for word in range(n_words):
             kept[heads[word + 1], word] = True
-        while used + kept.sum() > len(listed):
-            larger = np.empty(2 * len(listed), np.int32)
-            for place in range(used):
-                larger[place] = listed[place]
-            listed = larger
+        listed = grown(listed, used + kept.sum())
         for word in range(n_words):
             for head in range(n_words + 1):
                 if kept[head, word]:

@@ -7,7 +7,7 @@ nodes that are open.
 
 import numpy as np
 
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 
 GOOD = 0
 NEVER_CLOSED = 1
@@ -78,8 +78,7 @@ def _intern(text, begin, end, code, slots, place, length, known):
 def _double(text, slots, place, length, known):
     """The same table with twice the room; it is never more than half full."""
     larger = np.full(2 * len(slots), -1, np.int32)
-    place = np.concatenate((place, np.empty(len(place), np.int64)))
-    length = np.concatenate((length, np.empty(len(length), np.int64)))
+    place, length = grown(place, 2 * len(place)), grown(length, 2 * len(length))
     for number in range(known):
         end, code = _token(text, place[number])
         _intern(text, place[number], end, code, larger, place, length, number)

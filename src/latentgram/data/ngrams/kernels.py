@@ -14,7 +14,7 @@ are put side by side by prefix in two passes, and the few of a prefix are sorted
 
 import numpy as np
 
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 
 EMPTY = -1
 BLOCK = 64
@@ -41,20 +41,11 @@ def _probe(slots, key, mask):
 @njit()
 def _doubled(slots):
     """The same table with twice the slots."""
-    grown = np.full((2 * slots.shape[0], 2), EMPTY, np.int64)
+    larger = np.full((2 * slots.shape[0], 2), EMPTY, np.int64)
     for old in range(slots.shape[0]):
         if slots[old, 0] != EMPTY:
-            grown[_probe(grown, slots[old, 0], grown.shape[0] - 1)] = slots[old]
-    return grown
-
-
-@njit()
-def _longer(array, used):
-    """The same array with room for twice as many."""
-    grown = np.empty(2 * array.size, array.dtype)
-    for place in range(used):
-        grown[place] = array[place]
-    return grown
+            larger[_probe(larger, slots[old, 0], larger.shape[0] - 1)] = slots[old]
+    return larger
 
 
 @njit()
@@ -97,7 +88,7 @@ def count_extensions(tokens, shorter, bigrams):
             place = _probe(slots, key, mask)
             if slots[place, 0] == EMPTY:
                 if used == prefix.size:
-                    prefix, word, suffix = _longer(prefix, used), _longer(word, used), _longer(suffix, used)
+                    prefix, word, suffix = grown(prefix, used + 1), grown(word, used + 1), grown(suffix, used + 1)
                 prefix[used], word[used], suffix[used] = shorter[i - 1], tokens[i], shorter[i]
                 slots[place, 0] = key
                 slots[place, 1] = np.int64(used) << 32

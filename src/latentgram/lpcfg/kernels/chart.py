@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32
-from latentgram.compiling import REORDER, jitable, njit
+from latentgram.compiling import REORDER, grown, jitable, njit
 
 
 class Unseen(NamedTuple):
@@ -183,17 +183,6 @@ def taken_out(drift, exponent):
 def cells_of(length: int, first: Integers, width: Integers) -> Ints:
     """The numbers of many cells of a sentence."""
     return np.asarray(_number(length, first, width))
-
-
-@njit()
-def grown(array, size):
-    """The array, or a copy of at least twice its length when it cannot hold `size` entries."""
-    if size <= array.shape[0]:
-        return array
-    larger = np.empty(max(size, 2 * array.shape[0]), array.dtype)
-    for place in range(array.shape[0]):  # a loop: an assignment to a slice compiles ten times as long
-        larger[place] = array[place]
-    return larger
 
 
 @njit()

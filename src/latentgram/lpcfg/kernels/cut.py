@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentgram.arrays import Flags, Floats, Integers, Ints, Ints32, Reals
-from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, cell_of, grown, no_groups, note_drift, taken_out
+from latentgram.compiling import REORDER, grown, njit
+from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, cell_of, no_groups, note_drift, taken_out
 
 NOTHING = -1
 """No cell, no pair."""

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentgram.arrays import Floats, Ints32
-from latentgram.compiling import REORDER, njit
-from latentgram.lpcfg.kernels.chart import Joints, PackedChart, Words, cell_of, grown, pack_items
+from latentgram.compiling import REORDER, grown, njit
+from latentgram.lpcfg.kernels.chart import Joints, PackedChart, Words, cell_of, pack_items
 from latentgram.lpcfg.kernels.closing import close_cells, context_scores, filter_tags, sure_tags
 from latentgram.lpcfg.kernels.cut import Numbers, grow_widths, grown_rows, start_cut
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from latentgram.arrays import Floats, Ints, Ints32
-from latentgram.compiling import REORDER, jitable, njit
-from latentgram.lpcfg.kernels.chart import Joints, cell_of, grown, unseen_rule
+from latentgram.compiling import REORDER, grown, jitable, njit
+from latentgram.lpcfg.kernels.chart import Joints, cell_of, unseen_rule
 from latentgram.lpcfg.kernels.rows import Rows, at_end, at_first, hand_down_in_rows, handed_down
 
 

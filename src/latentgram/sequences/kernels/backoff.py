@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 from latentgram.data.kernels.words import write_digits
 from latentgram.numeric.hashing import bucket
 from latentgram.numeric.search import find
@@ -309,10 +309,7 @@ def sample_walks(initial, backoff, arc_start, arc_word, cumulative, arc_target, 
                     failed = state
                     state = backoff[state]
             if size == tokens.size:
-                grown = np.empty(2 * size, np.int32)
-                for place in range(size):
-                    grown[place] = tokens[place]
-                tokens = grown
+                tokens = grown(tokens, size + 1)
             length += 1
             if arc < 0 or arc_word[arc] == 0 or length > most:
                 tokens[size] = 0

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from latentgram.arrays import Floats, Ints, Ints32
-from latentgram.compiling import by_type, njit
+from latentgram.compiling import by_type, grown, njit
 from latentgram.numeric.hypergraph import NOTHING, list_edges
 from latentgram.numeric.kbest import k_best
 from latentgram.numeric.sampling import draw
@@ -181,8 +181,7 @@ def sample_sentences(reach, first, word_of, mass, sentences, seed):
         state, length = 0, 0
         while True:
             if size == words.size:
-                words = np.concatenate((words, np.empty_like(words)))
-                drawn = np.concatenate((drawn, np.empty_like(drawn)))
+                words, drawn = grown(words, size + 1), grown(drawn, size + 1)
             tag = np.searchsorted(reach[state], np.random.random() * reach[state, -1], side="right")
             tag = min(tag, tags - 1) if length < MOST_WORDS else 0
             length += 1

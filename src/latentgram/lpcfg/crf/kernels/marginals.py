@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from latentgram.compiling import njit
+from latentgram.compiling import grown, njit
 from latentgram.lpcfg.crf.kernels.features import (
     EDGE_FEATURES,
     ITEM_FEATURES,
@@ -26,7 +26,6 @@ from latentgram.lpcfg.crf.kernels.features import (
     split_keys,
     view_of,
 )
-from latentgram.lpcfg.kernels.chart import grown
 from latentgram.lpcfg.kernels.edgewise import Scores, log_shares, marginals
 
 
