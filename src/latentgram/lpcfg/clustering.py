@@ -34,16 +34,7 @@ NODES_PER_STATE = 8
 def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    wanted = ViewSettings(
-        learner.dimensions,
-        learner.features,
-        learner.scaling,
-        vectors=learner.vectors,
-        noise=learner.noise,
-        seed=learner.seed,
-        noise_kind=learner.noise_kind,
-    )
-    views = project(data, wanted, context)
+    views = project(data, ViewSettings.under(learner, learner.dimensions, learner.features), context)
     learned = climb(data, cluster(data, views, learner.states, learner.seed, context.engine), learner, context)
     return with_closing(dataclasses.replace(learned, spectra=spectra_by_name(data, views)), treebank)
 

@@ -11,7 +11,7 @@ They share symbols, rules and lexicon, so one chart serves them all (model.py).
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from latentgram.data.provenance import Provenance
 from latentgram.data.tree import Tree
@@ -63,16 +63,8 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
         seed = learner.seed + number
         if learner.noise > 0.0 or member.features not in shared:
             most = max(other.dimensions for other in chosen if other.features == member.features)
-            wanted = ViewSettings(
-                _dimensions(learner.states, most),
-                member.features,
-                learner.scaling,
-                vectors=learner.vectors,
-                noise=learner.noise,
-                seed=seed,
-                noise_kind=learner.noise_kind,
-            )
-            shared[member.features] = project(data, wanted, context)
+            wanted = ViewSettings.under(learner, _dimensions(learner.states, most), member.features)
+            shared[member.features] = project(data, replace(wanted, seed=seed), context)
         grammars.append(_learn(data, shared[member.features], member, seed, learner, context))
         context.progress.step("members", number + 1, len(chosen))
     # The first one's closing serves them all: they share the chart.

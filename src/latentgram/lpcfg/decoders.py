@@ -30,7 +30,7 @@ equals the tree with the more probable tags is taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,7 +39,9 @@ from latentgram.errors import SettingError
 from latentgram.lpcfg.kernels.chart import PackedChart
 from latentgram.lpcfg.kernels.chart_trees import best_tree, k_best_trees
 from latentgram.lpcfg.kernels.decode import expected_brackets, most_expected_f1
-from latentgram.lpcfg.parse.labels import LabelTable
+
+if TYPE_CHECKING:
+    from latentgram.lpcfg.parse.backend import Phrases
 
 Trees = tuple[Ints32, Ints32]
 """[trees, 2n − 1] the symbols of the nodes of binary trees in preorder, and the sizes of the subtrees."""
@@ -47,42 +49,11 @@ Trees = tuple[Ints32, Ints32]
 _LEAST = 1e-12
 
 
-class PhrasePosteriors(Protocol):
-    """What a decoder knows of the trees of a sentence."""
-
-    @property
-    def chart(self) -> PackedChart:
-        """The items and edges that may be in a tree."""
-
-    @property
-    def item(self) -> Floats:
-        """The posteriors of the items."""
-
-    @property
-    def edge(self) -> Floats:
-        """The posteriors of the edges."""
-
-    @property
-    def sign(self) -> float:
-        """That of p(sentence), by which the posteriors were divided."""
-
-    @property
-    def labels(self) -> Floats:
-        """The posteriors of treebank nodes (`LabelTable.posteriors`)."""
-
-    @property
-    def table(self) -> LabelTable:
-        """The labels that symbols stand for."""
-
-    def most_probable(self, count: int) -> Trees:
-        """The most probable trees, of grammars in which they can be searched."""
-
-
 @runtime_checkable
 class PhraseDecoder(Protocol):
     """What a decoder of phrases must offer."""
 
-    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+    def trees(self, phrases: Phrases, count: int) -> Trees:
         """At most so many trees, the best first: symbols and sizes of subtrees in preorder, a tree in a row."""
 
 
@@ -122,7 +93,7 @@ class Goodman:
         if self.over not in ("nodes", "rules"):
             raise SettingError(f"Goodman counts nodes or rules, not {self.over!r}")
 
-    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+    def gains(self, phrases: Phrases) -> tuple[Floats, Floats]:
         """The contribution of each item and each edge to the objective."""
         chart = phrases.chart
         worth = np.where(phrases.table.length[chart.item_symbol] == 0, self.intermediate, 1.0)
@@ -135,7 +106,7 @@ class Goodman:
         over_phrases = np.arange(len(item)) >= chart.cell_begin[chart.length]
         return np.where(over_phrases, 0.0, item), worth[parents_of_edges(chart)] * edge
 
-    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+    def trees(self, phrases: Phrases, count: int) -> Trees:
         """The trees with the greatest sums of gains."""
         return _best(phrases.chart, *self.gains(phrases), count)
 
@@ -150,13 +121,13 @@ class MaxRule:
     ('The', 'dog', 'sleeps', '.')
     """
 
-    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+    def gains(self, phrases: Phrases) -> tuple[Floats, Floats]:
         """The contribution of each item and each edge to the objective."""
         gain, words = np.zeros_like(phrases.item), phrases.chart.cell_begin[phrases.chart.length]
         gain[:words] = np.log(np.maximum(np.abs(phrases.item[:words]), _LEAST))
         return gain, np.log(np.maximum(np.abs(phrases.edge), _LEAST))
 
-    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+    def trees(self, phrases: Phrases, count: int) -> Trees:
         """The trees with the greatest sums of gains."""
         return _best(phrases.chart, *self.gains(phrases), count)
 
@@ -176,7 +147,7 @@ class Brackets:
         if self.gain not in ("recall", "f1"):
             raise SettingError(f"Brackets has the gain recall or f1, not {self.gain!r}")
 
-    def gains(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats]:
+    def gains(self, phrases: Phrases) -> tuple[Floats, Floats]:
         """The contribution of each item and each edge to the objective.
 
         For F1 an item adds 2μ − F of its brackets at the F of the best tree.
@@ -188,14 +159,14 @@ class Brackets:
         gain, _, _ = most_expected_f1(phrases.chart, *self._expected(phrases))
         return gain, none
 
-    def trees(self, phrases: PhrasePosteriors, count: int) -> Trees:
+    def trees(self, phrases: Phrases, count: int) -> Trees:
         """The trees with the greatest sums of gains."""
         if count > 1 or self.gain == "recall":
             return _best(phrases.chart, *self.gains(phrases), count)
         _, items, size = most_expected_f1(phrases.chart, *self._expected(phrases))
         return phrases.chart.item_symbol[items][None], size[None]
 
-    def _expected(self, phrases: PhrasePosteriors) -> tuple[Floats, Floats, Floats, float]:
+    def _expected(self, phrases: Phrases) -> tuple[Floats, Floats, Floats, float]:
         """Of each item: its brackets, how many of them are right in expectation, and the posterior of its tag; and
         the number of brackets expected."""
         chart = phrases.chart

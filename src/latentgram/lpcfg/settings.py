@@ -73,27 +73,31 @@ class EMLPCFG(Latent, Iterated, iterations=20):
 
 
 @dataclass(frozen=True, repr=False)
-class ClusteringLPCFG(Noisy):
+class Clustered(Latent):
     """Clusters of spectral views, then a few steps of EM."""
 
-    features: str = fields.FEATURES("paper")
     iterations: int = fields.STEPS_AFTER(6)
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteringLPCFG(Clustered, Noisy):
+    """A clustered grammar."""
+
+    features: str = fields.FEATURES("paper")
     dimensions: int = fields.DIMENSIONS(8)
 
 
 @dataclass(frozen=True, repr=False)
-class CombiningEnsemble(Noisy):
-    """Several clustered grammars."""
+class CombiningEnsemble(Clustered, Noisy):
+    """Several of them."""
 
-    iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(5)
 
 
 @dataclass(frozen=True, repr=False)
-class GradientChartCRF(Latent, Gradual, passes=6, step=0.015):
+class GradientChartCRF(Clustered, Gradual, passes=6, step=0.015):
     """A conditional random field over charts of clustered grammars."""
 
-    iterations: int = fields.STEPS_AFTER(6)
     members: int = fields.MEMBERS(1)
     folds: int = fields.FOLDS(5)
     margin: float = fields.MARGIN(0.3)

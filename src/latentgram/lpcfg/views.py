@@ -17,7 +17,7 @@ Cost, for N nodes and F features per view: N·F² for Ω, and one truncated deco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -41,7 +41,7 @@ from latentgram.lpcfg.features import (
     word_groups,
 )
 from latentgram.lpcfg.kernels import moments
-from latentgram.lpcfg.settings import SpectralLPCFG
+from latentgram.lpcfg.settings import Noisy, SpectralLPCFG
 from latentgram.lpcfg.statistics import GrammarData
 from latentgram.numeric.svd import DENSE_CELLS, truncated_svd
 from latentgram.parallel import Engine, for_each, within
@@ -65,17 +65,14 @@ class ViewSettings:
     @classmethod
     def of(cls, settings: SpectralLPCFG) -> ViewSettings:
         """Those of a spectral learner."""
-        return cls(
-            settings.states,
-            settings.features,
-            settings.scaling,
-            settings.growth,
-            settings.cutoff,
-            settings.vectors,
-            settings.noise,
-            settings.seed,
-            settings.noise_kind,
-        )
+        made = cls.under(settings, settings.states, settings.features)
+        return replace(made, growth=settings.growth, cutoff=settings.cutoff)
+
+    @classmethod
+    def under(cls, settings: Noisy, dimensions: int, features: str) -> ViewSettings:
+        """Views of so many dimensions, scaled and disturbed as a learner says."""
+        shared = {name: vars(settings)[name] for name in ("scaling", "vectors", "noise", "seed", "noise_kind")}
+        return cls(dimensions, features, **shared)
 
 
 @dataclass(frozen=True, eq=False)
