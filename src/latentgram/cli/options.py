@@ -138,7 +138,8 @@ def command(function: Callable[[Options], None]) -> Callable[..., None]:
 
 def _said(cls: type) -> Iterable[str]:
     """The fields that a class says itself."""
-    return vars(cls).get("__annotations__", ())
+    said: dict[str, object] = vars(cls).get("__annotations__", {})
+    return said
 
 
 @contextmanager
