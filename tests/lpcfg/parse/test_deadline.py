@@ -118,7 +118,7 @@ def test_limits_that_make_no_sense(grammar: lg.LPCFG) -> None:
         with pytest.raises(lg.SettingError, match="number of seconds above 0"):
             lg.Parser(grammar, limit_seconds=limit)  # type: ignore[arg-type]
     arcs = lg.fit(lg.SHAG, lg.demo_dependencies(20), by=lg.Counting())
-    with pytest.raises(lg.SettingError, match="only for constituency grammars"):
+    with pytest.raises(lg.SettingError, match="only to constituency grammars"):
         lg.Parser(arcs, limit_seconds=1)
 
 
