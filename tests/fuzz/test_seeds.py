@@ -270,3 +270,28 @@ def test_long_numbers_of_multiword_tokens(run: Run, tmp_path: Path) -> None:
 def test_a_tree_that_is_too_deep_for_an_outline(run: Run, tmp_path: Path) -> None:
     (tmp_path / "deep.mrg").write_text("(S " * 20_000 + "(X a)" + ")" * 20_000)
     refused(run("show", tmp_path / "deep.mrg"), "a tree of more than 5,000 levels has no outline")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_a_pipe_is_read_once(models: Path, tmp_path: Path) -> None:
+    """To look at its format used its beginning up: of a short one nothing was left."""
+    cat = f"<(cat {models / 'text.txt'})"
+    done = shell(f"LG parse {models / 'lpcfg.lg'} {cat}")
+    assert done.returncode == 1
+    assert "a pipe is read only once: name its format" in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = shell(f"LG parse {models / 'lpcfg.lg'} --format text {cat}")
+    assert done.stdout.count("\n") == 1
+    done = shell(f"LG ngram count --order 1 -o {tmp_path / 'counts.txt'} {cat}")
+    assert done.returncode == 0, done.stderr
+    assert "teacher\t1" in (tmp_path / "counts.txt").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_a_warning_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "tree.mrg").write_text("(S (N a))\n")
+    done = shell(f"NUMBA_NUM_THREADS=x LG parse {tmp_path}/none.lg {tmp_path}/tree.mrg")
+    assert "Traceback" not in done.stderr
+    done = shell(f"NUMBA_NUM_THREADS=x LG train lpcfg {tmp_path}/tree.mrg --by counting -o {tmp_path}/m.lg")
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr

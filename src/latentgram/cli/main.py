@@ -173,10 +173,12 @@ def main() -> None:
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Let warnings be lines like any other."""
+    """Let each warning be one line like any other; some of numba's go on with a traceback."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: print(f"latentgram: {message}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_, **__: print(
+            f"latentgram: {str(message).partition(chr(10))[0]}", file=sys.stderr
+        )
         yield
 
 

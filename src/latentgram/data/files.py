@@ -70,6 +70,15 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
+def is_pipe(path: PathLike) -> bool:
+    """Whether a path is that of something that can be read only once, such as a pipe.
+
+    >>> is_pipe("."), is_pipe("nowhere")
+    (False, False)
+    """
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def plain_suffix(path: PathLike) -> str:
     """The last suffix of a name in lower case, not counting that of a compression.
 

@@ -16,7 +16,7 @@ from latentgram.data import brackets, conllu, tagged
 from latentgram.data.cleaning import question_of
 from latentgram.data.constraints import Constraints, partial_brackets, read_constraints
 from latentgram.data.dependencies import DependencyTree
-from latentgram.data.files import STANDARD, PathLike, expand, open_bytes, plain_suffix, read_lines
+from latentgram.data.files import STANDARD, PathLike, expand, is_pipe, open_bytes, plain_suffix, read_lines
 from latentgram.data.sentence import Sentence
 from latentgram.data.tokenise import Cutter, Tokeniser, unwrapped
 from latentgram.data.tree import Tree
@@ -75,8 +75,10 @@ def format_of(path: PathLike) -> str:
 
 
 def _first_bytes(path: PathLike) -> bytes:
-    """The beginning of a file; standard input is only looked at and not used up."""
+    """The beginning of a file; standard input is only looked at, and no other pipe is read twice."""
     if os.fspath(path) != STANDARD:
+        if is_pipe(path):
+            raise DataError("a pipe is read only once: name its format, or write its content to a file", path=path)
         with open_bytes(path) as file:
             return file.read(_PEEK_BYTES)
     if isinstance(sys.stdin.buffer, io.BufferedReader):

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from latentgram.data.alphabet import Alphabet
-from latentgram.data.files import STANDARD, PathLike, expand, plain_suffix, read_lines, write_text
+from latentgram.data.files import STANDARD, PathLike, expand, is_pipe, plain_suffix, read_lines, write_text
 from latentgram.data.kernels.tables import raise_counts
 from latentgram.data.ngrams.counts import UNKNOWN, NGramCounts
 from latentgram.data.ngrams.table_rows import Counted, TableRows, merged_rows
@@ -69,7 +69,9 @@ def _tables(paths: PathLike | Iterable[PathLike]) -> tuple[list[str], int]:
 
 
 def _is_table(path: str) -> bool:
-    line = None if path == STANDARD else next((line for _, line in read_lines(path) if line), None)
+    line = (
+        None if path == STANDARD or is_pipe(path) else next((line for _, line in read_lines(path) if line), None)
+    )
     return line is not None and (plain_suffix(path) in TAGGED_SUFFIXES or bool(_LINE.match(line)))
 
 
