@@ -10,12 +10,13 @@ import latentgram as lg
 from latentgram.lpcfg import closing
 from latentgram.lpcfg.kernels import closing as kernel
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, everything
+from latentgram.lpcfg.leaves import LeafTable
 from latentgram.lpcfg.lexicon import LexiconPlan, outline
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import WITH_CLOSING
 from latentgram.lpcfg.settings import ClusteringLPCFG
 from latentgram.lpcfg.statistics import GrammarData
-from latentgram.parallel.local import InProcess
+from latentgram.parallel.local import InProcess, LocalProcesses
 
 BANK = lg.demo_treebank(300, seed=0)
 
@@ -91,16 +92,16 @@ def test_the_least_score_is_chosen_on_trees_kept_out(grammar: lg.LPCFG, monkeypa
         if not hasattr(self, "known"):
             self.known = set()
             learned.append(self.known)
-        self.known.update(map(id, lessons))
+        self.known.update(lessons.tolist())
         learn(self, lessons)
 
-    def noted_scores(self, lesson):
-        asked.append((id(lesson), id(lesson) in self.known))
-        return scores(self, lesson)
+    def noted_scores(self, first, end):
+        asked.extend((lesson, lesson in self.known) for lesson in range(first, end))
+        return scores(self, first, end)
 
     monkeypatch.setattr(closing._Weights, "learn", noted_learn)
     monkeypatch.setattr(closing._Weights, "scores_of_nodes", noted_scores)
-    again = closing.with_closing(grammar, BANK)
+    again = closing.with_closing(grammar, BANK, InProcess())
     assert asked
     assert not any(known for _, known in asked)
     assert all(len(known) == len(learned[-1]) for known in learned)
@@ -109,13 +110,29 @@ def test_the_least_score_is_chosen_on_trees_kept_out(grammar: lg.LPCFG, monkeypa
 
 
 def test_closing_is_learned_from_counts_alone(grammar: lg.LPCFG) -> None:
-    """An outline that has no hidden states yet teaches the same: learners begin with it beside other work."""
+    """An outline that has no hidden states yet teaches the same, whatever the number of threads: learners begin
+    with it beside other work."""
     settings = ClusteringLPCFG()
     data = GrammarData.of(BANK, settings, InProcess())
-    learned = closing.learn_closing(outline(data, LexiconPlan.of(data, settings.pull)), BANK)
+    learned = closing.learn_closing(outline(data, LexiconPlan.of(data, settings.pull)), BANK, LocalProcesses(3))
     assert learned is not None
     assert learned.least == grammar.closing_least
     np.testing.assert_array_equal(learned.weight, grammar.closing_weight)
+
+
+def test_trees_of_two_words_teach_nothing() -> None:
+    pairs = lg.Treebank.of([lg.Tree("S", (lg.Tree("A", word="a"), lg.Tree("B", word="b")))] * 50)
+    assert lg.fit(lg.LPCFG, pairs, by=lg.Spectral(states=1)).closing_weight.size == 0
+
+
+def test_leaves_of_several_sentences_are_those_of_each_one_after_the_other(grammar: lg.LPCFG) -> None:
+    table, sentences = LeafTable(grammar), [*BANK[:9].sentences(), lg.Sentence(("unheard-of", "words"))]
+    joined, word = LeafTable(grammar).of_all(sentences), 0
+    for sentence in sentences:
+        alone = table.of(sentence)
+        for one, other in zip(joined.between(word, word + len(sentence)), alone, strict=True):
+            np.testing.assert_array_equal(one, other)
+        word += len(sentence)
 
 
 def test_few_trees_close_nothing() -> None:

@@ -36,7 +36,8 @@ def learn_clusters(treebank: Treebank[Tree], learner: ClusteringLPCFG, context: 
     data = GrammarData.of(treebank, learner, context.engine)
     views = project(data, ViewSettings.under(learner, learner.dimensions, learner.features), context)
     learned = climb(data, cluster(data, views, learner.states, learner.seed, context.engine), learner, context)
-    return with_closing(dataclasses.replace(learned, spectra=spectra_by_name(data, views)), treebank)
+    learned = dataclasses.replace(learned, spectra=spectra_by_name(data, views))
+    return with_closing(learned, treebank, context.engine)
 
 
 def states_by_count(data: GrammarData, states: int) -> Ints32:

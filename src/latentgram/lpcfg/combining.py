@@ -68,7 +68,7 @@ def learn_ensemble(treebank: Treebank[Tree], learner: CombiningEnsemble, context
         grammars.append(_learn(data, shared[member.features], member, seed, learner, context))
         context.progress.step("members", number + 1, len(chosen))
     # The first one's closing serves them all: they share the chart.
-    return Ensemble((with_closing(grammars[0], treebank), *grammars[1:]))
+    return Ensemble((with_closing(grammars[0], treebank, context.engine), *grammars[1:]))
 
 
 def _learn(

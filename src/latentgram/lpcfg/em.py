@@ -36,7 +36,7 @@ _LEAST = 1e-6
 def learn_em(treebank: Treebank[Tree], learner: EMLPCFG, context: Context) -> LPCFG:
     """The recipe."""
     data = GrammarData.of(treebank, learner, context.engine)
-    return with_closing(climb(data, _start(data, learner, context), learner, context), treebank)
+    return with_closing(climb(data, _start(data, learner, context), learner, context), treebank, context.engine)
 
 
 def _start(data: GrammarData, learner: EMLPCFG, context: Context) -> tuple[Ints32, StateCounts]:
@@ -83,13 +83,12 @@ def shared_counts(derivations: Derivations, states: Ints32, share: Floats) -> St
     rules = moments.Rules(d.rules, states, offset.rules)
     nodes = moments.RuleNodes(*d.by_rule, d.left, d.right)
     means, rule = np.zeros((d.symbols, share.shape[1])), np.empty(offset.rules[-1])
+    number = d.rule_count.astype(np.float64)
     # Moments of shares are counts: one for every instance, nothing backed off.
     with one_thread():
         views = moments.Views(share, share, means, means)
-        moments.view_moments(0, len(d.rules), rules, nodes, views, np.ones(len(d.rules)), rule)
+        moments.view_moments(0, len(d.rules), rules, nodes, views, np.ones(len(d.rules)), number, rule)
     entry, root = np.zeros((len(d.lexicon), share.shape[1])), np.zeros((d.symbols, share.shape[1]))
     np.add.at(entry, d.entry[d.leaf], share[d.leaf])
     np.add.at(root, d.symbol[d.root], share[d.root])
-    return StateCounts(
-        rule * np.repeat(d.rule_count, np.diff(offset.rules)), moments.leading_parts(entry, offset.lexicon), root
-    )
+    return StateCounts(rule, moments.leading_parts(entry, offset.lexicon), root)

@@ -8,7 +8,7 @@ never seen get all preterminals of the word, and failing both all there are: no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
@@ -62,6 +62,11 @@ _Rows = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray
 """Symbols, numbers and weights of rows of the lexicon, and the tags in which the symbols end."""
 _Asked = tuple[str, str | None, bool]
 """A word, its tag where it has one, and whether it is the first of a sentence."""
+
+
+def _asked(sentence: Sentence) -> list[_Asked]:
+    """Its words."""
+    return list(zip(sentence.words, sentence.tags or repeat(None), chain((True,), repeat(False)), strict=False))
 
 
 @dataclass(frozen=True)
@@ -150,8 +155,20 @@ class LeafTable:
 
     def of(self, sentence: Sentence) -> Leaves:
         """The leaves of a sentence; its tags, where it has some, are believed."""
-        first = chain((True,), repeat(False))
-        asked = list(zip(sentence.words, sentence.tags or repeat(None), first, strict=False))
+        return self._joined(_asked(sentence))
+
+    def of_all(self, sentences: Iterable[Sentence]) -> Leaves:
+        """The leaves of several sentences, one after the other."""
+        asked = list(chain.from_iterable(map(_asked, sentences)))
+        number = {each: place for place, each in enumerate(dict.fromkeys(asked))}
+        once, place = self._joined(list(number)), np.array([number[each] for each in asked], np.int64)
+        sizes = np.diff(once.begin)[place]
+        begin = np.concatenate((np.zeros(1, np.int32), np.cumsum(sizes, dtype=np.int32)))
+        leaf = np.arange(begin[-1]) + np.repeat(once.begin[place] - begin[:-1], sizes)
+        return Leaves(begin, once.symbol[leaf], once.entry[leaf], once.weight[leaf], once.word[place])
+
+    def _joined(self, asked: list[_Asked]) -> Leaves:
+        """The leaves of words, one after the other."""
         known = {each: part for each in asked if (part := self._cache.get(each)) is not None}
         if new := [each for each in asked if each not in known]:
             known |= self._of_words(new)

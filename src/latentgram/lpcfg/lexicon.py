@@ -330,10 +330,12 @@ def assemble(
     vector: Floats,
     *,
     nonnegative: bool,
+    unseen: Floats | None = None,
 ) -> LPCFG:
     """The grammar of rules learned and a lexicon with the vectors [entries, m].
 
-    `root`, `mean_inside`, `mean_outside` are [symbols, m].
+    `root`, `mean_inside`, `mean_outside` are [symbols, m]; `unseen` is what symbols keep for what was never seen,
+    if the rules leave room for it already.
     """
     d = data.derivations
     symbol, offset = lexicon.entries[:, 0], Layout.of(d.rules, lexicon.entries, states)
@@ -362,8 +364,9 @@ def assemble(
         binarisation=data.binarisation,
         nonnegative=nonnegative,
         pull=0.0,
+        unseen=np.zeros(0) if unseen is None else unseen,
     )
-    return discounted(grammar)
+    return discounted(grammar) if unseen is None else grammar
 
 
 def outline(data: GrammarData, lexicon: Lexicon) -> LPCFG:

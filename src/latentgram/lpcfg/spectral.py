@@ -49,7 +49,7 @@ def learn_spectral(treebank: Treebank[Tree], learner: SpectralLPCFG, context: Co
     def of_counts() -> tuple[Lexicon, Callable[[], Closed | None]]:
         """What needs no views: the lexicon, and what closes cells, which is begun."""
         lexicon = lexicon_of(data, learner)
-        return lexicon, beside(engine, lambda: learn_closing(outline(data, lexicon), treebank))
+        return lexicon, beside(engine, lambda: learn_closing(outline(data, lexicon), treebank, engine))
 
     counted = beside(engine, of_counts)
     views = project(data, ViewSettings.of(learner), context)
@@ -75,12 +75,12 @@ def spectral_grammar(
     data: GrammarData, views: NodeViews, backoff: float, lexicon: Lexicon, engine: Engine
 ) -> LPCFG:
     """The grammar of the moments of the views."""
-    d, means = data.derivations, mean_views(data, views, engine)
-    tensor = rule_tensors(data, views, means, backoff, engine)
+    d, means, unseen = data.derivations, mean_views(data, views, engine), outline(data, lexicon).unseen
+    tensor = rule_tensors(data, views, means, backoff, engine, 1.0 - unseen)
     root = np.zeros((d.symbols, views.inside.shape[1]))
     np.add.at(root, d.symbol[d.root], np.take(views.inside, d.root, axis=0) / len(d))
     vector = lexicon.vectors(views.outside, d.leaf, engine)
-    grammar = assemble(data, views.states, tensor, root, *means, lexicon, vector, nonnegative=False)
+    grammar = assemble(data, views.states, tensor, root, *means, lexicon, vector, nonnegative=False, unseen=unseen)
     return dataclasses.replace(grammar, spectra=spectra_by_name(data, views))
 
 
@@ -96,19 +96,27 @@ def mean_views(data: GrammarData, views: NodeViews, engine: Engine) -> tuple[Flo
 
 
 def rule_tensors(
-    data: GrammarData, views: NodeViews, means: tuple[Floats, Floats], backoff: float, engine: Engine
+    data: GrammarData,
+    views: NodeViews,
+    means: tuple[Floats, Floats],
+    backoff: float,
+    engine: Engine,
+    seen: Floats | None = None,
 ) -> Floats:
-    """t of all rules, smoothed."""
+    """t of all rules, smoothed; `seen` [symbols] is what each symbol gives to the rules it was seen with: all, if
+    it is not said."""
     d, states, threads = data.derivations, views.states, within(engine)
     rules = moments.Rules(d.rules, states, rule_layout(d.rules, states))
     nodes = moments.RuleNodes(*d.by_rule, d.left, d.right)
     both = moments.Views(views.outside, views.inside, *means)
     offset, weight = rules.offset, moments.back_off_weight(d.rule_count, backoff)
-    tensor, share = np.empty(offset[-1]), d.rule_count / d.symbol_count[d.rules[:, 0]]
+    parent = d.rules[:, 0]
+    tensor, share = np.empty(offset[-1]), d.rule_count / d.symbol_count[parent]
+    if seen is not None:
+        share = share * seen[parent]
 
     def work(first: int, last: int) -> None:
-        moments.view_moments(first, last, rules, nodes, both, weight, tensor)
-        tensor[offset[first] : offset[last]] *= np.repeat(share[first:last], np.diff(offset[first : last + 1]))
+        moments.view_moments(first, last, rules, nodes, both, weight, share, tensor)
 
     run_pieces(threads, work, np.diff(offset) * (1 + np.diff(nodes.group)))
     return tensor

@@ -180,8 +180,8 @@ def taken_out(drift, exponent):
     return before
 
 
-def cells_of(length: int, first: Integers, width: Integers) -> Ints:
-    """The numbers of many cells of a sentence."""
+def cells_of(length: int | Integers, first: Integers, width: Integers) -> Ints:
+    """The numbers of many cells of a sentence, or of sentences of these lengths."""
     return np.asarray(_number(length, first, width))
 
 

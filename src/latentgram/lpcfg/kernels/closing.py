@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latentgram.arrays import Ints32, Reals
+from latentgram.arrays import Flags, Ints, Ints32, Reals
 from latentgram.compiling import njit
 from latentgram.lpcfg.kernels.chart import CLOSED, OPEN, SpanMasks, add_scaled, cell_of
 
@@ -217,31 +217,70 @@ def learn_sentence(tag, word, is_node, weights, squares, step, worth):
     """One step for each span of two words and more, but the whole; `is_node` is [cells]."""
     length, mask = tag.shape[0], weights.shape[0] - 1
     ends, seen = gaps(tag, word)
-    begin_place = np.empty((length + 1, _GAP), np.int64)
-    end_place = np.empty((length + 1, _GAP), np.int64)
+    begins_at, ends_at = np.empty((length + 1, _GAP), np.uint32), np.empty((length + 1, _GAP), np.uint32)
     for gap in range(length + 1):
         for kind in range(_GAP):
-            begin_place[gap, kind] = _place(_mix(seen[gap, kind], 11), mask)
-            end_place[gap, kind] = _place(_mix(seen[gap, kind], 13), mask)
-    places = np.empty(2 * _GAP + _PAIR, np.int64)
+            begins_at[gap, kind] = _place(_mix(seen[gap, kind], 11), mask)
+            ends_at[gap, kind] = _place(_mix(seen[gap, kind], 13), mask)
+    places = np.empty(2 * _GAP + _PAIR, np.uint32)
     for width in range(2, length):
         for first in range(length - width + 1):
             pair_places(ends, first, first + width, mask, places)
-            score = 0.0
+            begins, ended, both = 0.0, 0.0, 0.0  # three sums, which need not wait for each other
             for kind in range(_GAP):
-                places[_PAIR + kind] = begin_place[first, kind]
-                places[_PAIR + _GAP + kind] = end_place[first + width, kind]
-            for kind in range(places.shape[0]):
-                score += weights[places[kind]]
+                begins += weights[begins_at[first, kind]]
+                ended += weights[ends_at[first + width, kind]]
+            for kind in range(_PAIR):
+                both += weights[places[kind]]
+            score, positive = begins + ended + both, is_node[cell_of(length, first, width)]
+            if not positive and score < -7.0:  # the gradient would be next to nothing
+                continue
             share = 1.0 / (1.0 + math.exp(-max(min(score, 30.0), -30.0)))
-            positive = is_node[cell_of(length, first, width)]
             gradient = worth * (share - 1.0) if positive else share
             if abs(gradient) < 1e-3:
                 continue
+            for kind in range(_GAP):
+                places[_PAIR + kind] = begins_at[first, kind]
+                places[_PAIR + _GAP + kind] = ends_at[first + width, kind]
             for kind in range(places.shape[0]):
                 place = places[kind]
                 squares[place] += gradient * gradient
                 weights[place] -= step * gradient / math.sqrt(squares[place])
+
+
+class Lessons(NamedTuple):
+    """Sentences to learn from: the words of lesson l begin at `start[l]` of `tag` and `word`, its cells at
+    `cell[l]` of `is_node`."""
+
+    start: Ints
+    cell: Ints
+    tag: Ints
+    word: Ints
+    is_node: Flags
+
+
+@njit()
+def learn_lessons(order, lessons, weights, squares, step, worth):
+    """All steps of lessons, in this order."""
+    for lesson in order:
+        words = slice(lessons.start[lesson], lessons.start[lesson + 1])
+        is_node = lessons.is_node[lessons.cell[lesson] : lessons.cell[lesson + 1]]
+        learn_sentence(lessons.tag[words], lessons.word[words], is_node, weights, squares, step, worth)
+
+
+@njit()
+def node_scores(first, end, lessons, weights):
+    """The scores of the nodes of the lessons first to end that are over two words and more, but not over all."""
+    scores, filled = np.empty(lessons.cell[end] - lessons.cell[first], np.float32), 0
+    for lesson in range(first, end):
+        words = slice(lessons.start[lesson], lessons.start[lesson + 1])
+        tag, is_node = lessons.tag[words], lessons.is_node[lessons.cell[lesson] : lessons.cell[lesson + 1]]
+        of_spans = span_scores(tag, lessons.word[words], weights)
+        for cell in range(tag.shape[0], of_spans.shape[0] - 1):
+            if is_node[cell]:
+                scores[filled] = of_spans[cell]
+                filled += 1
+    return scores[:filled]
 
 
 @njit()
@@ -253,6 +292,21 @@ def sure_tags(leaf_begin, leaf_tag, forward, backward, tag_of):
         for leaf in range(leaf_begin[word], leaf_begin[word + 1]):
             if forward[leaf] * backward[leaf] > best:
                 best, tag[word] = forward[leaf] * backward[leaf], tag_of[leaf_tag[leaf]]
+    return tag
+
+
+@njit()
+def sentence_tags(start, leaf_begin, leaf_tag, leaf_weight, bigram, tag_of):
+    """The same for the words of several sentences, of which s begins at word `start[s]`."""
+    tag = np.empty(leaf_begin.shape[0] - 1, np.int64)
+    for sentence in range(start.shape[0] - 1):
+        begin = leaf_begin[start[sentence] : start[sentence + 1] + 1]
+        leaves = slice(begin[0], begin[-1])
+        own, begin = leaf_tag[leaves], begin - begin[0]
+        forward, backward, _ = filter_tags(begin, own, leaf_weight[leaves], bigram)
+        found = sure_tags(begin, own, forward, backward, tag_of)
+        for word in range(found.shape[0]):
+            tag[start[sentence] + word] = found[word]
     return tag
 
 

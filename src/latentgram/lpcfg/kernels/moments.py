@@ -181,8 +181,9 @@ def back_off_weight(counts: Integers | Floats, constant: float) -> Floats:
 
 
 @njit()
-def _back_off(third, pairs, singles, means, weight, result):
-    """Blend E, the three E_ij·, the three E_i·· and the three means of one rule into `result` [a, b, c]."""
+def _back_off(third, pairs, singles, means, weight, factor, result):
+    """Blend E, the three E_ij·, the three E_i·· and the three means of one rule, and write the blend times a
+    factor into `result` [a, b, c]."""
     (zy, zw, yw), (z, y, w), (top, left, right) = pairs, singles, means
     rest = 1.0 - weight
     for i in range(z.size):
@@ -191,8 +192,9 @@ def _back_off(third, pairs, singles, means, weight, result):
                 by_pairs = (zy[i, j] * w[k] + zw[i, k] * y[j] + yw[j, k] * z[i]) / 3.0
                 by_singles = z[i] * y[j] * w[k]
                 prior = top[i] * left[j] * right[k]
-                result[i, j, k] = weight * third[i, j, k] + rest * (
-                    weight * by_pairs + rest * (weight * by_singles + rest * prior)
+                result[i, j, k] = factor * (
+                    weight * third[i, j, k]
+                    + rest * (weight * by_pairs + rest * (weight * by_singles + rest * prior))
                 )
 
 
@@ -205,8 +207,9 @@ def _mean(rows):
 
 
 @njit()
-def view_moments(first, last, rules, nodes, views, weight, result):
-    """Write the smoothed moments of the rules first to last, flat at their offsets; `weight` is λ of each rule."""
+def view_moments(first, last, rules, nodes, views, weight, factor, result):
+    """Write the smoothed moments of the rules first to last, each times its factor, flat at their offsets;
+    `weight` is λ of each rule."""
     for r in range(first, last):
         a, b, c = sizes_of(rules, r)
         number = nodes.group[r + 1] - nodes.group[r]
@@ -233,6 +236,7 @@ def view_moments(first, last, rules, nodes, views, weight, result):
             (top, left, right),
             (views.mean_outside[symbols[0]], views.mean_inside[symbols[1]], views.mean_inside[symbols[2]]),
             weight[r],
+            factor[r],
             result[rules.offset[r] : rules.offset[r + 1]].reshape(a, b, c),
         )
 
@@ -255,16 +259,15 @@ def smooth_counts(first, last, rules, counts, number, weight, distribution, resu
                     pair_right[i, k] += third[i, j, k]
                     pair_below[j, k] += third[i, j, k]
         symbols = rules.symbols[r]
-        blended = result[flat].reshape(a, b, c)
         _back_off(
             third,
             (pair_left, pair_right, pair_below),
             (pair_left.sum(1), pair_left.sum(0), pair_right.sum(0)),
             (distribution[symbols[0]], distribution[symbols[1]], distribution[symbols[2]]),
             weight[r],
-            blended,
+            number[r],
+            result[flat].reshape(a, b, c),
         )
-        blended *= number[r]
 
 
 @njit()
