@@ -52,43 +52,64 @@ def codes_of(
 
 
 @njit()
-def values_of(
-    made: Coded, rows: Rows, table: Floats, scale_step: float, values: NDArray[np.floating], sums: Floats
+def sums_of(
+    made: Coded, rows: Rows, table: Floats, scale_step: float, none: NDArray[np.floating], sums: Floats
 ) -> None:
-    """v = 2^(scale · scale_step) · table[code], and the sums of v."""
+    """The sums of v = 2^(scale · scale_step) · table[code] in the precision of `none`."""
     times, size, sum_of, along_rows = rows
     codes, scales = made
-    place = row = 0
+    place, row, kind = 0, 0, none.dtype.type
     for piece in range(len(times)):
         for time in range(times[piece]):
             end = place + size[piece]
-            greatest, total = 2.0 ** (scales[row] * scale_step), 0.0
-            for at in range(place, end):
-                value = greatest * table[codes[at]]
-                values[at] = value
-                total += values[at]
+            greatest, total = 2.0 ** (scales[row] * scale_step), np.float64(0.0)
             if along_rows:
                 for at in range(place, end):
-                    sums[sum_of[piece] + at - place] += values[at]
+                    sums[sum_of[piece] + at - place] += kind(greatest * table[codes[at]])
             else:
+                for at in range(place, end):
+                    total = total + kind(greatest * table[codes[at]])
                 sums[sum_of[piece] + time] += total
             place = end
             row += 1
 
 
 @njit()
-def multiply(values: NDArray[np.floating], rows: Rows, factor: Floats) -> None:
-    """Multiply each number by the factor of its sum, rounding towards 0."""
+def values_of(
+    made: Coded,
+    rows: Rows,
+    table: Floats,
+    scale_step: float,
+    factor: Floats,
+    kept: int,
+    values: NDArray[np.floating],
+) -> None:
+    """Each v times the factor of its sum, rounded towards 0: of the product only the bits `kept` are."""
     times, size, sum_of, along_rows = rows
-    place, kind = 0, values.dtype.type
+    codes, scales = made
+    place, row, longest, kind = 0, 0, 0, values.dtype.type
     for piece in range(len(times)):
+        if times[piece] > 0:
+            longest = max(longest, size[piece])
+    products = np.empty(longest)
+    bits = products.view(np.int64)
+    for piece in range(len(times)):
+        number = size[piece]
         for time in range(times[piece]):
-            for at in range(place, place + size[piece]):
-                wanted = values[at] * factor[sum_of[piece] + (at - place if along_rows else time)]
-                values[at] = wanted
-                if values[at] > wanted:
-                    values[at] = np.nextafter(values[at], kind(0.0))
-            place += size[piece]
+            greatest, first = 2.0 ** (scales[row] * scale_step), sum_of[piece]
+            if along_rows:
+                for at in range(number):
+                    products[at] = kind(greatest * table[codes[place + at]]) * factor[first + at]
+            else:
+                of_row = factor[first + time]
+                for at in range(number):
+                    products[at] = kind(greatest * table[codes[place + at]]) * of_row
+            for at in range(number):
+                bits[at] &= kept
+            for at in range(number):
+                values[place + at] = products[at]
+            place += number
+            row += 1
 
 
 @njit()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ LEAST = 256
 WORTHWHILE = 0.9
 """An array is packed if that takes at most this share of its bytes."""
 LEVEL = 6
+PIECE = 1 << 14
+"""Bytes unpacked at once."""
 _MOST = 1100
 """zlib makes no array smaller than by this factor: what claims to be is no array."""
 
@@ -62,17 +65,29 @@ class Packed:
         dtype, size = np.dtype(self.type), math.prod(self.shape)
         if size * dtype.itemsize > _MOST * max(self.data.size, 1) or min(self.shape, default=0) < 0:
             raise ValueError("an array is larger than its bytes can be")
-        opened = zlib.decompressobj()
-        try:
-            plain = opened.decompress(self.data.tobytes(), size * dtype.itemsize + 1)
-        except zlib.error as error:
-            raise ValueError(f"an array cannot be unpacked: {error}") from None
-        planes = np.frombuffer(plain, np.uint8).reshape(dtype.itemsize, size)
         entries = np.empty((size, dtype.itemsize), np.uint8)
-        for byte, plane in enumerate(planes):
-            entries[:, byte] = plane
+        filled = 0
+        for part in self._unzipped():
+            if filled + part.size > entries.size:
+                raise ValueError("an array is smaller than its bytes are")
+            while part.size:
+                byte, first = divmod(filled, size)
+                here = part[: size - first]
+                entries[first : first + here.size, byte] = here
+                filled, part = filled + here.size, part[here.size :]
+        if filled < entries.size:
+            raise ValueError("an array has too few bytes")
         array = entries.reshape(-1).view(dtype).reshape(self.shape)
         return np.cumsum(array, axis=0, dtype=dtype) if self.differences else array
+
+    def _unzipped(self) -> Iterator[Bytes]:
+        """The planes, one after the other, in parts that stay in the processor's cache."""
+        opened = zlib.decompressobj()
+        try:
+            for begin in range(0, self.data.size, PIECE):
+                yield np.frombuffer(opened.decompress(self.data[begin : begin + PIECE].data), np.uint8)
+        except zlib.error as error:
+            raise ValueError(f"an array cannot be unpacked: {error}") from None
 
 
 def _squeezed(array: Array) -> bytes:

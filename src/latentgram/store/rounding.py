@@ -30,6 +30,8 @@ Array = NDArray[np.generic]
 SPAN = 25.0
 """Bits between the greatest number of a row and the smallest one that is told from others."""
 SCALE_STEP = 1 / 1024
+_SINGLE = -1 << 29
+"""The bits of a number of double precision that one of single precision has, too."""
 SIGNED = 1 / 5
 """By how much steps are smaller where numbers have signs: sums of those cancel, and little is left of them."""
 
@@ -61,7 +63,7 @@ def rounded(array: Array, rounding: Rounding, owner: object) -> dict[str, object
 
 def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> Array:
     """The array again; ValueError if the parts do not make one."""
-    from latentgram.store.kernels import Coded, multiply, values_of
+    from latentgram.store.kernels import Coded, sums_of, values_of
 
     if parts.get("made") is True and isinstance(rounding, RoundedLogs):
         made = rounding.made(owner)
@@ -79,16 +81,18 @@ def restored(parts: Mapping[str, object], rounding: Rounding, owner: object) -> 
     # 2^(−step · (code − 1)), and nothing for the code 0.
     table = np.append(0.0, 2.0 ** (-step * np.arange(int(codes.max(initial=0)))))
     values: NDArray[np.floating] = np.empty(len(codes), "f4" if rounding.single else "f8")
-    sums = np.zeros(_sums(rows))
-    values_of(Coded(codes, scales), rows, table, SCALE_STEP, values, sums)
-    if parts.get("signs") is not None:
-        negative = np.unpackbits(_part(parts, "signs", "u"), count=len(codes)).view(np.bool_)
-        np.negative(values, out=values, where=negative)
-    else:
-        kept = _part(parts, "sums", "f")
+    coded, factor = Coded(codes, scales), np.ones(_sums(rows))
+    signed = parts.get("signs") is not None
+    if not signed:
+        kept, sums = _part(parts, "sums", "f"), np.zeros_like(factor)
+        sums_of(coded, rows, table, SCALE_STEP, values[:0], sums)
         # Files of earlier versions have sums that may be too great by half of a last digit.
         kept = np.where(kept < 1.0, np.nextafter(kept, kept.dtype.type(0.0)), kept)
-        multiply(values, rows, np.divide(kept, sums, out=np.ones_like(sums), where=sums > 0))
+        np.divide(kept, sums, out=factor, where=sums > 0)
+    values_of(coded, rows, table, SCALE_STEP, factor, _SINGLE if rounding.single else -1, values)
+    if signed:
+        negative = np.unpackbits(_part(parts, "signs", "u"), count=len(codes)).view(np.bool_)
+        np.negative(values, out=values, where=negative)
     return values
 
 
