@@ -19,7 +19,6 @@ committee of three layers adds half a point more at three times the cost, and mo
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 import time
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-from harness import corpora, explain, write_rows
+from harness import corpora, explain, peak, write_rows
 from latentgram.data.cleaning import collapse_repeats
 
 RESULTS = Path(__file__).parent / "results"
@@ -87,7 +86,7 @@ def rows(pack: str, members: int) -> list[dict[str, object]]:
                 "ratio": f"{rates[1] / rates[0]:.2f}",
                 "training s": f"{seconds:.0f}",
                 "layer MB": f"{(size_of(model) - size_of(model.grammar)) / 1e6:.1f}",
-                "peak MB": f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}",
+                "peak MB": peak(),
             }
         )
     return table

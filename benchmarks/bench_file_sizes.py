@@ -18,7 +18,6 @@ of compact files stay in single precision, which is half of it.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import latentgram as lg
-from harness import corpora, explain, write_rows
+from harness import corpora, explain, peak, write_rows
 
 RESULTS = Path(__file__).parent / "results" / "file_sizes.csv"
 MODELS: dict[str, Any] = {
@@ -61,8 +60,7 @@ def measure(kind: str, path: Path) -> dict[str, Any]:
         parses = list(lg.Parser(model).parse_many([tree.sentence for tree in trees]))
         logs = [parse.logprob for parse in parses]
         row["F1"] = f"{lg.score_brackets(trees, [parse.tree for parse in parses]).f1:.3f}"
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    return row | {"peak MB": f"{peak:.0f}", "logs": logs}
+    return row | {"peak MB": peak(), "logs": logs}
 
 
 def main(folder: Path, names: list[str]) -> None:

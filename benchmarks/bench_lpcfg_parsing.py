@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -38,7 +37,7 @@ from typing import Any
 import latentgram as lg
 import latentgram.lpcfg.parse.cascade as cascade
 import latentgram.lpcfg.parse.stages as cutting
-from harness import explain, write_rows
+from harness import explain, peak, write_rows
 from latentgram.lpcfg.parse.backend import PhraseBackend
 from latentgram.lpcfg.parse.cascade import WITH_CLOSING
 from latentgram.lpcfg.parse.pruning import Pruning
@@ -137,7 +136,7 @@ def long_sentence(model: Path, treebank: Path) -> None:
     begin = time.process_time()
     parser.parse(words[:LONG])
     seconds = time.process_time() - begin
-    print(f"{seconds:.2f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+    print(f"{seconds:.2f} {peak()}")
 
 
 def main(packs: list[str], names: list[str]) -> None:

@@ -14,7 +14,6 @@ more n-grams are kept; 21.6 million tokens are counted and learned from in 1.3 G
 from __future__ import annotations
 
 import csv
-import resource
 import sys
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import latentgram as lg
-from harness import explain
+from harness import explain, peak
 from latentgram.data.ngrams.counts import NGramCounts
 from latentgram.data.tag_dictionary import TagDictionary
 from latentgram.data.text import Text
@@ -60,8 +59,7 @@ def main() -> None:
     model = from_counts(NGramCounts.of(text, order=3, cutoff=10))
     learner = lg.Variational(dictionary=TagDictionary.from_entries(tags, fixed), iterations=10)
     lg.fit(lg.HMM, model, by=learner)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    rows.append(("greatest memory, counting and learning, MB", f"{peak:.0f}"))
+    rows.append(("greatest memory, counting and learning, MB", peak()))
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["what", "figure"])

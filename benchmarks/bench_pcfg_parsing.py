@@ -17,7 +17,6 @@ all sentences get a tree. Sentences of up to 40 words are parsed at twice the 15
 from __future__ import annotations
 
 import csv
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,7 @@ import time
 from pathlib import Path
 
 import latentgram as lg
-from harness import corpora, explain
+from harness import corpora, explain, peak
 
 RESULTS = Path(__file__).parent / "results" / "pcfg_parsing.csv"
 COLUMNS = [
@@ -97,7 +96,7 @@ def parse_one(model: str, dev: str, words: int) -> None:
     parser.parse(text[:5])
     begin = time.process_time()
     parser.parse(text[:words])
-    print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    print(time.process_time() - begin, peak())
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from latentgram.parser.speed import peak_megabytes
+
 
 def explain() -> None:
     """Where help is asked for, print what the benchmark says of itself, and end."""
@@ -22,6 +24,11 @@ def corpora() -> Path:
     if folder := os.environ.get("LATENTGRAM_DATA"):
         return Path(folder)
     sys.exit("set LATENTGRAM_DATA to the folder of the corpora")
+
+
+def peak() -> str:
+    """The greatest resident size of this process so far, in megabytes."""
+    return f"{peak_megabytes() or 0.0:.0f}"
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
