@@ -10,8 +10,8 @@ start of a process to its first parse, and of `latentgram serve` with all its pr
 answered, with kernels that were compiled before.
 
 Conclusion: a correction is answered within 0.2 s, an acceptance within 0.1 s, and 200 words within 10 s; the first
-parse of a page that was just started takes 2.5 to 3.2 s on a busy machine, nearly all of it before the page is
-there, since the worker is a copy of the server and gets ready beside it.
+parse of a page that was just started takes 2.5 s on a busy machine, nearly all of it before the page is there,
+since the worker is a copy of the server and gets ready beside it.
 
     python benchmarks/bench_page.py [--only wsj-sample] [--start MODEL.lg]
 """
@@ -139,16 +139,17 @@ def served(model: Path, environment: dict[str, str]) -> tuple[float, float]:
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
     ) as server:
-        assert server.stdout is not None
-        address = next(line for line in server.stdout if "http" in line).split("http", 1)[1].split()[0]
-        ask = f"http{address}api/"
-        urlopen(f"{ask}status").read()
-        up = _processor(server.pid)
-        question = json.dumps({"text": "The company said it will sell the unit to the group ."})
-        urlopen(Request(f"{ask}parse", question.encode(), {"Content-Type": "application/json"})).read()
-        parsed = _processor(server.pid)
-        server.terminate()
-    return up, parsed
+        try:
+            assert server.stdout is not None
+            address = next(line for line in server.stdout if "http" in line).split("http", 1)[1].split()[0]
+            ask = f"http{address}api/"
+            urlopen(f"{ask}status").read()
+            up = _processor(server.pid)
+            question = json.dumps({"text": "The company said it will sell the unit to the group ."})
+            urlopen(Request(f"{ask}parse", question.encode(), {"Content-Type": "application/json"})).read()
+            return up, _processor(server.pid)
+        finally:
+            server.terminate()
 
 
 def _processor(process: int) -> float:

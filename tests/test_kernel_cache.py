@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 
 import numba
 import numpy as np
@@ -189,3 +191,14 @@ def test_a_full_disk_does_not_keep_compiled_code_from_running(shipping, monkeypa
 
     monkeypatch.setattr(kernel_cache.caching.IndexDataCacheFile, "save", full)
     assert njit()(twice)(np.ones(4)) == 8
+
+
+def test_compiled_code_is_loaded_without_linear_algebra(tmp_path):
+    program = (
+        "import sys; from latentgram.kernel_cache import load_registries; load_registries(); "
+        "import numba.np.arraymath as m, numba.np.linalg as l; "
+        "print(m._HAVE_BLAS, 'scipy.linalg' in sys.modules, l.ensure_blas.__name__); import numba, numpy; "
+        "print(numba.njit(lambda a: numpy.dot(a, a))(numpy.ones((2, 2)))[0, 0])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True False ensure_blas\n2.0\n"

@@ -34,6 +34,7 @@ from typing import Any
 import numba
 from llvmlite import binding
 from numba.core import caching
+from numba.core.registry import cpu_target
 
 from latentgram.errors import SettingError
 
@@ -175,6 +176,24 @@ TOLD_EVERY = 5.0
 """Seconds between two messages, on a terminal, that something is still being compiled."""
 
 
+@functools.cache
+def load_registries() -> None:
+    """Load what compiled code needs of numba, or the first kernel does.
+
+    On the way numba looks whether there is BLAS by importing scipy.linalg, which takes two thirds of the time. It
+    is there, since the package requires scipy; code that calls BLAS imports it itself.
+    """
+    from numba.np import linalg
+
+    linear: Any = linalg
+    look = linear.ensure_blas
+    linear.ensure_blas = lambda: None
+    try:
+        cpu_target.target_context.refresh()
+    finally:
+        linear.ensure_blas = look
+
+
 class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
     """The last resort: a private folder that goes with the machine."""
 
@@ -258,6 +277,7 @@ class KernelCache(caching.FunctionCache):
 
     def load_overload(self, sig: object, target_context: Any) -> object:
         """The compiled function of a signature, if there is one."""
+        load_registries()
         if runs_shipped_code():
             try:
                 if (data := self._shipped.load(self._shipped_key(sig))) is not None:

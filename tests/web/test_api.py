@@ -494,6 +494,7 @@ def test_an_address_that_others_reach_gets_a_token(monkeypatch: pytest.MonkeyPat
     assert "token" not in said[1]
     with pytest.raises(lg.LatentgramError, match="8 characters"):
         server.serve(session, host="0.0.0.0", port=0, token="short", browser=False)
+    session.close()
 
 
 def test_a_chart_crf_goes_on_learning(serve: Any, models: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ kind or learner needs no line here.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import time
 import types
@@ -14,9 +15,10 @@ import warnings
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
+from typer.core import TyperGroup
 
 from latentgram.cli.options import ClusterAddress, NJobs, check_output, engine_of, faults_of
 from latentgram.data.files import Precision
@@ -50,7 +52,21 @@ and `lpcfg` the quickest to train. For dependency trees use `arcs`; for raw text
 `tagger`. The other kinds are models of the papers and their components.
 """
 
-app = typer.Typer(help=HELP, no_args_is_help=True)
+
+class _ByKind(TyperGroup):
+    """The subcommands, made when one is asked for: other commands start sooner without them."""
+
+    @property
+    def commands(self) -> dict[str, Any]:
+        """One for each kind that is trained by a command."""
+        return _commands()
+
+    @commands.setter
+    def commands(self, registered: object) -> None:
+        """None is registered before."""
+
+
+app = typer.Typer(cls=_ByKind, help=HELP, no_args_is_help=True)
 
 
 def _learners_of(kind: Kind) -> dict[str, str]:
@@ -335,6 +351,12 @@ def train(work: Work, engine: Engine) -> None:
     say(f"wrote {work.output} ({work.output.stat().st_size / 1e6:.1f} MB)")
 
 
-for _kind in kinds().values():
-    if _kind.command:
-        app.command(_kind.command, help=_kind.help, no_args_is_help=True)(_command(_kind))
+@functools.cache
+def _commands() -> dict[str, Any]:
+    """The subcommands of all kinds."""
+    every = typer.Typer()
+    every.callback()(lambda: None)  # so that one command would be a group too
+    for kind in kinds().values():
+        if kind.command:
+            every.command(kind.command, help=kind.help, no_args_is_help=True)(_command(kind))
+    return cast(Any, typer.main.get_command(every)).commands  # type: ignore[no-any-return]

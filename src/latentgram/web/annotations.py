@@ -69,6 +69,11 @@ class Annotations:
         """Where all is that nobody keeps."""
         return tempfile.TemporaryDirectory(prefix="latentgram-", ignore_cleanup_errors=True)
 
+    def close(self) -> None:
+        """Remove what was kept only for this session, because there is no treebank."""
+        if "_folder" in vars(self):
+            self._folder.cleanup()
+
     @cached_property
     def file(self) -> Path:
         """The file, one's own or one that ends with the program."""

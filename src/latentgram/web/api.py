@@ -9,14 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from importlib import resources
 from typing import Annotated, Literal
 
-from fastapi import FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from pydantic import Field
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 import latentgram
 from latentgram.data.dependencies import UNIVERSAL_TAGS
@@ -31,6 +34,7 @@ from latentgram.web.faults import in_words, told
 from latentgram.web.guard import Guard
 from latentgram.web.heldout import score_part
 from latentgram.web.history import Measured, Taken
+from latentgram.web.operations import Invalid, Operations
 from latentgram.web.routes.people import add_people
 from latentgram.web.routes.queue import add_queue, progress_of, scored
 from latentgram.web.routes.treebank import add_treebank
@@ -54,11 +58,11 @@ _PROBLEMS = {
 }
 
 
-def create_app(session: Session, token: str | None = None) -> FastAPI:
+def create_app(session: Session, token: str | None = None) -> Starlette:
     """The application around a session; with a token every request to the API must carry it."""
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         session.start()
         tasks = [asyncio.create_task(work(session)) for work in (_score_queue, _score_bank, _measure)]
         yield
@@ -66,69 +70,73 @@ def create_app(session: Session, token: str | None = None) -> FastAPI:
             task.cancel()
         session.close()
 
-    app = FastAPI(
-        title="latentgram",
-        version=latentgram.__version__,
-        description="Parse, correct and learn: the API behind the page of `latentgram serve`.",
-        openapi_url="/api/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-        responses={
-            status: {"model": schemas.Problem, "description": description}
-            for status, description in _PROBLEMS.items()
-        },
+    operations = Operations(
+        "latentgram",
+        latentgram.__version__,
+        "Parse, correct and learn: the API behind the page of `latentgram serve`.",
+        {status: (schemas.Problem, description) for status, description in _PROBLEMS.items()},
     )
-    app.add_middleware(Guard, token=token)
-    _add_errors(app)
-    _add_parsing(app, session)
-    _add_learning(app, session)
-    add_queue(app, session)
-    add_treebank(app, session)
-    add_people(app, session)
-    _add_model(app, session)
-    _add_page(app)
-    return app
+    _add_parsing(operations, session)
+    _add_learning(operations, session)
+    add_queue(operations, session)
+    add_treebank(operations, session)
+    add_people(operations, session)
+    _add_model(operations, session)
+    return Starlette(
+        routes=[*operations.routes("/api/openapi.json"), *_page_routes()],
+        middleware=[Middleware(Guard, token=token)],
+        exception_handlers=_errors(),
+        lifespan=lifespan,
+    )
 
 
-def _add_errors(app: FastAPI) -> None:
-    def problem(status: int, detail: str) -> JSONResponse:
-        return JSONResponse({"detail": detail}, status)
+def _problem(status: int, detail: str) -> Response:
+    return JSONResponse({"detail": detail}, status)
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        return problem(400, NOT_JSON) if first["type"] == "json_invalid" else problem(422, told(first))
 
-    @app.exception_handler(HTTPException)
-    async def unanswered(request: Request, error: HTTPException) -> JSONResponse:
-        """What the framework refuses by itself: other bytes than text, what is nested too deeply, other paths."""
+def _errors() -> dict[type[Exception], Callable[[Request, Exception], Response]]:
+    """What is answered when something is wrong."""
+
+    def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Invalid)
+        return _problem(422, told(error.fault))
+
+    def unanswered(request: Request, error: Exception) -> Response:
+        """What is refused before anybody is asked: bytes that are no text, deep nesting, other paths."""
+        assert isinstance(error, HTTPException)
         words = {400: NOT_JSON, 404: NO_PAGE, 405: "this cannot be done there"}
-        return problem(error.status_code, words.get(error.status_code, error.detail))
+        return _problem(error.status_code, words.get(error.status_code, error.detail))
 
-    @app.exception_handler(Busy)
-    async def busy(request: Request, error: Busy) -> JSONResponse:
-        return problem(503, str(error))
+    def busy(request: Request, error: Exception) -> Response:
+        return _problem(503, str(error))
 
-    @app.exception_handler(GivenUp)
-    async def given_up(request: Request, error: GivenUp) -> JSONResponse:
-        return problem(499, "the client went away")
+    def given_up(request: Request, error: Exception) -> Response:
+        return _problem(499, "the client went away")
 
-    @app.exception_handler(Taken)
-    async def taken(request: Request, error: Taken) -> JSONResponse:
+    def taken(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Taken)
         other = error.other
         told = schemas.Conflict(
             detail=error.message, id=other.id, annotator=other.annotator, time=other.time, tree=other.tree
         )
         return JSONResponse(told.model_dump(), 409)
 
-    @app.exception_handler(LatentgramError)
-    async def wrong(request: Request, error: LatentgramError) -> JSONResponse:
-        return problem(422, in_words(error))
+    def wrong(request: Request, error: Exception) -> Response:
+        assert isinstance(error, LatentgramError)
+        return _problem(422, in_words(error))
+
+    return {
+        Invalid: invalid,
+        HTTPException: unanswered,
+        Busy: busy,
+        GivenUp: given_up,
+        Taken: taken,
+        LatentgramError: wrong,
+    }
 
 
-def _add_parsing(app: FastAPI, session: Session) -> None:
-    @app.post("/api/parse", response_model=schemas.ParseAnswer)
+def _add_parsing(operations: Operations, session: Session) -> None:
+    @operations.on("POST /api/parse", answers=schemas.ParseAnswer)
     async def parse(asked: ParseRequest, request: Request) -> Response:
         """Parse a sentence, obeying what is known of its tree. Hanging up ends the work."""
         question, guessed = await asyncio.to_thread(session.question, asked)
@@ -143,7 +151,7 @@ def _add_parsing(app: FastAPI, session: Session) -> None:
         )
         return Response(content, media_type="application/json")
 
-    @app.post("/api/sentences")
+    @operations.on("POST /api/sentences")
     def sentences(asked: schemas.TextRequest) -> schemas.TextAnswer:
         """Cut text into sentences and words, as `latentgram parse` does."""
         cut = session.cut(asked.text, asked.tokenised)
@@ -152,13 +160,13 @@ def _add_parsing(app: FastAPI, session: Session) -> None:
         )
 
 
-def _add_learning(app: FastAPI, session: Session) -> None:
-    @app.get("/api/status")
+def _add_learning(operations: Operations, session: Session) -> None:
+    @operations.on("GET /api/status")
     def status() -> schemas.Status:
         """All that the page shows besides parses."""
         return _status(session)
 
-    @app.post("/api/accept", responses={409: {"model": schemas.Conflict, "description": "It has a tree already."}})
+    @operations.on("POST /api/accept", problems={409: (schemas.Conflict, "It has a tree already.")})
     def accept(asked: schemas.AcceptRequest) -> schemas.AcceptAnswer:
         """Append a tree to the treebank and learn from it. The same `id` is carried out once."""
         started = time.perf_counter()
@@ -175,19 +183,19 @@ def _add_learning(app: FastAPI, session: Session) -> None:
             milliseconds=1000 * (time.perf_counter() - started),
         )
 
-    @app.post("/api/refit")
+    @operations.on("POST /api/refit")
     def refit() -> schemas.Refit:
         """Begin to retrain the model from all trees."""
         session.start_refit()
         return _refit(session)
 
-    @app.delete("/api/refit")
+    @operations.on("DELETE /api/refit")
     def cancel() -> schemas.Refit:
         """Give up learning again."""
         session.refit.cancel()
         return _refit(session)
 
-    @app.post("/api/model/save")
+    @operations.on("POST /api/model/save")
     def save() -> schemas.Problem:
         """Write the model that was retrained over the model file."""
         return schemas.Problem(detail=f"saved as {session.save()}")
@@ -303,8 +311,8 @@ async def _measure(session: Session) -> None:
         await asyncio.sleep(0.01)
 
 
-def _add_model(app: FastAPI, session: Session) -> None:
-    @app.get("/api/model")
+def _add_model(operations: Operations, session: Session) -> None:
+    @operations.on("GET /api/model")
     def model() -> schemas.ModelAnswer:
         """What the model is, and its symbols, the most frequent first."""
         model, inside = session.parser.model, session.inside
@@ -317,11 +325,11 @@ def _add_model(app: FastAPI, session: Session) -> None:
             symbols=[] if inside is None else inside.symbols(),
         )
 
-    @app.get("/api/model/symbol")
+    @operations.on("GET /api/model/symbol")
     def symbol(
-        name: Annotated[str, Query(min_length=1, max_length=200)],
+        name: Annotated[str, Field(min_length=1, max_length=200)],
         direction: Literal["left", "right"] = "left",
-        clusters: Annotated[int, Query(ge=1, le=20)] = 6,
+        clusters: Annotated[int, Field(ge=1, le=20)] = 6,
     ) -> Look:
         """What the hidden states of a symbol (or of a head and direction) mean."""
         if session.inside is None:
@@ -330,20 +338,16 @@ def _add_model(app: FastAPI, session: Session) -> None:
         return session.inside.look(name, direction, clusters)
 
 
-def _add_page(app: FastAPI) -> None:
+def _page_routes() -> list[Route]:
+    """The files of the page."""
     folder = resources.files("latentgram.web") / "static"
     files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
-    def page(name: str) -> Response:
+    async def file(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
         content = files.get(name)
         if content is None:
-            return JSONResponse({"detail": NO_PAGE}, 404)
+            return _problem(404, NO_PAGE)
         return Response(content, media_type=_KINDS["." + name.rsplit(".", 1)[-1]])
 
-    @app.get("/", include_in_schema=False)
-    def index() -> Response:
-        return page("index.html")
-
-    @app.get("/{name}", include_in_schema=False)
-    def file(name: str) -> Response:
-        return page(name)
+    return [Route("/", file), Route("/{name}", file)]

@@ -162,6 +162,7 @@ class Session:
         """End all processes."""
         self.refit.cancel()
         self.workers.close()
+        self.annotations.close()
 
     def _data(self) -> Treebank[AnyTree]:
         """All trees there are to learn from."""

@@ -23,6 +23,7 @@ from typing import TypeVar, TypeVarTuple, cast
 
 from latentgram.data.sentence import Sentence
 from latentgram.errors import LatentgramError
+from latentgram.kernel_cache import load_registries
 from latentgram.parallel.local import attempt
 from latentgram.parallel.worker import Worker, WorkerEnded
 from latentgram.parser.parser import Parser
@@ -100,6 +101,7 @@ class Workers:
         """Start the processes, each with the parser; as copies of this one only where it may be copied now."""
         self.warming = self.count > 0
         if copied:
+            load_registries()  # here, or in each copy
             _PARSER[:] = [self.parser]
             self._copies = [Worker(copied=True) for _ in range(self.count)]
             _PARSER.clear()

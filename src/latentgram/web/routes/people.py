@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from itertools import combinations, islice
 
-from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
 from latentgram.errors import DataError
 from latentgram.web.agreement import Agreement, agreement_of, same_tree
 from latentgram.web.annotations import words_in
 from latentgram.web.history import Accepted, Change
+from latentgram.web.operations import Operations
 from latentgram.web.routes.queue import per_hour, progress_of
 from latentgram.web.routes.treebank import Id
 from latentgram.web.schemas import Person, Problem, Progress, Strict
@@ -80,10 +80,10 @@ class SettleRequest(Strict):
     annotator: Person = ""
 
 
-def add_people(app: FastAPI, session: Session) -> None:
+def add_people(operations: Operations, session: Session) -> None:
     """Serve what there is to know of annotators."""
 
-    @app.get("/api/people")
+    @operations.on("GET /api/people")
     def people() -> PeopleAnswer:
         """Who did how much, and how they agree on sentences that two annotated."""
         notes = session.catch_up()
@@ -107,7 +107,7 @@ def add_people(app: FastAPI, session: Session) -> None:
             disputes=[_dispute(session, key, group) for key, group in islice(differing, MOST)],
         )
 
-    @app.post("/api/settle")
+    @operations.on("POST /api/settle")
     def settle(asked: SettleRequest) -> Problem:
         """Let one of the trees of a sentence stay; the others stay in the history."""
         group = _several(session.annotations.book.accepted()).get(asked.sentence, [])

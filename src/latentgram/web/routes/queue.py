@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import cycle, pairwise
 from typing import Annotated
 
-from fastapi import FastAPI, Query
 from pydantic import BaseModel, Field
 
 from latentgram.data.conllu import to_conllu
@@ -14,6 +13,7 @@ from latentgram.web import schemas
 from latentgram.web.annotations import sentence_key
 from latentgram.web.desk import Note
 from latentgram.web.history import Accepted
+from latentgram.web.operations import Operations
 from latentgram.web.schemas import Person, Progress, Strict, Word
 from latentgram.web.session import Session
 from latentgram.web.waiting import Order, Waiting
@@ -97,14 +97,14 @@ class AssignRequest(Strict):
     order: Order = "uncertain"
 
 
-def add_queue(app: FastAPI, session: Session) -> None:
+def add_queue(operations: Operations, session: Session) -> None:
     """Serve the queue."""
 
-    @app.get("/api/queue")
+    @operations.on("GET /api/queue")
     def queue(
         order: Order = "uncertain",
-        offset: Annotated[int, Query(ge=0, le=schemas.MAX_QUEUE)] = 0,
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        offset: Annotated[int, Field(ge=0, le=schemas.MAX_QUEUE)] = 0,
+        limit: Annotated[int, Field(ge=1, le=200)] = 50,
         client: Client = "",
         annotator: Person = "",
     ) -> QueueAnswer:
@@ -117,14 +117,14 @@ def add_queue(app: FastAPI, session: Session) -> None:
             waiting=len(waiting), scored=scored(waiting), items=items, progress=progress_of(session)
         )
 
-    @app.post("/api/queue")
+    @operations.on("POST /api/queue")
     def add(asked: schemas.TextRequest) -> QueueAnswer:
         """Put the sentences of a text into the queue."""
         session.queue.add(session.cut(asked.text, asked.tokenised))
         waiting = session.queue.waiting
         return QueueAnswer(waiting=len(waiting), scored=scored(waiting), items=[], progress=progress_of(session))
 
-    @app.post("/api/queue/take")
+    @operations.on("POST /api/queue/take")
     def take(asked: TakeRequest) -> TakeAnswer:
         """The next sentence for an annotator, which nobody else is given meanwhile."""
         notes = session.catch_up()
@@ -143,7 +143,7 @@ def add_queue(app: FastAPI, session: Session) -> None:
             held = noted(note, asked.client) if wanted else None
         return TakeAnswer(item=None, held=held, progress=progress_of(session))
 
-    @app.post("/api/queue/assign")
+    @operations.on("POST /api/queue/assign")
     def assign(asked: AssignRequest) -> dict[str, int]:
         """Give the next sentences that nobody is to do yet to some people in turn; how many each has got."""
         notes = session.catch_up()
@@ -152,7 +152,7 @@ def add_queue(app: FastAPI, session: Session) -> None:
         session.desk.assign(assigned)
         return {name: sum(each == name for each in assigned.values()) for name in dict.fromkeys(asked.people)}
 
-    @app.post("/api/note")
+    @operations.on("POST /api/note")
     def note(asked: NoteRequest) -> NoteAnswer:
         """Skip or flag a sentence, comment on it, or give it to somebody; with nothing to note, what is noted."""
         fields, key = asked.model_dump(exclude={"words"}, exclude_none=True), sentence_key(tuple(asked.words))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from fastapi import FastAPI, Query
 from pydantic import BaseModel, Field
 
 from latentgram.data.dependencies import DependencyTree
@@ -17,6 +16,7 @@ from latentgram.view.trees import draw
 from latentgram.web.bank import Bank, Entry
 from latentgram.web.desk import Note
 from latentgram.web.history import Accepted
+from latentgram.web.operations import Operations
 from latentgram.web.routes.queue import NoteAnswer, noted
 from latentgram.web.schemas import MAX_TREE, Conflict, Person, Problem, Strict, TreeText
 from latentgram.web.session import Session
@@ -130,16 +130,16 @@ class ExportAnswer(BaseModel):
     found: int
 
 
-def add_treebank(app: FastAPI, session: Session) -> None:
+def add_treebank(operations: Operations, session: Session) -> None:
     """Serve the treebank."""
     bank = session.bank
 
-    @app.get("/api/trees")
+    @operations.on("GET /api/trees")
     def trees(
-        query: Annotated[str, Query(max_length=500)] = "",
+        query: Annotated[str, Field(max_length=500)] = "",
         order: TreeOrder = "file",
-        offset: Annotated[int, Query(ge=0, le=10**7)] = 0,
-        limit: Annotated[int, Query(ge=1, le=200)] = 30,
+        offset: Annotated[int, Field(ge=0, le=10**7)] = 0,
+        limit: Annotated[int, Field(ge=1, le=200)] = 30,
     ) -> TreesAnswer:
         """Trees of the file, of all or of those with some words or a pattern."""
         session.doubts_wanted = session.doubts_wanted or order == "doubtful"
@@ -151,7 +151,7 @@ def add_treebank(app: FastAPI, session: Session) -> None:
         ]
         return TreesAnswer(total=len(bank.entries()), found=len(found), scored=len(bank.doubts), items=items)
 
-    @app.put("/api/trees", responses={409: {"model": Conflict, "description": "It has become another tree."}})
+    @operations.on("PUT /api/trees", problems={409: (Conflict, "It has become another tree.")})
     def replace(asked: ReplaceRequest) -> Problem:
         """Put another tree in the place of one; if that has become another, that is told."""
         tree = session.annotations.parse(asked.tree)
@@ -159,31 +159,31 @@ def add_treebank(app: FastAPI, session: Session) -> None:
             session.bank_changed()
         return Problem(detail="It has taken the place of the old tree.")
 
-    @app.post("/api/trees/delete")
+    @operations.on("POST /api/trees/delete")
     def delete(asked: DeleteRequest) -> Problem:
         """Take a tree out of the treebank."""
         if bank.change(asked.id, asked.number, asked.old, None, _name(asked, session)):
             session.bank_changed()
         return Problem(detail="The tree was deleted; the history keeps it.")
 
-    @app.post("/api/undo")
+    @operations.on("POST /api/undo")
     def undo(asked: UndoRequest) -> UndoAnswer:
         """Undo a change of the treebank, or the last acceptance."""
         told, accepted = bank.undo(asked.id, _name(asked, session), asked.change)
         session.bank_changed()
         return UndoAnswer(detail=told, accepted=accepted)
 
-    @app.get("/api/changes")
-    def changes(limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[ChangeItem]:
+    @operations.on("GET /api/changes")
+    def changes(limit: Annotated[int, Field(ge=1, le=500)] = 50) -> list[ChangeItem]:
         """What was changed in the treebank, the newest first; acceptances are not listed here."""
         rows = session.annotations.book.changes(limit)
         return [ChangeItem(**{name: getattr(row, name) for name in ChangeItem.model_fields}) for row in rows]
 
-    @app.get("/api/past", response_model_exclude_none=True)
+    @operations.on("GET /api/past", without_none=True)
     def past(
-        words: Annotated[list[str], Query(min_length=1, max_length=8)],
-        tags: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006
-        head: Annotated[str | None, Query(max_length=200)] = None,
+        words: Annotated[list[str], Field(min_length=1, max_length=8)],
+        tags: Annotated[list[str], Field(max_length=8)] = [],  # noqa: B006
+        head: Annotated[str | None, Field(max_length=200)] = None,
     ) -> PastAnswer:
         """How these words, and any words with these tags, one after the other, were analysed in the treebank; or
         how a word was attached to a head (nothing: the root).
@@ -199,7 +199,7 @@ def add_treebank(app: FastAPI, session: Session) -> None:
             answer = answer.model_copy(update={"tag_labels": dict(labels.most_common(8)), "tag_none": none})
         return answer
 
-    @app.post("/api/export")
+    @operations.on("POST /api/export")
     def export(asked: ExportRequest) -> ExportAnswer:
         """Trees in another format."""
         phrases = session.kind == CONSTITUENCY
