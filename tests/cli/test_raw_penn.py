@@ -42,6 +42,18 @@ def test_raw_trees_are_cleaned_for_learning_and_counted(run, files, tmp_path):
     assert len(parses) == 1, "empty elements are not parsed as words"
 
 
+def test_raw_trees_are_scored_as_they_are_learned(run, files, tmp_path):
+    model, kept = tmp_path / "raw.lg", tmp_path / "kept.lg"
+    run("train", "lpcfg", files[0], "--by", "counting", "-o", model)
+    run("train", "lpcfg", files[0], "--by", "counting", "--keep-marks", "-o", kept)
+    for command in (["score"], ["suspects", "-n", 3], ["suspects", "-n", 3, "--folds", 3]):
+        raw, plain = (run(command[0], model, file, *command[1:]) for file in files)
+        assert (raw.status, raw.out) == (0, plain.out)
+        assert "removed from the trees: empty elements" in raw.err
+        assert "removed" not in plain.err
+    assert "removed" not in run("score", kept, files[0]).err
+
+
 def test_marks_are_learned_when_asked_for(run, files, tmp_path):
     run("train", "lpcfg", files[0], "--by", "counting", "--keep-marks", "-o", tmp_path / "kept.lg")
     labels = lg.load(tmp_path / "kept.lg", lg.Parser).model.interminals

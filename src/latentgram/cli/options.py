@@ -24,6 +24,9 @@ from latentgram.data.files import STANDARD
 from latentgram.errors import DataError, ModelFileError, SettingError
 
 if TYPE_CHECKING:
+    from latentgram.data.dependencies import DependencyTree
+    from latentgram.data.tree import Tree
+    from latentgram.data.treebank import Treebank
     from latentgram.parallel import Engine
     from latentgram.parser.parser import Parser
 
@@ -169,6 +172,22 @@ def load_parser(path: Path, limit_seconds: float | None = None) -> Parser:
             raise ModelFileError(f"{error}: {use}") from None
         raise
     return parser if limit_seconds is None else dataclasses.replace(parser, limit_seconds=limit_seconds)
+
+
+def read_trees(path: Path, parser: Parser, kind: str | None = None) -> Iterable[Tree | DependencyTree]:
+    """The trees of a file; raw Penn trees are cleaned, unless the parser has learned from uncleaned ones."""
+    from latentgram.cli.console import say
+    from latentgram.data.cleaning import plain_label
+    from latentgram.data.treebank import CONSTITUENCY, Treebank
+
+    trees: Treebank[Tree] | Treebank[DependencyTree] = Treebank.read(path, kind)
+    if trees.kind != CONSTITUENCY or any(plain_label(label) != label for label in parser.backend.labels):
+        return trees
+    cleaned, cleaning = trees.clean()
+    if not cleaning.empties and not cleaning.marks:
+        return trees
+    say(f"removed from the trees: {cleaning}")
+    return cleaned
 
 
 def _use_of(path: Path) -> str:

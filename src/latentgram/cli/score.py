@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from latentgram.cli.options import ClusterAddress, Exact, Format, NJobs, engine_of, faults_of, load_parser
+from latentgram.cli.options import (
+    ClusterAddress,
+    Exact,
+    Format,
+    NJobs,
+    engine_of,
+    faults_of,
+    load_parser,
+    read_trees,
+)
 from latentgram.cli.tables import TableForm
 from latentgram.errors import DataError, SettingError, a_or_an
 
@@ -119,12 +128,11 @@ def _of_trees(
     parser: Parser, file: Path, kind: str, exact: bool, engine: Engine
 ) -> Iterator[tuple[str, float, float, str]]:
     """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
-    import latentgram
     from latentgram.cli.console import counted
     from latentgram.parallel import shards
 
     reader = _reader(parser.model, True, False) if exact and parser.kind.prunes else None
-    batches = shards(latentgram.Treebank.read(file, kind), TOGETHER)
+    batches = shards(read_trees(file, parser, kind), TOGETHER)
     with faults_of(file):
         rows = chain.from_iterable(engine.map(_TreeScorer(parser, reader), batches))
         yield from counted(rows, "scoring")

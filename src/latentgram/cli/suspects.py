@@ -16,6 +16,7 @@ from latentgram.cli.options import (
     load_parser,
     option,
     options,
+    read_trees,
 )
 from latentgram.cli.tables import TableForm
 
@@ -49,14 +50,14 @@ def suspects(asked: Suspicion) -> None:
     A model rarely doubts trees that it was learned from: use a model learned from other trees, or `--folds 10`,
     which learns ten models with the same learner, each from nine tenths of the trees, to score the other tenth.
     """
-    import latentgram
     from latentgram.cli.console import progress, say
     from latentgram.cli.tables import write_table
     from latentgram.data.files import write_text
     from latentgram.parser.suspects import Suspect, find_suspects, suspects_report
 
     check_output(asked.report, asked.model, asked.treebank)
-    parser, trees = load_parser(asked.model), list(latentgram.Treebank.read(asked.treebank))
+    parser = load_parser(asked.model)
+    trees = list(read_trees(asked.treebank, parser))
     with faults_of(asked.treebank), asked.engine() as engine, progress() as shown:
         doubtful = find_suspects(parser, trees, asked.count, folds=asked.folds, engine=engine, progress=shown)
     if asked.to is not None:

@@ -24,7 +24,7 @@ from latentgram.cli.options import (
     options,
 )
 from latentgram.cli.tables import TableForm, write_table
-from latentgram.errors import DataError, ModelFileError, NoParse, SettingError
+from latentgram.errors import DataError, ModelFileError, NoParse, SettingError, a_or_an
 
 if TYPE_CHECKING:
     from latentgram.data.formats import Question
@@ -162,8 +162,8 @@ def _tagger(asked: Tagging) -> tuple[HMM | Tagger, Cutter | None]:
     if isinstance(tagger, latentgram.HMM):
         return tagger if asked.named_by is None else named_tags(tagger, asked.named_by), None
     if not isinstance(tagger, latentgram.Tagger):
-        what = f"a {type(stored).__name__}" if parser is None else "a parser without one"
-        raise ModelFileError(f"{asked.model} contains {what}, not a tagger")
+        what = f"{a_or_an(type(stored).__name__)}, not" if parser is None else "a parser without"
+        raise ModelFileError(f"{asked.model} contains {what} a tagger")
     if asked.named_by or asked.fast:
         raise SettingError("--named-by and --fast are for hidden Markov models")
     return tagger, latentgram.Tokeniser() if parser is None else parser.cutter
