@@ -325,7 +325,7 @@ def _given_rules(name: str) -> HeadRules | None:
 
 def trees_of(treebank: Treebank[Tree], settings: Trees) -> tuple[Forest, Binarisation, HeadRules | None]:
     """Trees to learn from, how they are made binary, and their head rules, where they are known by then."""
-    forest, rules = treebank.forest, _given_rules(settings.heads)
+    rules, forest = _given_rules(settings.heads), treebank.forest
     if not len(forest):
         raise DataError("there are no trees to learn a grammar from")
     binarisation = Binarisation.of(
