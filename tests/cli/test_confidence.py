@@ -137,6 +137,37 @@ def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) ->
     assert table[0] == "logprob,tree logprob,probability,sentence"
 
 
+def test_numbers_of_pruned_charts_are_marked_in_every_form(run: Callable, corpus: Path, tmp_path: Path) -> None:
+    trees, model = lg.Treebank.read(corpus / "train.mrg")[:60], tmp_path / "hidden.lg"
+    lg.save(lg.Parser(lg.fit(lg.LPCFG, trees, by=lg.Clustering(states=2))), model)
+    for exact, mark in (((), "~"), (("--exact",), "")):
+        for several in ((), ("--nbest", 2), ("--samples", 2)):
+            asked = ("parse", model, "--probabilities", *several, *exact)
+            for line in run(*asked, given=SENTENCE).out.splitlines():
+                assert not line or line.startswith(f"(TOP@{mark}1 (")
+                assert line.count("~") == len(mark) * bool(line)
+            first = run(*asked, "--to", "outline", given=SENTENCE).out.splitlines()[0]
+            assert first == f"TOP  {mark}1.00"
+            answer = json.loads(run(*asked, "--to", "json", given=SENTENCE).out.splitlines()[0])
+            assert answer.get("pruned", False) == bool(mark)
+    assert "~" not in run("parse", model, given=SENTENCE).out
+
+
+def test_exact_scores_under_several_grammars_are_those_of_the_exact_parser(
+    run: Callable, corpus: Path, tmp_path: Path
+) -> None:
+    trees, model = lg.Treebank.read(corpus / "train.mrg")[:60], tmp_path / "several.lg"
+    parser = lg.Parser(lg.fit(lg.Ensemble, trees, by=lg.Combining(states=2, members=2)))
+    lg.save(parser, model)
+    short = min(trees, key=lambda tree: len(tree.words))
+    (tmp_path / "one.mrg").write_text(str(short))
+    for asked, scored in (((), parser.score(short)), (("--exact",), parser.exact.score(short))):
+        whole, tree, share, _ = run("score", model, tmp_path / "one.mrg", *asked).out.split("\t")
+        assert float(whole) == pytest.approx(scored.logprob, abs=1e-5)
+        assert float(tree) == pytest.approx(scored.tree_logprob, abs=1e-5)
+        assert float(share) == pytest.approx(scored.probability, rel=1e-4)
+
+
 def test_calibration(run: Callable, model: Path, corpus: Path, tmp_path: Path) -> None:
     lg.demo_treebank(60, seed=8).write(tmp_path / "dev.mrg")
     fitted = run("calibrate", model, tmp_path / "dev.mrg", "-o", tmp_path / "fitted.lg")

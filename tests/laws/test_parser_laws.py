@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import latentgram as lg
 from fuzz.odd_data import BANKS
+from latentgram.data.brackets import parse_forest
 from latentgram.kinds.kind import kinds
 from laws.cases import CASES, ODD_BANKS, Case, fitted, odd
 
@@ -24,6 +25,15 @@ def exact(model: Any) -> lg.Parser:
     """The parser that prunes nothing."""
     prunes = kinds()[type(model).__name__].prunes
     return lg.Parser(model, pruning=lg.Pruning.none() if prunes else None)
+
+
+def test_what_never_was_a_root_is_in_no_list() -> None:
+    trees = """(TOP (N (N (A a) (S (A e) (A f))))) (TOP (N (N (S (S (A f)))) (A f) (A d))) (TOP (A f))
+        (TOP (N (A f) (A a) (S (S (N (A b)))))) (TOP (N (N (A a) (A b)))) (TOP (N (A c) (S (N (A b) (A f)))))
+        (TOP (S (S (N (A e) (S (A c) (A b)))))) (TOP (S (N (A a)) (N (A b) (A e))))"""
+    model = lg.fit(lg.LPCFG, lg.Treebank.of(parse_forest(trees)), by=lg.Clustering(states=2))
+    for parser in (lg.Parser(model), exact(model)):
+        assert [str(parse.tree) for parse in parser.nbest(["a"], 10)] == ["(TOP (A a))"]
 
 
 def sentence(words: tuple[str, ...], like: lg.Sentence, tag: str | None = None) -> lg.Sentence:
@@ -48,6 +58,21 @@ def test_lists_sum_to_at_most_the_sentence(case: Case) -> None:
     parser = exact(fitted(case))
     for asked in odd_sentences(case):
         lists_keep_the_laws(parser, asked)
+
+
+@pytest.mark.parametrize("case", PARSED, ids=str)
+def test_lists_have_no_impossible_trees(case: Case) -> None:
+    """Which may be put together of parts that are possible."""
+    parser, drawn = exact(fitted(case)), np.random.default_rng(2)
+    known = [sentence for sentence in case.data.sentences() if len(sentence) >= 3][:12]
+    for _ in range(8):
+        places = drawn.integers(len(known), size=3)
+        words, fine, coarse = (
+            tuple((getattr(known[place], name) or ("_",) * 3)[number] for number, place in enumerate(places))
+            for name in ("words", "xpos", "upos")
+        )
+        like = known[0]
+        lists_keep_the_laws(parser, lg.Sentence(words, like.xpos and fine, like.upos and coarse))
 
 
 @pytest.mark.parametrize("name", ODD_BANKS)
@@ -79,6 +104,7 @@ def lists_keep_the_laws(parser: lg.Parser, asked: lg.Sentence) -> None:
     if whole == -np.inf:
         assert (weights == -np.inf).all()
         return
+    assert not (weights == -np.inf).any()
     # Signed weights of trees may be negative, and have no logarithm.
     total = np.logaddexp.reduce(weights[~np.isnan(weights)])
     if not np.isnan(weights).any():
@@ -130,7 +156,28 @@ def test_five_hundred_words_are_parsed(case: Case) -> None:
         assert parse.logprob < -500
 
 
-@pytest.mark.parametrize("case", [case for case in PARSED if kinds()[case.model].prunes], ids=str)
+PRUNED = [case for case in PARSED if kinds()[case.model].prunes]
+
+
+@pytest.mark.parametrize("case", PRUNED, ids=str)
+def test_a_tree_found_and_the_same_tree_given_have_one_probability(case: Case) -> None:
+    """By the parser as it comes, pruning and closed cells and all; its posteriors and lists are the same, too."""
+    parser = lg.Parser(fitted(case))
+    for asked in list(case.data.sentences())[:12]:
+        found = parser.parse(asked)
+        given, [listed, *_] = parser.score(found.tree), parser.nbest(asked, 1)
+        marginals = parser.marginals(asked)
+        assert found.tree.sentence.tags == asked.tags
+        assert given.logprob == listed.logprob == found.logprob
+        assert given.tree_logprob == found.tree_logprob
+        assert parser.score(listed.tree).tree_logprob == listed.tree_logprob
+        assert given.confidence.tolist() == found.confidence.tolist()
+        told = {(label, first, end): p for first, end, label, p in marginals.spans}
+        spans = dict(zip(found.tree.spans(), found.confidence.tolist(), strict=True))
+        assert all(told[span] == pytest.approx(p, abs=1e-12) for span, p in spans.items() if span in told)
+
+
+@pytest.mark.parametrize("case", PRUNED, ids=str)
 def test_pruning_gives_a_lower_bound(case: Case) -> None:
     """Of p(sentence), under one grammar of probabilities; in single precision."""
     model = fitted(case)

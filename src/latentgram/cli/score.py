@@ -59,7 +59,8 @@ def score(
     log p(tree | sentence) and p(tree | sentence); they cannot score sentences without trees.
 
     Constituency grammars with hidden states prune the chart, so that p(sentence) is a lower bound; `--exact`
-    disables pruning.
+    disables pruning. Under an ensemble, a chart-crf or a committee p(tree | sentence) is that among the trees of
+    the chart: with `--exact` these are all trees, for which long sentences are refused.
 
     With `--surprisal`, print one line per word: sentence, word, and −log₂ p(word | previous words). With `--to`,
     write a table: numbers of sentence and word, the word, its surprisal and entropy reduction (both in bits), and
@@ -131,7 +132,9 @@ def _of_trees(
     from latentgram.cli.console import counted
     from latentgram.parallel import shards
 
-    reader = _reader(parser.model, True, False) if exact and parser.kind.prunes else None
+    exact &= parser.kind.prunes
+    parser = parser.exact if exact and parser.kind.charted else parser
+    reader = _reader(parser.model, True, False) if exact and not parser.kind.charted else None
     batches = shards(read_trees(file, parser, kind), TOGETHER)
     with faults_of(file):
         rows = chain.from_iterable(engine.map(_TreeScorer(parser, reader), batches))

@@ -142,6 +142,9 @@ class Kind:
     """Whether it can be learned from trees that stay on the disk."""
     prunes: bool = False
     """Whether its parser takes a `Pruning`, and how many seconds a sentence may take."""
+    charted: bool = False
+    """Whether p(tree) is that of a distribution over the trees of a chart, so that without pruning it needs all of
+    the chart."""
     segmenter: str = ""
     """What cuts raw text into sentences and words in its way: a function of the model."""
     own_tagger: str = ""

@@ -14,7 +14,7 @@ _GRAMMAR = (
     .seen(".inspect.inspection:GrammarInspection", ".surprisal:reader")
 )
 _LAYER = (
-    Kind("latentgram.lpcfg.crf.model:ChartCRF", PHRASES, prunes=True)
+    Kind("latentgram.lpcfg.crf.model:ChartCRF", PHRASES, prunes=True, charted=True)
     .parsing(".crf.parse:ChartCRFBackend")
     .about("trees given the sentence")
 )
@@ -27,7 +27,7 @@ KINDS = [
         "lpcfg", "A PCFG with hidden states (or without, by counting): a constituency parser, learned in seconds."
     )
     .holding(".decoders:Brackets", ".decoders:Goodman", ".decoders:MaxRule", ".parse.pruning:Pruning"),
-    replace(_GRAMMAR, model="latentgram.lpcfg.model:Ensemble")
+    replace(_GRAMMAR, model="latentgram.lpcfg.model:Ensemble", charted=True)
     .by("Combining", ".combining:learn_ensemble", "CombiningEnsemble")
     .trained("ensemble", "Several latent-variable PCFGs that parse together."),
     _LAYER.by("Gradient", ".crf.learning:learn_chart_crf", "GradientChartCRF")

@@ -6,8 +6,9 @@ after the text before it, or is left out and reported.
 
 Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
 the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` where a tagger gave them,
-`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. A fallback
-tree is flagged in each of them.
+`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. Where the
+chart was pruned, so that posteriors are those among the trees that were left, the first of them, that of the root,
+has a `~` (`(TOP@~1 …)`), and JSON has "pruned". A fallback tree is flagged in CoNLL-U and JSON.
 
 Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
 (data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
@@ -41,6 +42,8 @@ from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
 """The names of the output formats."""
+PRUNED_MARK = "~"
+"""What stands before the posterior of the root of a tree whose chart was pruned."""
 _FEW = 10
 """Numbers of sentences that are told."""
 LIST_BATCH = 8
@@ -279,10 +282,12 @@ def render(parse: Parse, form: str | None = None, probabilities: bool = False) -
     form = form or ("brackets" if constituency else "conllu")
     if form == "json":
         return json.dumps(parse.to_json(), ensure_ascii=False) + "\n"
+    about = PRUNED_MARK if parse.pruned else ""
     if form == "outline":
-        return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
+        return outline(parse.tree, parse.confidence.tolist() if probabilities else None, about) + "\n\n"
     if form == "brackets" and isinstance(parse.tree, Tree):
-        tree = _with_endings(parse.tree, [f"@{p:.4g}" for p in parse.confidence]) if probabilities else parse.tree
+        endings = [f"@{'' if place else about}{p:.4g}" for place, p in enumerate(parse.confidence)]
+        tree = _with_endings(parse.tree, endings) if probabilities else parse.tree
         return f"{tree}\n"
     if form == "conllu" and isinstance(parse.tree, DependencyTree):
         return to_conllu(_with_marks(parse.tree, parse) if probabilities else parse.tree)

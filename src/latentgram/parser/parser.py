@@ -8,6 +8,7 @@ of arrays) is, and keep no state but indices made from the model.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 BATCH = 64
 """Sentences that are parsed together."""
+MOST_SEARCHED = 16
+"""How many times as many structures as asked for are searched for possible ones."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,10 +215,20 @@ class Parser(Summarised):
     def nbest(
         self, sentence: SentenceLike, count: int, known: Constraints | None = None, **parts: object
     ) -> NBest:
-        """The `count` best structures, best first, or all of them if there are fewer."""
+        """The `count` best structures, best first, or all of them if there are fewer.
+
+        Structures of probability 0, which can be put together of parts that are possible, are left out, unless
+        there are no others; where they are many, the list may be shorter than asked for.
+        """
         _check_number("parses", count)
         tagged, sure, told = self._asked(sentence, known, parts)
-        return self._listed(self.backend.nbest(tagged, count, told), sure, told)
+        asked = count
+        while True:
+            parses = self.backend.nbest(tagged, asked, told)
+            possible = [parse for parse in parses if parse.tree_logprob != -math.inf]
+            if len(possible) >= count or len(parses) < asked or asked >= MOST_SEARCHED * count:
+                return self._listed((possible or parses)[:count], sure, told)
+            asked *= 2
 
     def sample(
         self, sentence: SentenceLike, count: int, seed: int = 0, known: Constraints | None = None, **parts: object

@@ -117,8 +117,8 @@ class MixedPhrases(Phrases):
         """A treebank tree has one derivation."""
         return symbol, size
 
-    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
-        """That of one tree; as exact as the members' charts."""
+    def tree_logprob(self, name: Ints, size: Ints) -> float:
+        """That of one tree."""
         return float(self.tree_logprobs(name[None], size[None])[0])
 
     def draws(self, uniforms: Floats) -> Trees:
@@ -168,14 +168,14 @@ class CommitteeBackend(PhraseBackend):
         return self._nodes.table
 
     def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
+        self, sentence: Sentence, known: Constraints | None = None, *, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
         every: list[Leaves] = []
         parts: list[Part] = []
         failures: list[NoParse | OutOfTime] = []
         for member, symbols in zip(self.members, self._of_member, strict=True):
             try:
-                leaves, phrases = member._analyse(sentence, known, closing=closing, limited=limited)
+                leaves, phrases = member._analyse(sentence, known, limited=limited)
             except (NoParse, OutOfTime) as failure:
                 failures.append(failure)
                 continue

@@ -49,9 +49,9 @@ class ChartCRFBackend(PhraseBackend):
         return None if self.model.tagger is None else TagEvidence(self.model.tagger, self.grammar)
 
     def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
+        self, sentence: Sentence, known: Constraints | None = None, *, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
-        leaves, phrases = super()._analyse(sentence, known, closing=closing, limited=limited)
+        leaves, phrases = super()._analyse(sentence, known, limited=limited)
         if phrases is None or phrases.posterior.coarse:
             return leaves, phrases
         weighed = self._weighed(sentence, phrases.posterior)

@@ -10,7 +10,8 @@ inside vector of symbol b over the children i … j−1 of a node,
 where the symbols over one child are those of its name, those over some children are intermediate, and those over
 all of them have the name of the node. It is Eq. 3 of Cohen et al. (2012), summed over derivations.
 
-Vectors are brought to size one on the way, so trees of any length do. For a node of n children, with s symbols for
+Numbers are those of the grammar as it is kept, and sums are in the precision of its roots. Vectors are brought to
+size one on the way, so trees of any length do. For a node of n children, with s symbols for
 a part of them: n³ s² m³ where intermediate symbols may be left and right children, n s² m³ where they are only one
 of these; rules never seen take m in place of m³.
 """
@@ -76,7 +77,7 @@ def tree_weight(tensors, index, names, leaves, name, size):
         if name[node] < 0:
             return -np.inf, 0.0
         begin[node + 1] = begin[node] + _width(tensors, _symbols(names, name[node]))
-    vectors = np.zeros(begin[-1], tensors.rule.dtype)
+    vectors = np.zeros(begin[-1], tensors.root.dtype)
     largest = tensors.states.max()
     scratch = _Scratch(
         np.empty(largest * largest, vectors.dtype), np.empty(tensors.states.shape[0], vectors.dtype)
@@ -279,5 +280,5 @@ def _contract(tensors, rule, outer, target):
     begin = tensors.rule_begin[rule]
     pairs = (tensors.rule_begin[rule + 1] - begin) // target.shape[0]
     for h in range(target.shape[0]):
-        target[h] += dot(tensors.rule[begin : begin + pairs], outer[:pairs])
+        target[h] += dot(outer[:pairs], tensors.rule[begin : begin + pairs])
         begin += pairs

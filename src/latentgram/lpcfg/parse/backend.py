@@ -142,14 +142,13 @@ class Phrases:
         """The names of the treebank nodes of a derivation, and the sizes of their subtrees."""
         return self.cascade.names.of_derivation(symbol, size)
 
-    def own_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+    def own_logprob(self, name: Ints, size: Ints) -> float:
         """What the grammars give a treebank tree, be it in the chart or not; see `tree_logprob`."""
-        return self.cascade.tree_logprob(self.leaves, name, size, exact=exact)
+        return self.cascade.tree_logprob(self.leaves, name, size)
 
-    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
-        """log p(tree, sentence) of a treebank tree given by the names of its nodes, in the chart's precision
-        unless it is to be `exact`."""
-        return self.own_logprob(name, size, exact=exact)
+    def tree_logprob(self, name: Ints, size: Ints) -> float:
+        """log p(tree, sentence) of a treebank tree given by the names of its nodes."""
+        return self.own_logprob(name, size)
 
     def log_share(self, name: Ints, size: Ints) -> float:
         """log p(tree | sentence) of such a tree under the posteriors."""
@@ -224,14 +223,14 @@ class EdgewisePhrases(Phrases):
         """That of the distribution; −∞ for a tree that is not in the chart."""
         return float(tree_log_share(self.chart, self.item, self.edge, self.cascade.names.nodes, name, size))
 
-    def tree_logprob(self, name: Ints, size: Ints, *, exact: bool = False) -> float:
+    def tree_logprob(self, name: Ints, size: Ints) -> float:
         """log p(sentence) of the grammars, and log p(tree | sentence) of the distribution.
 
         It knows nothing of trees that are not in the chart: these have what the grammars give them, which is not
         in the p(sentence) of a pruned chart either.
         """
         share = self.log_share(name, size)
-        return self.posterior.logprob + share if share > -math.inf else self.own_logprob(name, size, exact=exact)
+        return self.posterior.logprob + share if share > -math.inf else self.own_logprob(name, size)
 
     def most_probable(self, count: int) -> tuple[Ints, Ints]:
         """The trees of the greatest log p(root) + Σ log p(edge)/p(parent)."""
@@ -312,12 +311,13 @@ class PhraseBackend:
         ]
 
     def _analyse(
-        self, sentence: Sentence, known: Constraints | None = None, *, closing: bool = True, limited: bool = True
+        self, sentence: Sentence, known: Constraints | None = None, *, limited: bool = True
     ) -> tuple[Leaves, Phrases | None]:
         """Leaves and posteriors; words without a parse are tried with all preterminals, if no tags were given.
 
-        Cells of the chart may stay closed where trees are looked for, not where probabilities are asked for. If
-        the time is limited and too short for any posteriors, `OutOfTime` is raised.
+        All that is asked of a sentence is asked of the same chart, so that a tree has the same probability
+        whether it was found or given. If the time is limited and too short for any posteriors, `OutOfTime` is
+        raised.
         """
         pause()
         deadline = Deadline.after(self.limit_seconds if limited else None)
@@ -335,7 +335,7 @@ class PhraseBackend:
                     if look == lookup.every or sentence.tags is not None:
                         raise
                     continue
-            posterior = self.cascade.posterior(leaves, masks=masks, closing=closing, deadline=deadline)
+            posterior = self.cascade.posterior(leaves, masks=masks, closing=True, deadline=deadline)
             if posterior is not None:
                 widened = look == lookup.every
                 kind = EdgewisePhrases if len(self.cascade.finest) > 1 and not posterior.coarse else Phrases
@@ -407,7 +407,7 @@ class PhraseBackend:
         if not isinstance(tree, Tree):
             raise DataError("an LPCFG scores only constituency trees")
         sentence = Sentence(tree.words, tree.tags)
-        leaves, phrases = self._analyse(sentence, closing=False, limited=False)
+        leaves, phrases = self._analyse(sentence, limited=False)
         confidence = np.zeros(len(list(tree.spans())))
         if phrases is not None:
             confidence = self.table.of_spans(phrases.labels, tree)
@@ -440,8 +440,8 @@ class PhraseBackend:
         """log p(tree, sentence); a tree may have one though pruning left no parse."""
         [nodes] = self.cascade.names.of_trees(Forest.of([tree]), self.grammar.binarisation)
         if phrases is None:
-            return self.cascade.tree_logprob(leaves, *nodes, exact=True)
-        return phrases.tree_logprob(*nodes, exact=True)
+            return self.cascade.tree_logprob(leaves, *nodes)
+        return phrases.tree_logprob(*nodes)
 
     def _numbers(self, binary: Forest) -> Ints:
         """The grammar's symbols at the nodes of binarised trees, `ABSENT` where it has none.
@@ -498,7 +498,7 @@ class PhraseBackend:
     def marginals(self, sentence: Sentence, known: Constraints | None = None) -> Marginals:
         """The posteriors of all labelled spans and tags; none where there is no parse, or no time for one."""
         try:
-            _, phrases = self._analyse(sentence, known, closing=False)
+            _, phrases = self._analyse(sentence, known)
         except OutOfTime:
             return Marginals()
         return Marginals() if phrases is None else span_marginals(self.table, phrases.chart, phrases.item)

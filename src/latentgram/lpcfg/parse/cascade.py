@@ -236,9 +236,9 @@ class Cascade:
         outside = outside_items(grown, self._root(attempt.anywhere), index, probability)
         if not outside.total > 0.0:
             return None
-        kept = (outside.posterior >= pruning.coarse_threshold) & (outside.posterior > 0.0)
-        if len(scale) == 1 and not self.plain:
-            kept[:] = True  # a word by itself is the whole chart: there is nothing to save
+        # A word by itself is the whole chart: there is nothing to save.
+        least = pruning.coarse_threshold if len(scale) > 1 or self.plain else 0.0
+        kept = (outside.posterior >= least) & (outside.posterior > 0.0)
         item = np.flatnonzero(kept)
         cell_begin = np.searchsorted(item, grown.cell_begin).astype(np.int32)
         if pruning.coarse_edge_threshold == 0.0 and index.unseen.weight > 0.0:
@@ -387,23 +387,17 @@ class Cascade:
     @cached_property
     def weights(self) -> tuple[TreeWeights, ...]:
         """What weighs trees under each of the finest grammars."""
-        unseen = self.projection.index.unseen
-        return self._weights(tuple(tensors_of(grammar, "float64", unseen) for grammar in self.finest))
-
-    @cached_property
-    def _chart_weights(self) -> tuple[TreeWeights, ...]:
-        return self._weights(self._single[False][-1])
-
-    def _weights(self, tensors: tuple[Tensors, ...]) -> tuple[TreeWeights, ...]:
         index = self.projection.index
-        return tuple(TreeWeights(*each, index, self.names) for each in zip(self.finest, tensors, strict=True))
+        return tuple(
+            TreeWeights(grammar, tensors_of(grammar, "float64", index.unseen, as_kept=True), index, self.names)
+            for grammar in self.finest
+        )
 
-    def tree_logprob(self, leaves: Leaves, name: Ints, size: Ints, *, exact: bool = False) -> float:
+    def tree_logprob(self, leaves: Leaves, name: Ints, size: Ints) -> float:
         """log p(tree, sentence), hidden states and derivations summed out, of a treebank tree given by the names
         of its nodes, and nan where it is negative; of several grammars that of their mixture. In double precision
-        where it is to be `exact`, else in that of the charts."""
-        weights = self.weights if exact or self.plain else self._chart_weights
-        logs, signs = zip(*(each.weight(leaves, name, size) for each in weights), strict=True)
+        whatever the precision of charts."""
+        logs, signs = zip(*(each.weight(leaves, name, size) for each in self.weights), strict=True)
         log, sign = mixed(logs, signs)
         return float(log) if sign >= 0.0 else math.nan
 
@@ -424,7 +418,7 @@ def _check_size(cell_begin: Ints, length: int) -> None:
     if edges > MOST_EDGES:
         raise DataError(
             f"without pruning the chart of these {length} words has {edges:.1g} edges, more than "
-            f"{MOST_EDGES:.1g}: parse it with pruning; 'latentgram score --exact' gives p(sentence)"
+            f"{MOST_EDGES:.1g}: parse it with pruning; 'latentgram score --exact' gives p of the words alone"
         )
 
 
