@@ -128,7 +128,7 @@ def test_blanks_are_where_they_were_when_words_are_cut_and_joined() -> None:
     assert joined.extra_rows[1][1].endswith("\tSpaceAfter=No")
     assert (joined.words[2:4], joined.misc[2:4]) == (("a", "el"), ("Gloss=to", "_"))
     assert parse_conllu(to_conllu(joined))[0] == joined
-    with pytest.raises(DataError, match="part of a multiword token already"):
+    with pytest.raises(DataError, match="already part of a multiword token"):
         arcs.split(tree, 1, ("no", "z"))
     # Within a token of several words there are no blanks to speak of.
     assert arcs.split(tree, 1, ("n", "os")).misc[1:3] == ("_", "_")
