@@ -73,10 +73,7 @@ class Parsing(Workers):
     tokenised: bool = flag("--tokenised", TOKENISED)
     own_tags: bool = flag("--own-tags", "Ignore the tags of tagged text.")
     gold_tags: bool = flag("--gold-tags", GOLD_TAGS)
-    probabilities: bool = flag(
-        "--probabilities",
-        "Write the posterior of every node, arc and tag: (NP@0.982 …). In (TOP@~1 …) the chart was pruned.",
-    )
+    probabilities: bool = flag("--probabilities", "Write the posterior of every node, arc and tag.")
     nbest: int | None = option(None, "Number of trees per sentence, best first.", min=1, max=MOST_TREES)
     samples: int | None = option(None, "Number of trees sampled from the posterior.", min=1, max=MOST_TREES)
     diverse: int | None = option(
@@ -162,8 +159,8 @@ def parse(asked: Parsing) -> None:
     --diverse an empty line follows the trees of each sentence, and `--to json` gives the probability of each.
 
     Grammars with hidden states prune the chart: log p(sentence) is a lower bound then, and posteriors are those
-    among the trees that were left. `--to json` marks this by "pruned", --probabilities by a ~ at the root of each
-    tree: (TOP@~1 …). --exact prunes nothing.
+    among the trees that were left. `--to json` marks this by "pruned"; with --probabilities the number of such
+    sentences is reported at the end. --exact prunes nothing.
 
     With --output, results are written to FILE.part, which is renamed to FILE at the end. If the run is
     interrupted, the same command with --resume continues where it stopped, provided that the model, the settings

@@ -7,8 +7,8 @@ after the text before it, or is left out and reported.
 Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
 the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` where a tagger gave them,
 `LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. Where the
-chart was pruned, so that posteriors are those among the trees that were left, the first of them, that of the root,
-has a `~` (`(TOP@~1 …)`), and JSON has "pruned". A fallback tree is flagged in CoNLL-U and JSON.
+chart was pruned, posteriors are those among the trees that were left: JSON marks each such sentence by "pruned",
+and a remark at the end counts them. A fallback tree is flagged in CoNLL-U and JSON.
 
 Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
 (data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
@@ -42,8 +42,6 @@ from latentgram.view.trees import outline
 
 FORMATS = ("brackets", "conllu", "json", "outline")
 """The names of the output formats."""
-PRUNED_MARK = "~"
-"""What stands before the posterior of the root of a tree whose chart was pruned."""
 _FEW = 10
 """Numbers of sentences that are told."""
 LIST_BATCH = 8
@@ -84,12 +82,14 @@ class Written:
     coarse: tuple[int, ...] = ()
     """Which of the sentences, counted from 0, got coarse trees."""
     tightened: int = 0
+    pruned: int = 0
+    """How many of the sentences have posteriors of pruned charts in the text."""
 
 
 @dataclass(frozen=True)
 class Tally:
     """How far a run is: sentences read and written about, those with fallback trees, and faults left out; those
-    that had no time for more than coarse trees, and those whose charts were pruned more tightly."""
+    that had no time for more than coarse trees, and those whose charts were pruned more tightly, or at all."""
 
     sentences: int = 0
     fallbacks: int = 0
@@ -99,6 +99,7 @@ class Tally:
     first_coarse: str = ""
     """The numbers of the first few of these."""
     tightened: int = 0
+    pruned: int = 0
 
     def __add__(self, batch: Written) -> Tally:
         return Tally(
@@ -109,6 +110,7 @@ class Tally:
             self.coarse + len(batch.coarse),
             self._first_coarse(batch),
             self.tightened + batch.tightened,
+            self.pruned + batch.pruned,
         )
 
     def _first_coarse(self, batch: Written) -> str:
@@ -124,6 +126,8 @@ class Tally:
             yield f"sentences that had no more time, which got coarse trees: {self.coarse}, number {numbers}"
         if self.tightened:
             yield f"very long sentences, whose charts were pruned more tightly: {self.tightened}"
+        if self.pruned:
+            yield f"sentences whose posteriors are those among the trees of a pruned chart: {self.pruned}"
 
 
 def answers(
@@ -161,7 +165,7 @@ class _Job:
     skip_faults: bool
 
     def __call__(self, batch: Sequence[Question]) -> Written:
-        texts, fallbacks, faults, coarse, tightened = [], 0, [], [], 0
+        texts, fallbacks, faults, coarse, tightened, pruned = [], 0, [], [], 0, 0
         answered = zip(batch, self._lists(batch), strict=False)  # a fault may end the work early
         for place, (question, parses) in enumerate(answered):
             if isinstance(parses, DataError):
@@ -175,8 +179,10 @@ class _Job:
             texts += ["\n"] if self.request.several else []
             fallbacks += parses[0].fallback
             tightened += parses[0].tightened
+            pruned += self.request.probabilities and parses[0].pruned
             coarse += [place] if parses[0].coarse else []
-        return Written("".join(texts), len(batch), fallbacks, tuple(faults), tuple(coarse), tightened)
+        told = tuple(faults), tuple(coarse), tightened, pruned
+        return Written("".join(texts), len(batch), fallbacks, *told)
 
     def _lists(self, batch: Sequence[Question]) -> Iterator[list[Parse] | DataError]:
         """The trees of each sentence, or why there are none."""
@@ -282,12 +288,10 @@ def render(parse: Parse, form: str | None = None, probabilities: bool = False) -
     form = form or ("brackets" if constituency else "conllu")
     if form == "json":
         return json.dumps(parse.to_json(), ensure_ascii=False) + "\n"
-    about = PRUNED_MARK if parse.pruned else ""
     if form == "outline":
-        return outline(parse.tree, parse.confidence.tolist() if probabilities else None, about) + "\n\n"
+        return outline(parse.tree, parse.confidence.tolist() if probabilities else None) + "\n\n"
     if form == "brackets" and isinstance(parse.tree, Tree):
-        endings = [f"@{'' if place else about}{p:.4g}" for place, p in enumerate(parse.confidence)]
-        tree = _with_endings(parse.tree, endings) if probabilities else parse.tree
+        tree = _with_endings(parse.tree, [f"@{p:.4g}" for p in parse.confidence]) if probabilities else parse.tree
         return f"{tree}\n"
     if form == "conllu" and isinstance(parse.tree, DependencyTree):
         return to_conllu(_with_marks(parse.tree, parse) if probabilities else parse.tree)

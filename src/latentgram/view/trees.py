@@ -141,8 +141,8 @@ def _arc_heights(heads: Sequence[int]) -> list[int]:
     return heights
 
 
-def outline(tree: Tree | DependencyTree, confidence: Sequence[float] | None = None, about: str = "") -> str:
-    """A tree as indented text, for terminals; `about` stands before the first number.
+def outline(tree: Tree | DependencyTree, confidence: Sequence[float] | None = None) -> str:
+    """A tree as indented text, for terminals.
 
     >>> print(outline(Tree("NP", (Tree("DT", word="the"), Tree("NN", word="cat")))))
     NP
@@ -163,8 +163,7 @@ def outline(tree: Tree | DependencyTree, confidence: Sequence[float] | None = No
         names = [node.label if node.word is None else f"{node.label} {node.word}" for node in nodes]
         below, roots = _child_numbers(nodes), [0]
     if confidence is not None:
-        shown = (f"{about}{p:.2f}" if place == 0 else f"{p:.2f}" for place, p in enumerate(confidence))
-        names = [f"{name}  {p}" for name, p in zip(names, shown, strict=True)]
+        names = [f"{name}  {probability:.2f}" for name, probability in zip(names, confidence, strict=True)]
     lines = []
     stack = [(root, "", "") for root in reversed(roots)]
     while stack:
