@@ -6,6 +6,7 @@ import io
 import pytest
 
 from latentgram.data.demo import demo_treebank
+from latentgram.data.word_clusters import WordClusters
 from latentgram.errors import DataError
 from latentgram.reproduce.cohen2013 import STAGES, reproduce
 
@@ -16,7 +17,9 @@ def run(tmp_path_factory):
     demo_treebank(120, seed=1).write(folder / "train.mrg")
     demo_treebank(20, seed=2).write(folder / "dev.mrg")
     demo_treebank(20, seed=3).write(folder / "test.mrg")
-    return reproduce(folder, states=(2, 3), rounds=4, every=2, test=True, many=6)
+    (folder / "clusters.tsv").write_text("0\tteacher\n0\tcaptain\n10\tsees\n11\tsleeps\n", "utf-8")
+    clusters = WordClusters.read(folder / "clusters.tsv")
+    return reproduce(folder, states=(2, 3), rounds=4, every=2, test=True, many=6, vectors=clusters)
 
 
 def test_every_table_is_there(run):
@@ -42,6 +45,7 @@ def test_every_table_is_there(run):
         assert list(stages) == list(STAGES)
     beyond = {row["name"]: row for row in results["beyond"]}
     assert {"5 × spectral, dropped features", "spectral, rules of rank 4"} < set(beyond)
+    assert {"clusters", "spectral, words in clusters", "clusters, words in clusters"} < set(beyond)
     assert all(row["stage"] > 0 for row in beyond.values() if row["states"] == 6)
     assert set(results["stages"]) == set(results["negative"]) == {"2", "3"}
     assert set(results["test"]) == {"PCFG", "EM", "EM + back-off", "spectral"}

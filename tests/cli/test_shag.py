@@ -83,7 +83,18 @@ def test_the_experiments_of_the_paper(
 ) -> None:
     for name, value in {"STATES": (2, 3), "COMBINED": (2,), "ROUNDS": (2, 4), "STARTS": 2}.items():
         monkeypatch.setattr(reproduce_luque2012, name, value)
-    options = ("--data", dependencies.parents[1], "--output", tmp_path, "--treebank", "demo")
+    clusters = tmp_path / "clusters.tsv"
+    clusters.write_text("0\tteacher\n0\tcaptain\n10\tsees\n11\tsleeps\n", "utf-8")
+    options = (
+        "--data",
+        dependencies.parents[1],
+        "--output",
+        tmp_path,
+        "--treebank",
+        "demo",
+        "--vectors",
+        clusters,
+    )
     assert run("reproduce", "luque2012", *options, "--test").status == 0
     results = json.loads((tmp_path / "results.json").read_text("utf-8"))
     chosen = {row["name"]: row for row in results["chosen"]}
@@ -92,6 +103,7 @@ def test_the_experiments_of_the_paper(
     page = (tmp_path / "results.md").read_text("utf-8")
     assert "| all three |" in page
     assert {"DFA of SPECTRAL", "DFA of SPECTRAL (dev prefixes)", "LEX+FCP × DFA of SPECTRAL"} <= chosen.keys()
+    assert {"SPECTRAL, words in clusters", "EM from clusters, backed off, words in clusters"} <= chosen.keys()
     for figure in ("figure1.svg", "figure2.svg", "figure3.svg", "figure3-printed.svg"):
         assert figure in page
         assert ElementTree.parse(tmp_path / figure).getroot().tag.endswith("svg")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,12 +19,18 @@ from latentgram.data.files import whole_number
 from latentgram.errors import SettingError
 
 if TYPE_CHECKING:
+    from latentgram.data.word_clusters import WordClusters
+    from latentgram.latent_tree.word_vectors import WordVectors
     from latentgram.progress import Progress
     from latentgram.reproduce.experiment import Results
 
 app = typer.Typer(help="Reproduce the tables and figures of a paper.", no_args_is_help=True)
 Data = Annotated[Path, typer.Option(help="Folder of the corpora.", envvar="LATENTGRAM_DATA")]
 Output = Annotated[Path, typer.Option(help="Folder for results.json, results.md and the plots.")]
+Vectors = Annotated[
+    str | None,
+    typer.Option(help="Word vectors from raw text ('latentgram train vectors'), or a file of word clusters."),
+]
 Test = Annotated[bool, typer.Option("--test", help="Score on the test part as well: once, at the end.")]
 
 
@@ -58,13 +65,18 @@ def luque2012(
     data: Data,
     output: Output,
     treebank: Annotated[str, typer.Option(help="Folder in DATA/dependency.")] = "wsj-sample",
+    vectors: Vectors = None,
     test: Test = False,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Luque et al. 2012: head automata by counting, spectral learning and EM: accuracy by states, words, times."""
+    """Luque et al. 2012: head automata by counting, spectral learning and EM: accuracy by states, words, times.
+
+    With --vectors there are rows for head automata whose symbols know clusters of words.
+    """
     from latentgram.reproduce.luque2012 import reproduce
 
-    _run(output, lambda shown: reproduce(data / "dependency" / treebank, test, shown, n_jobs=n_jobs))
+    folder, space = data / "dependency" / treebank, _vectors(vectors)
+    _run(output, lambda shown: reproduce(folder, test, shown, vectors=space, n_jobs=n_jobs))
 
 
 @app.command(no_args_is_help=True)
@@ -95,15 +107,20 @@ def cohen2013(
     many: Annotated[
         int, typer.Option(min=1, help="Hidden states of the low-rank grammar (rules as sums of products).")
     ] = 32,
+    vectors: Vectors = None,
     test: Test = False,
     n_jobs: NJobs = 1,
 ) -> None:
-    """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and ablations."""
+    """Cohen et al. 2013: L-PCFGs by spectral learning and EM: accuracy, times, and ablations.
+
+    With --vectors there are rows for grammars that have clusters of words among their features.
+    """
     from latentgram.reproduce.cohen2013 import reproduce
 
-    sizes = _numbers("--states", states)
+    sizes, space = _numbers("--states", states), _vectors(vectors)
     folder = data / "constituency" / treebank
-    _run(output, lambda shown: reproduce(folder, sizes, rounds, every, test, shown, many, n_jobs=n_jobs))
+    work = partial(reproduce, folder, sizes, rounds, every, test, many=many, vectors=space, n_jobs=n_jobs)
+    _run(output, lambda shown: work(progress=shown))
 
 
 @options
@@ -130,16 +147,21 @@ class Reranking:
 @command
 def dhillon2012(asked: Reranking) -> None:
     """Dhillon et al. 2012: n-best dependency trees reranked with log-probabilities of latent-variable models."""
-    from latentgram.learn.reading import read_vectors
     from latentgram.reproduce.dhillon2012 import Setup, reproduce
 
     wanted = _numbers("--orders", asked.orders, most=2)
     if asked.tags == 1:
         raise SettingError("--tags is a number of parts, at least 2, or 0 for gold tags; got 1")
     folders = [asked.data / "dependency" / name for name in asked.treebanks.split(",")]
-    vectors = None if asked.vectors is None else read_vectors(asked.vectors)
-    setup = Setup(asked.count, asked.folds, asked.best, asked.tags, vectors, asked.printed)
+    setup = Setup(asked.count, asked.folds, asked.best, asked.tags, _vectors(asked.vectors), asked.printed)
     _run(asked.output, lambda shown: reproduce(folders, wanted, setup, asked.test, shown, n_jobs=asked.n_jobs))
+
+
+def _vectors(path: str | None) -> WordVectors | WordClusters | None:
+    """The word vectors or clusters of a file, if one is given."""
+    from latentgram.learn.reading import read_vectors
+
+    return None if path is None else read_vectors(path)
 
 
 def _run(output: Path, work: Callable[[Progress], Results]) -> None:

@@ -16,7 +16,8 @@ from typing import Literal
 
 from latentgram.data.tree import Tree
 from latentgram.kinds.kind import Context
-from latentgram.kinds.learners import EM, Combining, Counting, Spectral
+from latentgram.kinds.learners import EM, Clustering, Combining, Counting, Spectral
+from latentgram.kinds.word_space import ClusterSpace
 from latentgram.learn.fit import fit
 from latentgram.lpcfg.decoders import Goodman
 from latentgram.lpcfg.low_rank import low_rank
@@ -160,6 +161,21 @@ class Cohen2013(Experiment[LPCFG, Tree]):
             rows.append(Beyond(f"spectral, rules of rank {rank}", many, f1, seconds + more, stage))
         return rows
 
+    def with_words(self, states: int, vectors: ClusterSpace) -> list[Beyond]:
+        """Clusters of words from raw text, as bit strings among the features of nodes, beside the same learners
+        without them (the vectors are those of Dhillon et al. 2012, §4.2)."""
+        learners = {
+            "spectral": Spectral(states=states, horizontal=SIBLINGS),
+            "clusters": Clustering(states=states, horizontal=SIBLINGS),
+        }
+        rows = []
+        for name, learner in learners.items():
+            for ending, space in (("", None), (", words in clusters", vectors)):
+                by = partial(fit, LPCFG, self.train, by=replace(learner, vectors=space))
+                grammar, seconds = timed(by)
+                rows.append(Beyond(f"{name}{ending}", states, self.score(grammar), seconds))
+        return rows
+
     def _all(self, learners: Sequence[Spectral]) -> tuple[LPCFG, ...]:
         return tuple(fit(LPCFG, self.train, by=learner) for learner in learners)
 
@@ -220,9 +236,11 @@ def reproduce(
     progress: Progress | None = None,
     many: int = 32,
     *,
+    vectors: ClusterSpace | None = None,
     n_jobs: int = 1,
 ) -> Results:
-    """Run everything; `many` are the states of the grammar whose rules become sums of products."""
+    """Run everything; `many` are the states of the grammar whose rules become sums of products. With `vectors`
+    there are rows for grammars that know clusters of words."""
     work = Cohen2013(folder, progress, n_jobs)
     pcfg = work.row("PCFG", LPCFG, Counting(), 1)
     em = work.table_1(states, rounds, min(every, rounds))
@@ -230,6 +248,7 @@ def reproduce(
     stages = {m: work.table_3(m) for m in states}
     other = [*work.ablations(states), *work.decoders(spectral)]
     beyond = work.beyond(best(spectral).states, many)
+    beyond += [] if vectors is None else work.with_words(best(spectral).states, vectors)
     negative = {row.states: work.negative(row) for row in spectral}
     chosen = [pcfg, *(best(em, kind) for kind in EM_KINDS), best(spectral)]
     scores = work.on_test(chosen) if test else None

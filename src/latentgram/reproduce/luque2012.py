@@ -16,6 +16,7 @@ import numpy as np
 from latentgram.data.dependencies import DependencyTree
 from latentgram.kinds.decoders import Viterbi
 from latentgram.kinds.learners import EM, Counting, Spectral
+from latentgram.kinds.word_space import ClusterSpace
 from latentgram.learn.fit import fit
 from latentgram.progress import Progress
 from latentgram.reproduce.experiment import Experiment, Results, Row, best, curves, read_dependencies, table, timed
@@ -40,6 +41,8 @@ PRINTED = EM(start="random", backoff=0.0)
 """The paper's EM: random start, nothing backed off. The default starts at clusters and backs off."""
 BACKED = "EM from clusters, backed off"
 """The default EM; its seconds include the scoring of every round."""
+WITH_WORDS = "{}, words in clusters"
+"""A grammar whose symbols know clusters of words from raw text (Dhillon et al. 2012, §4.2)."""
 LITERAL = Spectral(history=1, future=1, power=0.0, ridge=0.0, smoothing=0.01)
 """The paper's Algorithm 1, with next to no smoothing."""
 LEXICAL = {"LEX": Counting(memory="none"), "LEX+F": Counting(memory="first"), "LEX+FCP": Counting(memory="kind")}
@@ -93,6 +96,13 @@ class Luque2012(Experiment[HeadGrammar, DependencyTree]):
             rows.append(self.scored_row(BACKED, grammar, seconds, grammar.states, int(np.argmax(seen))))
         return best(rows, BACKED)
 
+    def with_words(self, states: int, vectors: ClusterSpace) -> list[Row]:
+        """Grammars by both learners with clusters of words in their symbols, from vectors of raw text."""
+        return [
+            self.row(WITH_WORDS.format("SPECTRAL"), SHAG, Spectral(states=states, vectors=vectors), states),
+            self.row(WITH_WORDS.format(BACKED), SHAG, EM(vectors=vectors)),
+        ]
+
     def figure_2(self) -> list[Row]:
         """Lexicalised grammars alone, times a spectral one, and times that and the distances of arcs."""
         distance, for_distance = timed(lambda: fit(ArcDistance, self.train, by=Counting()) ** 0.5)
@@ -126,8 +136,15 @@ class Luque2012(Experiment[HeadGrammar, DependencyTree]):
         return grammar, rows
 
 
-def reproduce(folder: Path, test: bool = False, progress: Progress | None = None, *, n_jobs: int = 1) -> Results:
-    """Run everything."""
+def reproduce(
+    folder: Path,
+    test: bool = False,
+    progress: Progress | None = None,
+    *,
+    vectors: ClusterSpace | None = None,
+    n_jobs: int = 1,
+) -> Results:
+    """Run everything; with `vectors` there are rows for grammars that know clusters of words."""
     work = Luque2012(folder, progress, n_jobs)
     unlexical, lexical = work.figure_1(), work.figure_2()
     em = tuple(f"EM ({rounds})" for rounds in ROUNDS)
@@ -138,6 +155,8 @@ def reproduce(folder: Path, test: bool = False, progress: Progress | None = None
     chosen += [best(lexical, name) for name in names]
     read, deterministic = work.figure_3(best(lexical, "LEX+FCP"))
     chosen += deterministic
+    if vectors is not None:
+        chosen += work.with_words(best(unlexical, "SPECTRAL").states, vectors)
     scores = work.on_test(chosen) if test else [float("nan")] * len(chosen)
     # What deterministic grammars reach with the best tree in place of that of least risk (footnote 7).
     viterbi = {row.name: work.accuracy(work.models[row], work.dev, Viterbi()) for row in chosen[:2]}
