@@ -135,6 +135,8 @@ def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) ->
         assert run("score", model, corpus / "test.mrg", *asked, "--n-jobs", 2).out == alone.out
     table = run("score", model, corpus / "one.mrg", "--to", "csv").out.splitlines()
     assert table[0] == "logprob,tree logprob,probability,sentence"
+    scored = lg.load(model, lg.Parser).score(trees[0])
+    assert [float(number) for number in table[1].split(",")[:2]] == [scored.logprob, scored.tree_logprob]
 
 
 def test_pruned_charts_are_told_of_in_every_form(run: Callable, corpus: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def score(
         with faults_of(file):
             stream = latentgram.Treebank.stream([file], kind)
             rows = ((rate(item), " ".join(item.sentence.words)) for item in counted(stream, "scoring"))
-            _write(("logprob", "sentence"), rows, to, "{:.6f}\t{}")
+            _write(("logprob", "sentence"), rows, to, _sentence_line)
         return
     parser = load_parser(model)
     with engine_of(n_jobs, cluster) as engine:
@@ -86,16 +86,28 @@ def score(
             return
         if kind in ("text", "tagged"):
             sentences = latentgram.Treebank.stream_sentences([file], kind)
-            _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, "{:.6f}\t{}")
+            _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, _sentence_line)
         else:
             columns = ("logprob", "tree logprob", "probability", "sentence")
             trees = _of_trees(parser, file, kind, exact, engine)
-            _write(columns, trees, to, "{}\t{:.6f}\t{:.6g}\t{}")
+            _write(columns, trees, to, _tree_line)
     if not exact and parser.kind.prunes and parser.kind.reader and not _reader(parser.model, False, False).exact:
         say("log p(sentence) is a lower bound, because improbable parts were pruned (--exact keeps them)")
 
 
-def _write(columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | None, line: str) -> None:
+def _sentence_line(logprob: float, words: str) -> str:
+    """A row about a sentence for the eye."""
+    return f"{logprob:.6f}\t{words}"
+
+
+def _tree_line(whole: float | str, tree: float, share: float, words: str) -> str:
+    """A row about a tree for the eye."""
+    return f"{whole if isinstance(whole, str) else f'{whole:.6f}'}\t{tree:.6f}\t{share:.6g}\t{words}"
+
+
+def _write(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | None, line: Callable[..., str]
+) -> None:
     """Rows as a table, or as lines for the eye."""
     from latentgram.cli.tables import write_table
 
@@ -103,7 +115,7 @@ def _write(columns: Sequence[str], rows: Iterable[Sequence[object]], to: Form | 
         write_table(columns, rows, to)
         return
     for row in rows:
-        typer.echo(line.format(*row))
+        typer.echo(line(*row))
 
 
 def _of_sentences(
@@ -127,7 +139,7 @@ def _of_sentences(
 
 def _of_trees(
     parser: Parser, file: Path, kind: str, exact: bool, engine: Engine
-) -> Iterator[tuple[str, float, float, str]]:
+) -> Iterator[tuple[float | str, float, float, str]]:
     """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
     from latentgram.cli.console import counted
     from latentgram.parallel import shards
@@ -148,14 +160,14 @@ class _TreeScorer:
     parser: Parser
     reader: Reader | None
 
-    def __call__(self, batch: Sequence[Tree | DependencyTree]) -> list[tuple[str, float, float, str]]:
+    def __call__(self, batch: Sequence[Tree | DependencyTree]) -> list[tuple[float | str, float, float, str]]:
         return [self._row(tree) for tree in batch]
 
-    def _row(self, tree: Tree | DependencyTree) -> tuple[str, float, float, str]:
+    def _row(self, tree: Tree | DependencyTree) -> tuple[float | str, float, float, str]:
         scored = self.parser.score(tree)
         if self.reader is not None and not scored.conditional:
             scored = dataclasses.replace(scored, logprob=self.reader.read(scored.sentence).logprob)
-        whole = "-" if scored.conditional else f"{scored.logprob:.6f}"
+        whole = "-" if scored.conditional else scored.logprob
         return whole, scored.tree_logprob, scored.probability, " ".join(scored.sentence.words)
 
 
@@ -177,7 +189,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
                 yield number, place, word, bits, less, int(unknown)
 
     columns = ("sentence", "place", "word", "surprisal", "entropy reduction", "unknown")
-    _write(columns, rows(), to, "{0}\t{2}\t{3:.4f}")
+    _write(columns, rows(), to, "{0}\t{2}\t{3:.4f}".format)
     if not reader.exact:
         say("prefix probabilities are lower bounds, because improbable parts were pruned (--exact keeps them)")
     if broken:
