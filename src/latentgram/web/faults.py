@@ -60,8 +60,10 @@ def told(fault: Fault) -> str:
     'count must be at most 20'
     >>> told({"type": "string_pattern_mismatch", "loc": ("body", "words", 2), "ctx": {"pattern": "^[a-z]$"}})
     'words 3 has characters that may not stand there'
+    >>> told({"type": "int_parsing", "loc": ("query", "limit"), "ctx": {}})
+    'limit must be a whole number'
     """
-    steps = fault["loc"][1:] if fault["loc"][:1] == ("body",) else fault["loc"]
+    steps = fault["loc"][1:] if fault["loc"][:1] in (("body",), ("query",)) else fault["loc"]
     # Where several forms are possible their schemas stand among the steps.
     named = [
         str(step + 1) if isinstance(step, int) else step
