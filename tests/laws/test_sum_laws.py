@@ -141,7 +141,7 @@ def test_the_sum_over_trees_with_distances_is_that_of_all_sentences(
 
 
 def test_products_with_too_many_words_say_that_they_have_no_sum() -> None:
-    with pytest.raises(SettingError, match="count fewer words"):
+    with pytest.raises(SettingError, match="use a grammar of fewer words"):
         tree_mass(fitted(Case("ProductSHAG", "EM")), 100)
 
 
