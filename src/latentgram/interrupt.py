@@ -1,14 +1,14 @@
-"""Ctrl-C and requests to end: heard at any moment, obeyed where that is safe.
+"""Ctrl-C and termination signals: noticed at any moment, handled where it is safe.
 
-A signal handler that raises strikes wherever the interpreter is, also inside the calls by which compiled code
-hands its results over, and these do not survive it. While `obeying` is in force a signal therefore only sets a
-flag, and `pause`, called between sentences, rounds and blocks of a file, raises `KeyboardInterrupt` in its stead.
+A signal handler that raises an exception can do so anywhere in the interpreter, even inside the calls by which
+compiled code returns its results, which then crash. While `obeying` is active, a signal therefore only sets a
+flag, and `pause`, called between sentences, rounds and blocks of a file, raises `KeyboardInterrupt` instead.
 
     signal ──▶ flag ──▶ next `pause` ──▶ KeyboardInterrupt ──▶ status 130 (SIGINT) or 143 (SIGTERM)
-       └─────▶ watch: `GRACE` seconds later, or at a second signal, take temporary files away and leave
+       └─────▶ watch: `GRACE` seconds later, or at a second signal, remove temporary files and exit
 
-The watch is a thread that the system wakes whatever the main thread does, so that a long compiled loop (those let
-go of the interpreter's lock) or a read from a terminal ends in time too. A pause costs one test of a list.
+The watch is a thread that the system wakes whatever the main thread does, so that a long compiled loop (which
+releases the interpreter lock) or a read from a terminal ends in time too. A pause costs one test of a list.
 """
 
 from __future__ import annotations

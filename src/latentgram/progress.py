@@ -1,4 +1,4 @@
-"""How long work tells how far it is: anything with `step`; the command line draws bars from it."""
+"""The interface for reporting progress: anything with `step`; the command line draws bars from it."""
 
 from __future__ import annotations
 

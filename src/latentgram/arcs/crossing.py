@@ -1,10 +1,10 @@
-"""Arcs that cross, told by the names of relations: pseudo-projective parsing (Nivre and Nilsson 2005).
+"""Crossing arcs, encoded in the names of relations: pseudo-projective parsing (Nivre and Nilsson 2005).
 
-A parser of projective trees learns from trees whose crossing arcs were lifted to a word above the head. The name
-of a lifted arc then also tells the relation of the head that it was taken from: `nmod↑obl`. In a parsed tree such
-an arc is lowered to the first word with that relation below its head, nearest levels first, from left to right.
+A projective parser learns from trees whose crossing arcs were lifted to a word above the head. The name of a
+lifted arc then also contains the relation of its original head: `nmod↑obl`. In a parsed tree such an arc is
+lowered to the first word with that relation below its head, in breadth-first order from left to right.
 
-Only names seen `LEAST` times are used. O(words) a tree, and only where a name has the mark.
+Only names seen at least `LEAST` times are used. O(words) per tree, and only where a name has the mark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`ArcWeights`: the scores of a first-order parser as a factor of products, `shag * ArcWeights(arcs)`.
 
-Every tree is weighed by both, exactly and without lists: P(y, x) · exp(scale · score(y)). The inside–outside of
-shag/kernels/inside_outside.py gives the posteriors of all arcs under the product. `factor ** power` sets how much
-the scores count.
+The weight of a tree is the product of both, computed exactly and without n-best lists: P(y, x) · exp(scale ·
+score(y)). The inside–outside algorithm of shag/kernels/inside_outside.py gives the posteriors of all arcs under
+the product. `factor ** power` sets the influence of the scores.
 """
 
 from __future__ import annotations

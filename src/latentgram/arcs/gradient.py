@@ -1,8 +1,8 @@
-"""`TopDown` by stochastic gradient: the greatest conditional likelihood of every choice.
+"""`TopDown` by stochastic gradient ascent on the conditional likelihood of every choice.
 
-All events of a treebank are gone through in random order, again and again, with steps that shrink to nothing; what
-stops too close a fit is that there are few passes, and that features seen in fewer than `least` events are left
-out. O(passes · events · templates · outcomes); keys take 8 bytes per event and template.
+The events of a treebank are visited in random order, in several passes with decreasing steps. Overfitting is
+limited by the small number of passes and by leaving out features seen in fewer than `least` events. O(passes ·
+events · templates · outcomes); keys take 8 bytes per event and template.
 """
 
 from __future__ import annotations

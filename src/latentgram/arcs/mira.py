@@ -1,22 +1,22 @@
-"""An arc-factored parser by MIRA (kernels/mira.py): first order, or second order over arcs the first finds likely.
+"""An arc-factored parser by MIRA (kernels/mira.py): first order, or second order over likely arcs.
 
 The sentences are divided into folds. Models learned from the other folds
 
-- list the likely arcs of a fold's sentences, as the pruner will on text it has not seen: a pruner is far surer of
-  the sentences it was learned from;
-- fit the scale of the normalised reading, argmax_s Σ log p_s(right head of a word | sentence), on such sentences,
-  for which one fold is enough.
+- list the likely arcs of the sentences of a fold, as the pruner will on new text: a pruner is far more confident
+  about the sentences it was learned from;
+- fit the scale of the scores, argmax_s Σ log p_s(correct head of a word | sentence), on such sentences, for which
+  one fold is enough.
 
-With `best` = k > 1 it is k-best MIRA (kernels/k_best_mira.py), by which McDonald (2006) learns the base parser of
-Dhillon et al. 2012.
+With `best` = k > 1 it is k-best MIRA (kernels/k_best_mira.py), with which McDonald (2006) learns the base parser
+of Dhillon et al. 2012.
 
 With `non_projective` trees are learned from as they are and their rivals may have crossing arcs: maximum spanning
 trees in the first order, rearranged projective ones in the second (numeric/spanning.py, numeric/rearranging.py).
-There the pruner gives the posteriors, so its scale is the model's.
+There the pruner gives the posteriors, so its scale is that of the model.
 
-The relations of arcs are learned apart, from the right trees; the scale of their probabilities is fitted to half
-of the sentences by what the other half has taught. It also decides whether the names of lifted arcs tell where
-these belong (crossing.py). Cost: with folds about one and a half times that of one training.
+The relations of arcs are learned separately, from the gold trees; the scale of their probabilities is fitted on
+half of the sentences after learning from the other half. The same halves decide whether lifted arcs are encoded in
+the names of relations (crossing.py). Cost: with folds about one and a half times that of a single training.
 """
 
 from __future__ import annotations

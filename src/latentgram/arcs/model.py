@@ -2,18 +2,18 @@
 
     score(y) = Σ_{(h,m) in y} w·f(h,m)  [+ Σ_{(h,s,m) in y} w·g(h,s,m) in the second order]
 
-Features are hashed (kernels/features.py) and most weights are zero: only the others are kept. The best tree, the k
-best ones and the posteriors of arcs come from one dynamic program over the scores (numeric/projective.py). The
-second order looks only at the arcs that a first-order model, its `pruner`, finds likely, so both cost about O(N³)
+Features are hashed (kernels/features.py) and most weights are zero: only the others are stored. The best tree, the
+k best ones and the posteriors of arcs come from one dynamic program over the scores (numeric/projective.py). The
+second order considers only the arcs that a first-order model, its `pruner`, finds likely, so both cost about O(N³)
 with a small constant.
 
-**The normalised reading.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights
-learned by margins have no natural scale; it is fitted to sentences that the weights were not learned from.
+**Probabilities.** p(y | sentence) ∝ exp(scale · score(y)) turns scores into probabilities. Weights learned by
+margins have no natural scale; it is fitted on sentences that the weights were not learned from.
 
-**Crossing arcs.** Trees are projective unless the model says otherwise; the names of relations may tell which arcs
-are to cross after all (crossing.py). If trees are not, the first order is exact over all of them
-(numeric/spanning.py), and the second rearranges its best projective tree (numeric/rearranging.py); the normalised
-reading there is that of its pruner, which is exact.
+**Crossing arcs.** By default trees are projective; the names of relations may encode which arcs cross
+(crossing.py). In non-projective models, the first order is exact over all trees (numeric/spanning.py), and the
+second rearranges its best projective tree (numeric/rearranging.py); its probabilities are those of its pruner,
+which are exact.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`NBestList`: the best trees of a sentence with their scores, and what other models say of them."""
+"""`NBestList`: the best trees of a sentence with their scores, and their scores under other models."""
 
 from __future__ import annotations
 

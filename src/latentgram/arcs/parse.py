@@ -1,7 +1,7 @@
-"""Dependency parsing with an `ArcFactored` model (the best tree, or that of least risk) or a `Reranker`.
+"""Dependency parsing with an `ArcFactored` model (the best tree, or that of minimum risk) or a `Reranker`.
 
-Confidence is the posterior of an arc in the model's normalised reading; `tree_logprob` is log p(tree | sentence).
-There is no probability of the sentence itself.
+Confidence is the posterior of an arc under the scaled scores; `tree_logprob` is log p(tree | sentence).
+The model gives no probability to the sentence itself.
 """
 
 from __future__ import annotations

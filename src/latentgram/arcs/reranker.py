@@ -1,10 +1,10 @@
-"""`Reranker`: the best of a parser's n best trees, by its score and those of others (Dhillon et al. 2012, §4.3).
+"""`Reranker`: the best of n trees, by the scores of a parser and of other models (Dhillon et al. 2012, §4.3).
 
     score(y) = Σ_i weight_i · feature_i(y) + Σ of the weights of y's templates (kernels/reranking.py)
 
 The features are named: `base` is the parser's score, the others are log-probabilities of the tree under generative
-models, each less that of the best tree in the list (see `NBestList.rated_by`). A list of k trees costs k looks at
-each model.
+models, each relative to that of the best tree in the list (see `NBestList.rated_by`). A list of k trees costs k
+evaluations of each model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A `Reranker` by margins over jackknifed n-best lists (Dhillon et al. 2012, section 4.3; Collins & Koo 2005).
 
-The lists that weights are learned from must look like those of new text. So the treebank is divided into folds,
-and the lists of a fold come from a parser, and their ratings from generative models, learned from the other folds.
-The reranker itself holds a parser and models learned from everything.
+The lists that weights are learned from must resemble those of new text. So the treebank is divided into folds,
+and the lists of a fold come from a parser, and their scores from generative models, learned from the other folds.
+The reranker itself contains a parser and models learned from everything.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a parser that scores arcs sees of trees: the form of a word, its tags, how it begins, and its inflection.
+"""What an arc-factored parser sees of words: form, tags, prefix and inflection.
 
-Forms are in small letters with 0 for every digit. A tag is UPOS and XPOS together where both are given (see
-`WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is its UPOS, or the first two
-letters of an XPOS that stands alone. Where the treebank has morphological features (FEATS), a word has the symbol
-of all of them together and one for each, `Case=Nom`; a word without any is one that has none.
+Forms are in lower case with 0 for every digit. A tag is UPOS and XPOS together if both are given (see
+`WordSymbols`, which also finds the nearest known tag for a new one); the coarse tag is the UPOS or, if there is
+none, the first two letters of the XPOS. If the treebank has morphological features (FEATS), a word has one symbol
+for all of them together and one for each, `Case=Nom`; having no feature is a symbol as well.
 """
 
 from __future__ import annotations

@@ -1,27 +1,27 @@
-"""`TopDown`: a generative model whose every choice sees all that was made before (Dhillon et al. 2012, §4).
+"""`TopDown`: a generative model; every choice is conditioned on all earlier ones (Dhillon et al. 2012, §4).
 
     P(tree, symbols) = ∏ over heads and sides of ∏ p(modifier | history) · p(end | history)
 
 A tree grows from its root (kernels/histories.py); the choices are log-linear in features of their histories: three
-generations above the head, all siblings, what is below them, words (kernels/top_down.py). So there is no dynamic
-program over all trees of a sentence: the model rates trees, such as those of a list. O(events · templates
-· outcomes) per tree.
+generations above the head, all siblings, the words below them, word forms (kernels/top_down.py). So there is no
+dynamic program over all trees of a sentence: the model scores given trees, such as those of a list.
+O(events · templates · outcomes) per tree.
 
-log P comes in two parts, that of the modifiers and that of the ends: an end is chosen against all modifiers that
-might have followed, a modifier also against other kinds of it, and they are not equally to be trusted.
+log P has two parts, that of the modifiers and that of the ends: an end competes with all modifiers that might have
+followed, a modifier also with other modifiers, and the two parts are not equally reliable.
 
-**All trees together.** A tree with the symbols and forms of its words is a sequence of choices. What a choice
-sees, the symbols and forms of words that are already there, is decided by the choices before it; a form comes with
-its word, from any distribution q(form | symbol). Every choice sums to one, so all sequences of k choices, with the
-trees that are finished earlier, sum to one for each k, by induction over k. A tree of n words is finished after 3n
-+ 1 choices, hence
+**The sum over all trees.** A tree with the symbols and forms of its words is a sequence of choices. A choice
+depends on the symbols and forms of words that are already there, which earlier choices determine; a form is
+generated with its word, from any distribution q(form | symbol). Every choice sums to one, so all sequences of k
+choices, together with the trees that are finished earlier, sum to one for each k, by induction over k. A tree of n
+words is finished after 3n + 1 choices, hence
 
     Σ over trees of up to n words, with all symbols and forms, of P(tree, symbols) ∏ q(form_i | symbol_i) ≤ 1
 
-for every n and q. What one lacks is with roots that have several words below them, or none, and with trees that
-are larger or never end. There is no recursion over sizes as for head automata, since a history holds all siblings
-and more. And it is a sum over forms, too: of one given string of words it says nothing, since the place of a word
-in the string is not known when the word is made.
+for every n and q. The rest of the mass belongs to roots with no word or several words below them, to larger trees,
+and to trees that never end. There is no recursion over sizes as for head automata, since a history contains all
+siblings and more. The sum includes the forms: for a given string of words there is no such statement, because the
+position of a word in the string is not known when the word is generated.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A few more trees for an arc-factored parser at once: MIRA is an online learner, so it simply goes on.
+"""A few more trees for an arc-factored parser: MIRA is an online learner, so learning simply continues.
 
-Each tree that is not yet parsed with a margin moves the weights by the smallest step that would make it so, at
-most `step` long (kernels/mira.py), again and again until nothing is wrong or `PASSES` have gone by. The pruner of
-a second-order parser learns likewise, so that right arcs are looked at, and so do the names of arcs. What all
-other trees have taught stays, for the steps are small; the average over the whole learning is taken again when the
-parser is retrained. Cost: a few parses, and some passes over the weights.
+Each tree that is not yet parsed with a margin moves the weights by the smallest step that would achieve it, at
+most `step` long (kernels/mira.py), repeatedly until nothing is wrong or `PASSES` are over. The pruner of a
+second-order parser is updated likewise, so that correct arcs are considered, and so are the relations. The steps
+are small, so what was learned from other trees is kept; weights are averaged over the whole training again when
+the parser is retrained. Cost: a few parses, and some passes over the weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`latentgram bench MODEL.lg FILE…`: how fast a model is on sentences of yours, and how much memory it takes."""
+"""`latentgram bench MODEL.lg FILE…`: the speed of a model on given sentences, and the memory it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`latentgram calibrate MODEL.lg DEV -o CALIBRATED.lg`: probabilities that say how often they are right."""
+"""`latentgram calibrate MODEL.lg DEV -o CALIBRATED.lg`: calibrated probabilities."""
 
 from __future__ import annotations
 

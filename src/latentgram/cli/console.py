@@ -1,4 +1,4 @@
-"""What commands say besides their output: messages and progress, on standard error."""
+"""What commands print besides their output: messages and progress, on standard error."""
 
 from __future__ import annotations
 

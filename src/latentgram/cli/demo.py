@@ -1,4 +1,4 @@
-"""`latentgram demo`: the whole path on generated data, in under a minute."""
+"""`latentgram demo`: a complete example on generated data, in under a minute."""
 
 from __future__ import annotations
 

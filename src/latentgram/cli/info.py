@@ -1,4 +1,4 @@
-"""`latentgram info MODEL.lg`: what a model file holds and where it came from."""
+"""`latentgram info MODEL.lg`: the contents of a model file and its provenance."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The command `latentgram`: puts the commands together and turns errors into one line and an exit status.
+"""The command `latentgram`: collects the commands and turns errors into one line and an exit status.
 
 Exit status: 0, 1 for bad input (one line on standard error that names file and line), 2 for bad usage, 130 when
-interrupted, 143 when asked to end (SIGTERM). The modules of commands import nothing heavy at the top, so that a
-warm start stays short.
+interrupted, 143 after SIGTERM. The modules of commands import nothing heavy at the top, so that a warm start is
+fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`latentgram nbest MODEL.lg [FILE…]`: the best trees of each sentence; `rerank`: by a reranker's score."""
+"""`latentgram nbest MODEL.lg [FILE…]`: the best trees of each sentence; `rerank`: by a reranker."""
 
 from __future__ import annotations
 

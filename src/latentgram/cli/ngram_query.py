@@ -1,7 +1,7 @@
 """`latentgram ngram query`: probabilities of sentences, words and n-grams under a language model.
 
-Text is read as a stream, in blocks of about a megabyte. Workers score the blocks; what is printed and added up
-follows the order of the text.
+Text is read as a stream, in blocks of about a megabyte. Workers score the blocks; the output is in the order of
+the text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What commands share: options of several commands and what they stand for, and options as fields of a dataclass.
+"""Options shared by several commands and their meaning, and options as fields of a dataclass.
 
 A command with many options takes one record (`@command` of a class with `@options`), whose fields, made by
-`argument`, `option` and `flag`, typer reads. `Workers` is the part that says where work is done.
+`argument`, `option` and `flag`, are read by typer. `Workers` contains the options for parallel work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`latentgram reproduce PAPER --data DIR --output DIR`: the tables and figures of the papers, one command each.
 
-A run leaves results.json, results.md and its plots in the output folder. Figures on test data come only with
-`--test`, to be asked for once, at the end.
+A run leaves results.json, results.md and its plots in the output folder. Figures on test data are computed only
+with `--test`, meant to be used once, at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`latentgram sample`: sentences drawn from a model of sentences."""
+"""`latentgram sample`: sentences sampled from a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`latentgram search PATTERN FILE…`: trees of a treebank that have a pattern."""
+"""`latentgram search PATTERN FILE…`: the trees of a treebank that match a pattern."""
 
 from __future__ import annotations
 

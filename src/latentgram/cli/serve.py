@@ -1,4 +1,4 @@
-"""`latentgram serve MODEL.lg`: the page to look at parses, correct them, and have the parser learn from it."""
+"""`latentgram serve MODEL.lg`: the page, where parses are corrected and the parser learns from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`latentgram show`: trees of a file, or what is inside a model."""
+"""`latentgram show`: trees of a file, or the contents of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`latentgram suspects`: trees that may have been annotated wrongly."""
+"""`latentgram suspects`: trees that may contain annotation errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tables: the one place where commands write rows with named columns, as CSV, TSV or JSON lines.
 
-Numbers keep all their digits. What is not known is an empty cell, in JSON null; an infinite number, which JSON
-does not have, is null there as well.
+Numbers keep all their digits. A missing value is an empty cell, in JSON null; infinite numbers, which JSON does
+not have, are null there as well.
 """
 
 from __future__ import annotations

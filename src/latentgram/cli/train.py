@@ -1,7 +1,7 @@
 """`latentgram train KIND FILE… --by LEARNER -o MODEL.lg`: one subcommand for each kind of model in the registry.
 
-The flags are made from the settings of the recipes that the kind has, with their help texts and defaults, so a new
-kind or learner needs no line here.
+The flags are made from the settings of the kind's recipes, with their help texts and defaults, so a new kind or
+learner needs no code here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`latentgram update`: a model of sentences after some more of them."""
+"""`latentgram update`: an HMM updated with more sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`latentgram vectors VECTORS.lg`: word vectors, or clusters made of them, as text that other programs read."""
+"""`latentgram vectors VECTORS.lg`: word vectors, or clusters made from them, as text for other programs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Bridges to nltk, scikit-learn and spaCy: the only foreign types."""
+"""Bridges to NLTK, scikit-learn and spaCy: the only modules that use types of these libraries."""

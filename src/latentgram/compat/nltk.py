@@ -1,11 +1,11 @@
-"""NLTK: trees both ways, and parsers and taggers with NLTK's interfaces.
+"""NLTK: trees in both directions, and parsers and taggers with NLTK's interfaces.
 
     from latentgram.compat.nltk import NLTKParser, NLTKTagger
     for tree in NLTKParser(parser).parse("The cat sleeps".split()): tree.pretty_print()
 
-Constituency trees are `nltk.Tree`s, dependency trees `DependencyGraph`s. What NLTK builds on its interfaces holds:
-`parse_one`, `parse_all` and `parse_sents` (no trees where none obeys what is asked for), `DependencyEvaluator`,
-`tag_sents`, `accuracy` and `confusion`.
+Constituency trees are `nltk.Tree`s, dependency trees `DependencyGraph`s. NLTK's own functions on these interfaces
+work: `parse_one`, `parse_all` and `parse_sents` (no trees if none satisfies the constraints),
+`DependencyEvaluator`, `tag_sents`, `accuracy` and `confusion`.
 """
 
 from __future__ import annotations

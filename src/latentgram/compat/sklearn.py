@@ -3,8 +3,9 @@
     from latentgram.compat.sklearn import ParserEstimator
     search = GridSearchCV(ParserEstimator(lg.LPCFG, lg.Counting()), {"vertical": [1, 2]}, cv=3).fit(trees)
 
-X is a list of trees; there is no y. The settings of the learner are parameters of the estimator under their names.
-Of scikit-learn's own checks those hold that speak of parameters; the others give an estimator tables of numbers.
+X is a list of trees; there is no y. The settings of the learner are parameters of the estimator, under their
+names. The estimator passes those of scikit-learn's own checks that concern parameters; the others use tables of
+numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""spaCy: a pipeline component that parses documents and says how sure it is.
+"""spaCy: a pipeline component that parses documents and reports its confidence.
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -7,13 +7,13 @@
     list(doc.sents)[0]._.parse.tree, doc[1].tag_, doc[1]._.tag_prob
 
 spaCy finds the component by its entry point: nothing has to be imported. Each sentence has `._.parse` (a `Parse`),
-`._.constituents` (label and span of each phrase), `._.logprob` and `._.confidence` (the F1 or share of right heads
-that is expected); each token has `tag_`, for UD models `pos_`, and `._.tag_prob`. Dependency parsers also set
-`token.head`, `token.dep_` and `token._.head_prob`. Sentences come from a component before this one; without one
-the whole document is a sentence.
+`._.constituents` (label and span of each phrase), `._.logprob` and `._.confidence` (the expected F1 or proportion
+of correct heads); each token has `tag_`, for UD models `pos_`, and `._.tag_prob`. Dependency parsers also set
+`token.head`, `token.dep_` and `token._.head_prob`. Sentences come from an earlier component; without one the whole
+document is a sentence.
 
-What a document keeps is plain values, so `doc.to_bytes()`, `DocBin` (with `store_user_data=True`) and
-`nlp.pipe(texts, n_process=2)` work; `nlp.to_disk` writes the model beside the rest of the pipeline.
+Documents store plain values, so `doc.to_bytes()`, `DocBin` (with `store_user_data=True`) and
+`nlp.pipe(texts, n_process=2)` work; `nlp.to_disk` writes the model with the rest of the pipeline.
 """
 
 from __future__ import annotations

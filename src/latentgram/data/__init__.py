@@ -1,1 +1,1 @@
-"""Symbols, sentences, trees and treebanks: knows no probability."""
+"""Symbols, sentences, trees and treebanks; nothing here involves probabilities."""

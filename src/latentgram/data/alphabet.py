@@ -1,4 +1,4 @@
-"""`Alphabet`: a frozen table between symbols and the numbers that stand for them in arrays."""
+"""`Alphabet`: a fixed table of symbols and the numbers that represent them in arrays."""
 
 from __future__ import annotations
 

@@ -1,23 +1,23 @@
-r"""Binary trees for grammars, the symbols of their nodes, and the way back.
+"""Binary trees for grammars, the symbols of their nodes, and the conversion back to treebank trees.
 
-A grammar wants every node to have two children or one word. `Binarisation` makes treebank trees so, and turns
-what a parser finds back into treebank trees, exactly:
+A grammar needs nodes with either two children or one word. `Binarisation` converts treebank trees to this form,
+and the parser's trees back to treebank trees, exactly:
 
-1. the root label (`TOP`, `ROOT` or Penn's empty one), where it stands over a single node, is taken off;
+1. the root label (`TOP`, `ROOT` or Penn's empty one) is removed if it has a single child;
 2. unary chains become one symbol, over words as well: S over VP over VB over *go* is the preterminal `S+VP+VB`;
 3. nodes with more than two children are split by nodes `@X`: from the left as in Cohen et al. (2012, 2013),
    `[VP [@VP [@VP V NP] PP] SBAR]`, from the right, or outward from the head (kernels/forest.py);
-4. `horizontal` siblings are remembered by `@X` (`@X/PP`), and `vertical` - 1 ancestors by every node that is not
-   over a word (`NP^S`).
+4. `@X` records `horizontal` siblings (`@X/PP`), and every node that is not directly over a word records
+   `vertical` - 1 ancestors (`NP^S`).
 
-What a node of a binary tree stands for is a `Symbol`, written so that it can be read back:
+The symbol of a node of a binary tree is a `Symbol`, whose name can be read back:
 
     [@] label {+ label} {/ sibling} {^ ancestor} [~]
 
-`S+VP+VB` is a unary chain from top to bottom; `@VP` a node that binarisation put under VP, `@VP/PP/NP` one that
-remembers the children it has taken last; `NP^S` an NP under an S; `NP~` an NP directly over a word, where the
-treebank has NP over other nodes too. The six marks may occur in labels: a backslash before one makes it a plain
-character. So no label clashes with a mark, `ADVP|PRT` and `A+B` among them.
+`S+VP+VB` is a unary chain from top to bottom; `@VP` a node added by binarisation under VP, `@VP/PP/NP` one that
+records the children added last; `NP^S` an NP under an S; `NP~` an NP directly over a word, in a treebank that also
+has NP over other nodes. Where one of the six marks occurs in a label, it is escaped with a backslash, so no label,
+such as `ADVP|PRT` or `A+B`, can be mistaken for a derived symbol.
 
 Everything is one pass over the arrays of a forest.
 """

@@ -1,14 +1,14 @@
 """Penn brackets: `(S (NP (NNS Cats)) (VP (VBP sleep)))`, read into a `Forest` and written again.
 
-**What is read.** Trees follow one another, one per line or each over many lines; blanks and line ends between
-brackets, labels and words mean nothing. The outermost label may be missing, as in Penn's `( (S …))`; it is then
-the empty string. Files may be gzip or xz by their names, folders are read in sorted order, `-` is standard input.
-Between two trees (never inside one, where `#` is a tag and a word) a line is a comment when it begins with `%`,
-`#` or `*x*`.
+**Input.** Trees follow one another, one per line or each over several lines; white space between brackets, labels
+and words has no meaning. The outermost label may be missing, as in Penn's `( (S …))`; it is then the empty string.
+Files may be compressed (gzip, xz), as told by their names; folders are read in sorted order, `-` is standard
+input. Between two trees (never inside one, where `#` is a tag and a word) a line that begins with `%`, `#` or
+`*x*` is a comment.
 
-**Words stay as they are written**, so `-LRB-` is read as `-LRB-`, and what is read is written back the same.
-`unescape` gives `(` for it, `escape` the other way. On writing, a bare bracket in a word or label becomes
-`-LRB-`/`-RRB-` and a blank a no-break space: whatever is written can be read again.
+**Words are kept as written**, so `-LRB-` is read as `-LRB-`, and written back unchanged. `unescape` converts it to
+`(`, `escape` converts back. On writing, a bare bracket in a word or label becomes `-LRB-`/`-RRB-` and a space a
+no-break space: whatever is written can be read again.
 
 **Cost.** O(bytes) in one compiled pass; memory is 12 bytes per node and a block of the file at a time.
 """

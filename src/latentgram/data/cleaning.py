@@ -1,12 +1,12 @@
-"""What is taken off treebank trees before a grammar is learned from them, and how to put it back.
+"""What is removed from treebank trees before a grammar is learned from them, and how to restore it.
 
-Each function gives the cleaned forest and a record; `record.restore(cleaned)` is the forest as it was, to the last
-label. Records are for whole treebanks: a parser's own trees have nothing to put back.
+Each function returns the cleaned forest and a record; `record.restore(cleaned)` is the original forest, to the
+last label. Records are for whole treebanks: there is nothing to restore in a parser's own trees.
 
-- `strip_empties`: traces and other empty elements (`-NONE-`), with all nodes that are over nothing else;
-- `strip_functions`: function tags and indices of phrases, `NP-SBJ-1` → `NP`, `NP=2` → `NP`; but `-LRB-` stays, as
-  do `ADVP|PRT` and whatever is the tag of a word;
-- `collapse_repeats`: X directly and only over X, as when scores of GENIA parsers are compared.
+- `strip_empties`: traces and other empty elements (`-NONE-`), with all nodes that dominate nothing else;
+- `strip_functions`: function tags and indices of phrases, `NP-SBJ-1` → `NP`, `NP=2` → `NP`; `-LRB-`, `ADVP|PRT`
+  and the tags of words are kept;
+- `collapse_repeats`: X with X as its only child becomes one X, as when scores of GENIA parsers are compared.
 
 Each is one pass over the arrays.
 """

@@ -1,10 +1,10 @@
-"""CoNLL-U: ten columns per word, a blank line after each sentence; what is read is written back byte for byte.
+"""CoNLL-U: ten columns per word, a blank line after each sentence; files are written back byte for byte.
 
-Comments, multiword ranges (`3-4`) and empty nodes (`8.1`) are kept in place, and so are line ends: a sentence is
-written with those of its first line. What is not kept: a byte-order mark, and blank lines beyond the one behind a
-sentence. Every sentence is checked: ten columns, ids that count from 1, heads that are numbers in range, one root,
-no circle, and a file that does not end within a sentence. Reading streams in blocks of a
-megabyte; time is linear in the size of the file.
+Comments, multiword ranges (`3-4`) and empty nodes (`8.1`) are kept in place, and so are line endings: a sentence
+is written with those of its first line. A byte-order mark and additional blank lines after a sentence are not
+kept. Every sentence is checked: ten columns, ids that count from 1, heads that are numbers in range, one root, no
+cycle, and a file that does not end within a sentence. Files are read as a stream, in blocks of a megabyte; time is
+linear in the size of the file.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""`Constraints`: what is known of a sentence's structure before it is parsed.
+"""`Constraints`: what is known about the structure of a sentence before it is parsed.
 
-A span is (first word, one past the last word) or (first, end, label), with words counted from 0. Over a
-constituency tree it speaks of the nodes of the treebank tree, tags and the labels of unary chains among them; a
-required span without a label says that its words form a unit, which in a dependency tree means that just one of
-them has its head outside. Tags go by word, counted from 0. Heads are those of CoNLL-U: words are counted from 1,
-and 0 is the root.
+A span is (first word, one past the last word) or (first, end, label), with words counted from 0. In a constituency
+tree it refers to the nodes of the treebank tree, including tags and the labels of unary chains; a required span
+without a label says that its words form a constituent, which in a dependency tree means that exactly one of them
+has its head outside the span. Tags are given by word, counted from 0. Heads are those of CoNLL-U: words are
+counted from 1, and 0 is the root.
 
-Contradictions are found and named here, in O(k log k) for k constraints; what a grammar cannot derive, in parsing.
+Contradictions are found and named here, in O(k log k) for k constraints; constraints that no tree of a grammar
+satisfies are found in parsing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Known corpora: their licences, and how to get them into a cache with checksums, or from `LATENTGRAM_DATA`.
+"""Known corpora: their licences, and how to get them from `LATENTGRAM_DATA`, a cache or the network.
 
-Nothing is shipped with the library. A corpus is first looked for in the folder that `LATENTGRAM_DATA` names (as
-`dependency/en_ewt/train.conllu` and so on), then in the cache (`LATENTGRAM_CACHE`, or the system's place for
-caches), and only then fetched, from a release or a commit and never from a branch that moves. Every file has a
-checksum here, which what is fetched, and what is in the cache, must have.
+The library contains no corpora. A corpus is first looked for in the folder named by `LATENTGRAM_DATA` (as
+`dependency/en_ewt/train.conllu` and so on), then in the cache (`LATENTGRAM_CACHE`, or the system's cache folder),
+and only then downloaded, from a release or a commit, never from a branch. Every file has a checksum here, which is
+compared after downloading and when the cache is read.
 """
 
 from __future__ import annotations

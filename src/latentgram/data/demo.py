@@ -1,11 +1,11 @@
-"""The demo treebank: English-like sentences drawn from a feature grammar, as constituents and as dependencies.
+"""The demo treebank: English-like sentences sampled from a feature grammar, as constituents and as dependencies.
 
-What decides a structure here is mostly *not* in the labels. All prepositions are tagged IN, but `of` joins
-nouns, `into` belongs to verbs of motion, `by` to passives, `after` to any verb, and `with` to persons, places or
-as an instrument to verbs that act on things. Noun phrases carry number and class (person, thing, place), clauses
-carry tense: a conjunct has the class of what it is joined to, the verb of a relative clause agrees with the noun
-it belongs to, an adverb of time with the tense of its verb, and each kind of verb asks for its own complements.
-A PCFG over the bare labels cannot see any of this; one with hidden states can.
+Most of what determines a structure here is *not* in the labels. All prepositions are tagged IN, but `of` joins
+nouns, `into` goes with verbs of motion, `by` with passives, `after` with any verb, and `with` with persons, places
+or, as an instrument, verbs that act on things. Noun phrases have number and class (person, thing, place), clauses
+have tense: conjuncts are of one class, the verb of a relative clause agrees with the noun it modifies, an adverb
+of time with the tense of its verb, and each kind of verb selects its own complements. A PCFG over the bare labels
+cannot represent any of this; one with hidden states can.
 
 Nothing here is taken from a corpus; the treebank may be used for anything.
 """

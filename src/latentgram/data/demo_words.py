@@ -1,7 +1,7 @@
 """The words of the demo treebank: frequent ones by Zipf's law, and a long tail of rare ones made of syllables.
 
-Every open class has its tail, so whatever the size of a sample, some words of the next one are new; as in real
-languages their endings tell something about them.
+Every open class has such a tail, so a sample of any size leaves unknown words in the next one; as in real
+languages, their endings are informative.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`DependencyTree`: a sentence whose words point to their heads; the ten columns of CoNLL-U, kept whole.
+"""`DependencyTree`: a sentence whose words point to their heads, with all ten columns of CoNLL-U.
 
-`DependencyArrays` is the same for machines: the heads of many sentences end to end, checked, tested for
+`DependencyArrays` has the heads of many sentences as flat arrays, checked, tested for
 projectivity and projectivised in linear time (kernels/arcs.py).
 """
 

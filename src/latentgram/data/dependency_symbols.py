@@ -1,4 +1,4 @@
-"""`WordSymbols`: the rule that turns the words of a sentence into the symbols a dependency grammar is made of.
+"""`WordSymbols`: the rule that maps the words of a sentence to the symbols of a dependency grammar.
 
 | kind     | symbol of a word                                                                                 |
 |----------|--------------------------------------------------------------------------------------------------|
@@ -8,11 +8,11 @@
 | `words`  | like `joined`, with the word in front for words seen at least `threshold` times, `of^ADP|IN`     |
 | `forms`  | the word alone, `of^`, if it is among `frequent`, as it is or in lower case; else like `joined`   |
 
-With clusters of words (word_clusters.py) the bits of its cluster stand in front of the tags of a word that has no
-word there, `0110^NOUN|NN`.
+With word clusters (word_clusters.py), the bit string of its cluster precedes the tags of a word whose symbol does
+not contain the word: `0110^NOUN|NN`.
 
-A symbol that training never saw becomes the most frequent known one with the same UPOS, else with the same XPOS,
-else the most frequent one of all: a parser never fails on a new tag.
+A symbol unseen in training is replaced by the most frequent known one with the same UPOS, or else the same XPOS,
+or else by the most frequent one of all: a parser never fails on a new tag.
 """
 
 from __future__ import annotations

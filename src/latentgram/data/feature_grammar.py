@@ -1,17 +1,17 @@
-"""`FeatureGrammar`: a weighted grammar over symbols with features, from which trees are drawn.
+"""`FeatureGrammar`: a weighted grammar over symbols with features, from which trees are sampled.
 
 A rule is written as a weight, a symbol, an arrow and its parts::
 
     4  NP[n,c] -> DT[n]:det JJ:amod $n[c]:*
 
-Features stand in square brackets and are *not* seen in the trees: `NP[NN,person]` and `NP[NNS,thing]` are both
-labelled NP. A name from the list of variables (here n and c) stands for each of its values, the same one
+Features are in square brackets and are *not* visible in the trees: `NP[NN,person]` and `NP[NNS,thing]` are both
+labelled NP. A name from the list of variables (here n and c) represents each of its values, the same one
 throughout the rule; `$n` takes the label itself from a variable. `*` marks the head; the other parts name their
-dependency relation, and a relation that ends in `>` joins its part to the head of the next one (a conjunction to
-its conjunct). A variable that stands only on the right shares the weight of the rule among its values.
+dependency relation, and a relation that ends in `>` attaches its part to the head of the next one (a conjunction
+to its conjunct). A variable that occurs only on the right divides the weight of the rule among its values.
 
-Written out over all values this is a grammar with hidden states: as many for each label as there are feature
-combinations. Drawing a sentence costs O(nodes).
+Expanded over all values, this is a grammar with hidden states: as many for each label as there are feature
+combinations. Sampling a sentence costs O(nodes).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Opening and writing files: plain, `.gz`, `.xz`, `.bz2` or `-` (the standard streams), UTF-8, faults with lines.
+"""Opening and writing files: plain, `.gz`, `.xz`, `.bz2` or `-` (the standard streams), UTF-8, errors with lines.
 
-Readers get text in blocks of about a megabyte cut at a separator (a newline, a blank line), so that a file of any
-size streams through constant memory and is still decoded and split at full speed. Writers write under a temporary
-name and rename, so that nothing half-written is ever left behind.
+Text is read in blocks of about a megabyte that end at a separator (a newline, a blank line), so a file of any
+size is read in constant memory, and still decoded and split at full speed. Output is written under a temporary
+name and renamed, so no incomplete file is ever left behind.
 """
 
 from __future__ import annotations

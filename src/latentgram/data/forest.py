@@ -1,11 +1,11 @@
-"""`Forest`: many constituency trees as five flat arrays, the form in which machines read them.
+"""`Forest`: many constituency trees as five flat arrays, the representation for programs.
 
-Nodes stand in preorder (parents before children, left before right), tree after tree. A node's subtree is the
-slice ``[v, v + size[v])``, so its first child is ``v + 1`` and the next sibling of ``c`` is ``c + size[c]``.
-A transform that only renames labels is a map over the alphabet. The structure is changed in two ways, by taking
-nodes out and by putting chains of nodes in, and both are sums: if c[v] nodes come out for each node v, and C is
-the running sum of c, then C[v + size[v]] - C[v] come out of the subtree at v; O(nodes), without a loop. A forest
-takes 12 bytes per node.
+Nodes are in preorder (parents before children, left before right), tree after tree. A node's subtree is the slice
+``[v, v + size[v])``, so its first child is ``v + 1`` and the next sibling of ``c`` is ``c + size[c]``. A transform
+that only renames labels is a map over the alphabet. The structure is changed in two ways, by removing nodes and by
+inserting chains of nodes, and both are sums: if c[v] nodes replace each node v, and C is the cumulative sum of c,
+then C[v + size[v]] - C[v] nodes replace the subtree at v; O(nodes), without a loop. A forest takes 12 bytes per
+node.
 """
 
 from __future__ import annotations

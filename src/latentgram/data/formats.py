@@ -1,5 +1,6 @@
-"""The formats of treebanks: which one a file is in, guessed from its name or its first lines, and reading it: the
-trees or sentences that it holds, or, for a parser, its sentences with their places and what is known of them."""
+"""The formats of treebanks: guessing the format of a file from its name or first lines, and reading its trees or
+sentences; for a parser, sentences with their positions and constraints.
+"""
 
 from __future__ import annotations
 

@@ -1,21 +1,21 @@
 """Head rules: which child of a node is its head, and the dependencies that follow.
 
-A rule of a parent label is a list of passes, tried in order:
+The rule of a parent label is a list of passes, tried in order:
 
 - `left A B …`: the leftmost child labelled A; if there is none, the leftmost labelled B; and so on;
 - `leftmost A B …`: the leftmost child labelled A or B or …;
 - `right …` and `rightmost …` from the other side.
 
-If no pass finds a child, the head is the first child from the side of the last pass that is no punctuation.
+If no pass finds a child, the head is the first child from the side of the last pass that is not punctuation.
 
-`HeadRules.learn` makes rules for any treebank without knowing the language. The head of X should be something
-that X nodes have and other nodes do not: the passes of X are its child labels Y ordered by
+`HeadRules.learn` learns rules from any treebank, without knowledge of the language. The head of X should be
+something that X nodes have and other nodes do not: the passes of X are its child labels Y ordered by
 
     P(X has a child Y) · (P(the parent is X | Y) + [X and Y begin with the same letter]),
 
-so IN comes before NP under PP, the verbs before NP under VP, and N before DT under NP. If several children carry
-the best label, the side decides: where only one does, is it more often the first or the last child? Labels that
-stand over words without letters and digits nine times of ten are punctuation.
+so IN comes before NP under PP, the verbs before NP under VP, and N before DT under NP. If several children have
+the best label, the side decides: if only one child has it, is it more often the first or the last? Labels are
+punctuation if nine of ten words under them have neither letters nor digits.
 
 Cost: O(nodes × passes × children), compiled.
 """

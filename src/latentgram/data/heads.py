@@ -1,10 +1,11 @@
-"""Head rules of English, those that fit a treebank, and the dependencies that follow from heads.
+"""Head rules for English, the choice of rules for a treebank, and the dependencies that follow from heads.
 
-`COLLINS` is the table of Collins (1999, appendix A) for Penn labels, which the parser of Klein and Manning (2003)
-and so Cohen et al. (2013) use, with his rule for coordination: where the child before the head is a conjunction,
-the head is the one before that. `ENGLISH` is the table with *to* below the verb it marks, and without that rule.
+`COLLINS` is the table of Collins (1999, appendix A) for Penn labels, used by the parser of Klein and Manning
+(2003) and so by Cohen et al. (2013), with his rule for coordination: if the child before the head is a
+conjunction, the head is the child before that. `ENGLISH` is the table with *to* below the verb it marks, and
+without that rule.
 
-A word depends on the head word of the smallest constituent that holds it and is headed by another word.
+A word depends on the head word of the smallest constituent that contains it and is headed by another word.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""What must hold of the arrays of a model, stated beside its fields, and the one place that checks it.
+"""The invariants of the arrays of a model, declared with its fields, and the one place that checks them.
 
     start: Annotated[Ints, shape("len(words) + 1"), offsets("tag")]
     tag: Annotated[NDArray[np.int32], shape(ANY), below("len(tags)")]
 
-Compiled loops trust these arrays: an index out of its range reads foreign memory. Learners make them right, and a
-file is believed only after `check`: one pass over each array, by its least and its greatest entry and by comparing
-neighbours, O(size) in all. What an invariant says in quotes is an expression over the fields and properties of the
-same object; invariants are checked in the order of the fields, so that later ones can build on earlier ones.
+Compiled loops trust these arrays: an index out of range would read foreign memory. Learners create them correctly,
+and the contents of a file are trusted only after `check`: one pass over each array, using its smallest and largest
+entries and comparing neighbours, O(size) in all. A string in an invariant is an expression over the fields and
+properties of the same object; invariants are checked in the order of the fields, so that later ones can rely on
+earlier ones.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A long output that survives an interruption: grow it, mark how far it is good, and go on from the last mark.
+"""Long output that survives an interruption: it is marked how much is valid, and continued from there.
 
-While work is under way, `NAME.part` grows and `NAME.progress` holds the last mark: of what work this is the
-beginning, how many bytes are good and their digest, and what is needed to go on. A mark is written, by renaming,
-after the bytes it speaks of have reached the disk; so whatever ends the work, be it a kill or a power cut, leaves
-a mark that is true, with perhaps some bytes behind it that are cut off on resuming. When the work is finished,
-`NAME.part` becomes `NAME` and the mark is removed; a kill between the two leaves a mark that fits `NAME`, which is
-then taken up as the part it was. While a run writes `NAME.part` it holds a lock on it, so that no other run does.
+During the work, `NAME.part` grows and `NAME.progress` contains the last mark: an identification of the work, the
+number of valid bytes and their digest, and what is needed to continue. A mark is written, by renaming,
+after the bytes it describes have reached the disk. So whatever ends the work, even a kill or a power cut, leaves
+a valid mark, possibly with additional bytes after it that are cut off on resuming. When the work is finished,
+`NAME.part` becomes `NAME` and the mark is removed; after a kill between the two, the mark fits `NAME`, which is
+then renamed back. While a run writes `NAME.part` it holds a lock on it, so that no other run does.
 """
 
 from __future__ import annotations

@@ -1,22 +1,23 @@
-r"""Patterns of trees: a small part of the languages of tgrep2 (constituents) and of Grew (dependencies).
+"""Tree patterns: a subset of the languages of tgrep2 (constituents) and of Grew (dependencies).
 
-**Constituents.** `NP < PP`: an NP whose child is a PP. What stands behind the first node are relations of it, all
-of which must hold; a node in brackets has relations of its own: `VP < (NP < PP) !<< SBAR`.
+**Constituents.** `NP < PP`: an NP with a child PP. All relations after the first node are relations of that node,
+and all of them must hold; a node in brackets has relations of its own: `VP < (NP < PP) !<< SBAR`.
 
     A < B   B is a child of A          A > B   A is a child of B          A $ B    sisters
-    A << B  B is below A               A >> B  A is below B               A $. B   sisters, A right before B
-    A . B   A ends where B begins      A .. B  A stands before B          A , B    A ,, B   the same, behind
+    A << B  B is below A               A >> B  A is below B               A $. B   sisters, A immediately before B
+    A . B   A ends where B begins      A .. B  A precedes B               A , B    A ,, B   the same, following
 
-`!` before a relation says that there is no such B. A node is a label or a word, several with `|`, `/…/` a regular
-expression that is looked for in it, `*` any. Function tags are part of a label: `/^NP/` finds `NP-SBJ`.
+`!` before a relation says that there is no such B. A node is a label or a word, alternatives separated by `|`,
+`/…/` a regular expression that is searched in it, or `*` for any. Function tags are part of a label: `/^NP/` finds
+`NP-SBJ`.
 
 **Dependencies.** `pattern { V [upos=VERB]; N [lemma=dog|cat]; V -[obj]-> N; N << V } without { N -[det]-> D }`. A
-node is a name with features (form, lemma, upos, xpos or one of FEATS; `!Case` says that there is none); edges have
-relations, several with `|`, `-[^obj]->` any other, `->` any; `A < B` is right before, `A << B` anywhere before.
-`pattern { }` may be left out.
+node is a name with features (form, lemma, upos, xpos or one of FEATS; `!Case` for a missing one); edges have
+relations, alternatives separated by `|`, `-[^obj]->` for any other, `->` for any; `A < B` is immediately before,
+`A << B` anywhere before. `pattern { }` may be left out.
 
-**Cost.** Constituents: O(nodes of the pattern × nodes²). Dependencies: by trial, name after name; a pattern whose
-words are not connected by arcs may need so many trials that it is refused.
+**Cost.** Constituents: O(nodes of the pattern × nodes²). Dependencies: by search, name after name; a pattern whose
+words are not connected by arcs is refused if it may have too many combinations.
 """
 
 from __future__ import annotations

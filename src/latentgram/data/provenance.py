@@ -1,6 +1,6 @@
-"""What every model has beside its parameters: where it came from, and a line about its size.
+"""What every model has besides its parameters: its provenance, and a line about its size.
 
-Neither changes what a model computes.
+Neither changes the results of a model.
 """
 
 from __future__ import annotations

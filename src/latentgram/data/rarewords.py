@@ -1,23 +1,23 @@
-"""Rare and unknown words: a word seen too seldom is replaced by a signature of its form, or by its tag.
+"""Rare and unknown words: a rare word is replaced by a signature of its form, or by its tag.
 
-A grammar cannot learn from a word that it has seen once, and must say something of words that it has never seen.
-So words seen at most `threshold` times become symbols that stand for their kind, in training and in parsing
-alike; the grammar then has p(symbol | tag) for every word there can be. Only what the grammar sees changes:
-whoever holds the sentence keeps its words.
+A grammar cannot learn from a word that it has seen once, and must handle words that it has never seen.
+So words seen at most `threshold` times become symbols for their class, in training and in parsing
+alike; the grammar then has p(symbol | tag) for every possible word. Only the input of the grammar changes:
+sentences and trees keep their words.
 
 A signature, from fine to coarse (`‹Aa-d-ing›`):
 
-- the case: `a` lower, `Aa` capital inside the sentence, `^Aa` capital on the first word, where it says little,
+- the case: `a` lower, `Aa` capital inside the sentence, `^Aa` capital on the first word (uninformative),
   `AA` capitals only, `aA` mixed, `.` no letters;
 - `d` if it has a digit, `-` if it has a hyphen inside, `/` if it has a slash or point inside;
 - the last three, two or one letters in lower case.
 
-A signature is kept if rare words showed it at least `support` times; otherwise the next coarser one is used. A
-word that shows none of the kept ones takes the commonest of its case, or of all. So every word maps to a symbol
-that has been seen in training, as long as training had a rare word. Before that, the first word of a sentence is
+A signature is kept if rare words had it at least `support` times; otherwise the next coarser one is used. A
+word that has none of the kept ones gets the most frequent of its case, or of all. So every word maps to a symbol
+that occurs in training, provided that training had a rare word. Before that, the first word of a sentence is
 tried in lower case, and a bracket by its Penn name.
 
-Cost: one dictionary look-up per word; the form of a word is looked at once.
+Cost: one dictionary look-up per word; the form of a word is analysed once.
 """
 
 from __future__ import annotations

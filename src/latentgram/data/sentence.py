@@ -1,4 +1,4 @@
-"""`Sentence`: what a parser or tagger is given, words and tags; and words as Penn writes them."""
+"""`Sentence`: the input of a parser or tagger, words and tags; and words in the Penn notation."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The surface of a dependency tree: its tokens as they stand in the text, which may hold several words each.
+"""The surface of a dependency tree: its tokens as written in the text, which may contain several words.
 
 In CoNLL-U a row `3-4` says that the words 3 and 4 are written as one token (a *multiword token*: French `du` for
-`de le`); `SpaceAfter=No` in MISC says that no blank follows a token. Text is tokens with their blanks; a treebank
-is text with an empty line before each new document or paragraph. O(size of the rows).
+`de le`); `SpaceAfter=No` in MISC says that no space follows a token. A text consists of tokens and spaces; the
+text of a treebank has an empty line before each new document or paragraph. O(size of the rows).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """`TagDictionary`: which tags a word may have (Merialdo 1994; Smith and Eisner 2012, §4.2).
 
 Words seen often enough in tagged data are limited to the tags they were seen with; every other word is open, that
-is, may have any tag. Tag number 0 is the boundary of sentences, which no word has.
+is, may have any tag. Tag number 0 is the sentence boundary, which no word has.
 
-`WordClasses` replaces the words whose tag the dictionary fixes by one symbol per tag. Such a word tells a tagger
-nothing but its tag: p(w | t) = p(class of t | t) · cnt(w)/cnt(class) whatever else is learned. So EM on the
-reduced text is EM on the text, and n-gram automata of it are less than half as large.
+`WordClasses` replaces the words with a single tag in the dictionary by one symbol per tag. Such a word carries no
+information beyond its tag: p(w | t) = p(class of t | t) · cnt(w)/cnt(class), whatever else is learned. So EM on
+the reduced text is EM on the text, and n-gram automata of it are less than half as large.
 """
 
 from __future__ import annotations

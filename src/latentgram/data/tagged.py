@@ -1,6 +1,6 @@
 """Sentences as plain text: one word per line with its tags, or one sentence per line.
 
-Both stream in constant memory, take compressed files and folders, and name the line of a fault.
+Both are read as a stream in constant memory, from compressed files and folders too; errors name the line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`Text`: sentences as one array of word numbers with the boundary symbol between them.
 
-Number 0 is the boundary. It stands before the first sentence, between any two and after the last, so a sentence
-is what lies between two zeros and an n-gram that begins or ends a sentence is an n-gram like any other (Smith and
+Number 0 is the boundary. It precedes the first sentence, separates any two and follows the last, so a sentence
+is what lies between two zeros, and an n-gram that begins or ends a sentence is an n-gram like any other (Smith and
 Eisner 2012, footnote 1). Four bytes per token; reading costs one look-up per token (word_table.py).
 """
 

@@ -1,23 +1,23 @@
-"""From raw text to sentences of tokens: rules for any alphabet, with what a treebank teaches of its language.
+"""From raw text to sentences of tokens: rules for any alphabet, with what a treebank teaches about its language.
 
 A line is a paragraph, unless the text is *wrapped*: then a blank line ends a paragraph, and the lines between two
-blank lines are one. The raw texts of Universal Dependencies are wrapped at 80 characters. A text is wrapped if
+blank lines are joined. The raw texts of Universal Dependencies are wrapped at 80 characters. A text is wrapped if
 nearly every line that is followed by another is *full*: the first word of the next line would not have fitted into
-the width, which is that of the longest line of more than one word. Sentences that stand one per line are not full,
-and if they are by chance, most of them end in a full stop or the like, as wrapped lines do not. Where words are
-written without spaces, text is wrapped if nearly all its lines have the same length.
+the width, which is that of the longest line of more than one word. Lines with one sentence each are not full,
+and if they are by chance, most of them end in a full stop or the like, unlike wrapped lines. In scripts
+without spaces, text is wrapped if nearly all its lines have the same length.
 
-Only the beginning of a text is judged, and very long paragraphs are ended behind a full stop, so that text of any
-size streams through.
+Only the beginning of a text is judged, and very long paragraphs are divided after a full stop, so that text of any
+size can be read as a stream.
 
-A paragraph is cut at blanks; of each piece, brackets, quotes and other signs are taken off at both ends, then
-clitics (`n't`, `'s`; `l'`) and, where the treebank does so, the parts around a hyphen. A point stays with its word
-if the word is an abbreviation, a list of initials or a number; otherwise it is a token. A sentence ends behind a
-point, `!`, `?` or the like and what closes it, if what follows does not begin with a small letter.
+A paragraph is split at spaces; brackets, quotation marks and other signs are separated at both ends of each piece,
+then clitics (`n't`, `'s`; `l'`) and, if the treebank does so, the parts around a hyphen. A full stop stays with
+its word if the word is an abbreviation, a list of initials or a number; otherwise it is a token. A sentence ends
+after a full stop, `!`, `?` or the like and any closing signs, unless the next word begins with a small letter.
 
-Tokens are never rewritten, so the text can be had back: `space_after` says where blanks were. What a language has
-of abbreviations and clitics is learned from tokenised sentences by counting (`Tokeniser.of`); without that, the
-rules for English as in the Penn treebank hold. Linear in the text; a piece seen before is looked up.
+Tokens are never changed, so the text can be restored: `space_after` says where there were spaces. The
+abbreviations and clitics of a language are learned from tokenised sentences by counting (`Tokeniser.of`); without
+that, the rules are those of English in the Penn Treebank. Linear in the text; repeated pieces are looked up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`Tree`: a constituency tree for people; `Forest` (forest.py) is the same for machines.
+"""`Tree`: a constituency tree for people; `Forest` (forest.py) is the representation for programs.
 
-Nothing here recurses, so a right-branching tree over a thousand words is no harder than a flat one.
+Nothing here is recursive, so a right-branching tree over a thousand words is no harder than a flat one.
 """
 
 from __future__ import annotations

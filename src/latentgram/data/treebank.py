@@ -1,9 +1,9 @@
-"""`Treebank`: many trees or sentences of one kind, read from files, chosen from, divided and counted.
+"""`Treebank`: many trees or sentences of one kind, read from files, selected, divided and counted.
 
-A constituency treebank holds a `Forest` (12 bytes per node) and builds a `Tree` when asked for one; a dependency
-treebank holds `DependencyTree`s and, on demand, their heads as flat arrays; a tagged one holds `Sentence`s.
-Choosing and dividing keep the order of the files, so that parts can be compared with them. A `TreebankStream` is a
-treebank that never is in memory as a whole.
+A constituency treebank contains a `Forest` (12 bytes per node) and builds a `Tree` on demand; a dependency
+treebank contains `DependencyTree`s and, on demand, their heads as flat arrays; a tagged one `Sentence`s. Selecting
+and dividing keep the order of the files, so that parts can be compared with them. A `TreebankStream` is a treebank
+that is never in memory as a whole.
 """
 
 from __future__ import annotations

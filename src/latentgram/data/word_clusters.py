@@ -1,12 +1,12 @@
-"""`WordClusters`: words in clusters that are the leaves of a binary tree, so that each has a string of bits.
+"""`WordClusters`: words in clusters that are the leaves of a binary tree, so that each cluster has a bit string.
 
-Words whose strings begin alike are used alike, the more so the longer the common beginning: prefixes are coarser
+Words whose bit strings share a prefix are used similarly, the more so the longer the prefix: prefixes are coarser
 clusters (Brown et al. 1992; Koo et al. 2008). The clusters come from word vectors
 (`latentgram.latent_tree.word_vectors.WordVectors.clusters`), or from a file of lines
 
     bits TAB word TAB count
 
-as the programs for the clusters of Brown et al. write it ("paths"); the counts may be missing.
+as written by programs for Brown clusters ("paths"); the counts may be missing.
 """
 
 from __future__ import annotations

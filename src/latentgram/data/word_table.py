@@ -1,7 +1,7 @@
-"""`WordTable`: numbers for the words of text, in order of first sight, found in compiled code.
+"""`WordTable`: numbers for the words of text, in order of first occurrence, found in compiled code.
 
-Text is a run of UTF-8 bytes; a word is what stands between blanks (kernels/words.py). O(bytes) per text; 32 bytes
-per slot of the table, at most half of them filled, and the bytes of the words.
+Text is a sequence of UTF-8 bytes; words are separated by white space (kernels/words.py). O(bytes) per text; 32
+bytes per slot of the table, at most half of them filled, and the bytes of the words.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Scores that add, compare and print themselves."""
+"""Scores that can be added, compared and printed."""

@@ -1,6 +1,6 @@
-"""Attachment: how many words have the right head, and the right head with the right relation.
+"""Attachment: the number of words with the correct head, and with the correct head and relation.
 
-Which words count is a matter of convention that moves the figures by points, so it has a name (`Punctuation`):
+Which words count is a convention that changes the figures by whole points, so it has a name (`Punctuation`):
 `none` leaves out nothing (the rule of the CoNLL shared tasks since 2017), `upos` the words whose gold universal
 tag is PUNCT, `ptb` those whose gold Penn tag is one of `` '' : , . (usual on the Penn Treebank).
 

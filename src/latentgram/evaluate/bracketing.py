@@ -1,15 +1,15 @@
-"""Labelled bracketing: the figures of EVALB, row by row and in sum.
+"""Labelled bracketing: the figures of EVALB, for each sentence and in total.
 
-A bracket is the label of a node and the words it covers, after words with deleted tags (punctuation, traces) are
-taken out; nodes directly over words are tags, not brackets. With M brackets in common (each counted once),
+A bracket is the label of a node and the words it covers, after words with deleted tags (punctuation, traces) have
+been removed; nodes directly over words are tags, not brackets. With M brackets in common (each counted once),
 
     recall = M / gold brackets,   precision = M / output brackets,   F1 = 2 · recall · precision / their sum.
 
-An output bracket *crosses* when it overlaps a gold bracket and neither holds the other. A sentence without a
-parse (a tree without words, `None`) is skipped, and one whose words differ is an error; like EVALB's, the rates
-are over the others, so look at `no_parse` beside F1. `fallback` marks trees that a parser made up where it found
-no parse: they are scored as they stand, and counted in `no_parse`. The nameless outermost bracket of `( (S …))` is
-no bracket (EVALB counts it when it is there). evalb.py has the rules, and the cost.
+An output bracket *crosses* if it overlaps with a gold bracket and neither contains the other. A sentence without a
+parse (a tree without words, `None`) is skipped, and one whose words differ is an error; as in EVALB, the rates are
+over the others, so check `no_parse` as well as F1. `fallback` marks trees that a parser made up because it found
+no parse: they are scored like any other tree, and counted in `no_parse`. The unlabelled outermost bracket of `( (S
+…))` is not counted (EVALB counts it where there is one). evalb.py has the rules, and the cost.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Calibration: does what is said with probability p turn out right in p of the cases?
+"""Calibration: are predictions made with probability p correct in a proportion p of the cases?
 
-Pairs (p, right) fall into bins of equal width; bin b has n_b pairs, mean probability p̄_b and share right r_b.
+Pairs (p, correct) are grouped into bins of equal width; bin b has n_b pairs, mean probability p̄_b and proportion
+correct r_b.
 
-    expected calibration error = Σ_b n_b / N · |p̄_b − r_b|,    Brier score = mean of (p − right)²
+    expected calibration error = Σ_b n_b / N · |p̄_b − r_b|,    Brier score = mean of (p − correct)²
 
-The bins hold sums, so they add. O(pairs).
+The bins contain sums, so they can be added. O(pairs).
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Is one output better than another, or is it chance? The paired bootstrap over sentences.
+"""Is one output better than another, or is the difference due to chance? The paired bootstrap over sentences.
 
 Both outputs are scored sentence by sentence on the same gold data: rows of counts whose sum gives the figure (F1,
-UAS, accuracy). Sentences are drawn again with replacement, the same ones for both; over many draws the difference
-of the two figures has a spread around the observed difference δ, from which come a percentile interval and
+UAS, accuracy). Sentences are resampled with replacement, the same ones for both; over many samples the difference
+of the two figures is distributed around the observed difference δ, which gives a percentile interval and
 
-    p = 2 · (1 + #{draws whose difference is 0 or has not the sign of δ}) / (1 + draws), at most 1,
+    p = 2 · (1 + #{samples whose difference is 0 or has the opposite sign of δ}) / (1 + samples), at most 1,
 
-two-sided (Efron and Tibshirani 1993, ch. 16; Koehn 2004). A sentence that EVALB skips for one output adds nothing
-to that output's figure, as in EVALB; look at `no_parse` before believing a difference.
+two-sided (Efron and Tibshirani 1993, ch. 16; Koehn 2004). A sentence that EVALB skips for one output contributes
+nothing to that output's figure, as in EVALB; check `no_parse` before trusting a difference.
 
-Cost: O(draws × sentences), as matrix products.
+Cost: O(samples × sentences), as matrix products.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """The measures of the CoNLL 2018 shared task: raw text to Universal Dependencies, scored as a whole.
 
 Both sides segment the same text, so tokens, sentences and words are compared by the characters that they cover
-(kernels/alignment.py says which words are the same). With `correct` things that both sides have,
+(kernels/alignment.py says which words are the same). With `correct` items that both sides have,
 
     precision = correct / output    recall = correct / gold    F1 = 2 · correct / (gold + output)
 
-Tokens, Sentences, Words count what covers the same characters, or is aligned; UPOS, XPOS, UFeats (the universal
+Tokens, Sentences and Words count what covers the same characters, or is aligned; UPOS, XPOS, UFeats (the universal
 features), AllTags (all three) and Lemmas the aligned words that agree in it; UAS those whose heads are aligned,
-LAS those that also agree in the relation without its subtype. CLAS is LAS of content words; MLAS also wants UPOS,
-UFeats and all function words of the word to be right, BLEX the lemma (Zeman et al. 2018). O(words).
+LAS those that also agree in the relation without its subtype. CLAS is LAS of content words; MLAS also requires
+UPOS, UFeats and all function words of the word to be correct, BLEX the lemma (Zeman et al. 2018). O(words).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How EVALB sees trees: the rules of its parameter files, and the brackets and words that they leave.
+"""How EVALB sees trees: the rules of its parameter files, and the brackets and words that remain.
 
-Words with deleted tags are taken out, labels are cut and looked up, quotes are mended. `'` is a closing quote or
-a possessive, so one tagger deletes it and another keeps it, and the sentence would be lost for a difference in
-length: where lengths differ, quotes (tags in `rules.quotes`) before which equally many words are kept on both
-sides, one of them deleted and the other not, are kept on both sides.
+Words with deleted tags are removed, labels are cut and mapped, quotation marks are reconciled. `'` is a closing
+quotation mark or a possessive, so one tagger deletes it and another keeps it, and the sentence would be lost
+because of a difference in length. So if lengths differ, quotation marks (tags in `rules.quotes`) that are deleted
+on one side only, and are preceded by equally many words on both sides, are kept on both sides.
 
 Cost: O(nodes + gold brackets × output brackets) per sentence, in compiled loops (kernels/brackets.py).
 """

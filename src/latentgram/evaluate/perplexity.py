@@ -1,10 +1,10 @@
-"""`TextScore`: how well a language model predicts a text, unknown words apart.
+"""`TextScore`: how well a language model predicts a text, with unknown words counted separately.
 
-Sums of log-probabilities (natural logarithms) add; perplexities come out of them:
+Sums of log-probabilities (natural logarithms) can be added; perplexities follow from them:
 
     perplexity = exp(−Σ log p(token) / tokens)
 
-over all tokens, ends of sentences included; over the tokens that the model knows; or over sentences.
+over all tokens, ends of sentences included; over the known tokens; or over sentences.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`Score`: the base of all scores. A score is a frozen bag of counts; rates come out of the counts when asked for.
+"""`Score`: the base of all scores. A score is a frozen set of counts; rates are computed from them on demand.
 
-Counts add, so the score of a corpus is the sum of the scores of its parts, in any grouping; rates do not.
+Counts can be added, so the score of a corpus is the sum of the scores of its parts, in any grouping; rates cannot.
 """
 
 from __future__ import annotations

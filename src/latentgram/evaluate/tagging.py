@@ -1,13 +1,13 @@
-"""Tagging: accuracy where tags have names, and three measures where they are only numbers of clusters.
+"""Tagging: accuracy for named tags, and three measures for tags that are only cluster numbers.
 
-Everything comes out of one table n(t, c): how many words with gold tag t got tag c. With N words,
+Everything is computed from one table n(t, c): the number of words with gold tag t and output tag c. With N words,
 
     accuracy     Σ_t n(t, t) / N
-    many-to-one  Σ_c max_t n(t, c) / N: each cluster gets the gold tag it meets most
+    many-to-one  Σ_c max_t n(t, c) / N: each cluster is mapped to its most frequent gold tag
     one-to-one   the best assignment of clusters to different tags, by the Hungarian algorithm
     V-measure    harmonic mean of homogeneity 1 − H(T|C)/H(T) and completeness 1 − H(C|T)/H(C)
 
-The table is a sum, so it adds. Cost: O(words) to count, O(tags³) for the assignment.
+The table is a sum, so scores can be added. Cost: O(words) to count, O(tags³) for the assignment.
 """
 
 from __future__ import annotations

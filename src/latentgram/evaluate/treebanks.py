@@ -1,7 +1,7 @@
-"""Whole treebanks against each other: the score that fits their kind, and the comparison of two outputs.
+"""Scoring a whole treebank against another by the score for their kind, and comparing two outputs.
 
-In a bracketed file of a parser's output a sentence without a parse is written `(())`, as EVALB wants it; gold
-treebanks never have that, so only `read_output` takes it.
+In a bracketed file of a parser's output a sentence without a parse is written `(())`, as EVALB requires; gold
+treebanks never contain that, so only `read_output` accepts it.
 """
 
 from __future__ import annotations

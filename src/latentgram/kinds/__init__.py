@@ -1,1 +1,1 @@
-"""What a kind of model is: its row in the registry, its settings, what it must offer and what it gives back."""
+"""Kinds of models: their rows in the registry, their settings, what they must provide, and what they return."""

@@ -1,13 +1,14 @@
-"""Decoders that more than one family knows: Viterbi, and minimum risk over arcs (Luque et al. 2012, Eq. 14).
+"""Decoders shared by several families: Viterbi, and minimum risk over arcs (Luque et al. 2012, Eq. 14).
 
 `Viterbi` is the most probable derivation, argmax_tree p(tree, sentence). For a grammar with one state per symbol
 it is the most probable tree; with hidden states a tree has many derivations and this is the tree of the most
-probable one. `MBR` is the tree whose arcs are most likely,
+probable one. `MBR` is the tree with the most probable arcs,
 
     best = argmax_y Σ_{(h,m) in y} log μ(h,m)
 
-by Eisner's algorithm, or Σ μ, the expected number of right heads. Posteriors of a spectral grammar may be a little
-negative or above 1 by errors of estimation: |μ| is taken, and log μ is never below the logarithm of `floor`.
+by Eisner's algorithm, or Σ μ, the expected number of correct heads. Posteriors of a spectral grammar may be
+slightly negative or above 1 because of estimation errors: |μ| is used, and log μ is never below the logarithm of
+`floor`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The catalogue of hyper-parameters: what each means and which values it may have.
+"""The catalogue of hyper-parameters: the meaning of each and its possible values.
 
 Learners (learners.py) and the settings of recipes (settings.py of each family) are made of these fields; the
-recipe says the default.
+recipe determines the default.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The registry: every kind of model that there is, one row each (`Kind`), all that the rest of the library knows.
+"""The registry: one row (`Kind`) for every kind of model, which is all that the rest of the library knows.
 
-`fit`, `save` and `load`, `Parser`, the commands, the page, the law tests and the tables of the docs ask here; no
+`fit`, `save` and `load`, `Parser`, the commands, the page, the law tests and the tables of the docs use it; no
 other place lists kinds. Each family has its rows in its own `kinds.py`. Other packages add theirs by the entry
 point group `latentgram.kinds`, whose members are rows or lists of rows, or by calling `register`.
 
-Whatever a kind can do is named as "module:name" and imported when it is first used, so reading the rows costs
-nothing. What is left empty the kind cannot do; the commands, the page and `Parser` say so by themselves.
+Each capability of a kind is named as "module:name" and imported when it is first used, so reading the rows costs
+nothing. An empty field means that the kind cannot do this; the commands, the page and `Parser` report it.
 """
 
 from __future__ import annotations

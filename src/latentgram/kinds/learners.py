@@ -1,7 +1,7 @@
-"""The learners: what can be asked of `fit(Model, data, by=learner)`. None means the model's own default.
+"""The learners: the argument `by` of `fit(Model, data, by=learner)`. None means the default of the model.
 
-Each lists what some model takes; which model takes what, and the defaults, is said by the settings of the recipes
-(settings.py of each family).
+Each has the settings that any of its models accepts; which model accepts which, and the defaults, is determined by
+the settings of the recipes (settings.py of each family).
 """
 
 from __future__ import annotations

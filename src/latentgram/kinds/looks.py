@@ -1,4 +1,4 @@
-"""What can be seen inside a model, in plain values: for `latentgram show` and the page."""
+"""What can be inspected in a model, as plain values: for `latentgram show` and the page."""
 
 from __future__ import annotations
 

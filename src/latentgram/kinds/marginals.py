@@ -1,4 +1,4 @@
-"""`Marginals`: the posterior of everything that may be in a tree, not only of what is in the best one."""
+"""`Marginals`: the posteriors of everything that may be in a tree, not only of what is in the best one."""
 
 from __future__ import annotations
 

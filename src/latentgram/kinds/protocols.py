@@ -1,7 +1,7 @@
-"""What a model, a parser's backend, a decoder, a rater and an inspection must offer.
+"""What a model, a parser's backend, a decoder, a scorer of trees and an inspection must provide.
 
 These are the contracts between a family and everything above it: the registry (kind.py) says which kind has
-which of them, and nothing else is asked of a model.
+which of them, and nothing else is required of a model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Reading`: what a model says of a sentence word by word, from the left."""
+"""`Reading`: the probabilities of a sentence under a model, word by word, from the left."""
 
 from __future__ import annotations
 

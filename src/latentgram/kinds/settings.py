@@ -1,10 +1,10 @@
-"""Hyper-parameters: frozen dataclasses whose fields say their range and meaning, checked in this one place.
+"""Hyper-parameters: frozen dataclasses whose fields declare their range and meaning, checked in this one place.
 
-There are two forms of them. A *learner* (learners.py) is what a user says, `lg.Spectral(states=16)`: it serves
-several models, and a field left at None was not said. The *settings* of a recipe (settings.py of each family) are
-what a learning function is given: one class for each pair of model and learner, every field with a type and a
-default. `Settings.settings` makes the second from the first; a field that was said and that the recipe lacks is an
-error, so nothing is ever ignored silently. Both forms draw their fields from one catalogue (fields.py), and so
+There are two forms of them. A *learner* (learners.py) is what a user writes, `lg.Spectral(states=16)`: it applies
+to several models, and a field with the value None was not given. The *settings* of a recipe (settings.py of each
+family) are the argument of a learning function: one class for each pair of model and learner, every field with a
+type and a default. `Settings.settings` makes the second from the first; a given field that the recipe lacks is an
+error, so nothing is ever ignored silently. Both forms take their fields from one catalogue (fields.py), and so
 does the command line.
 """
 

@@ -1,4 +1,4 @@
-"""Curves of a model: the singular values of a symbol, and what was seen while it was learned."""
+"""Curves of a model: the singular values of a symbol, and the figures recorded during learning."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`WordSpace`: word vectors as learners of grammars take them, the one way from raw text into the parsers.
+"""`WordSpace`: word vectors as learners of grammars accept them, the one way from raw text into the parsers.
 
-Dhillon et al. 2012 (§4.2) learn a vector for each word from a large text and use it in place of the word. Here
-they serve three families: as the matrix U of latent trees, as clusters in the symbols of head automata, and as
-features of the nodes of phrase trees. `latentgram.WordVectors` is such a space. For the last two clusters alone
-will do (`ClusterSpace`), as those of Brown et al. (1992) in a file: `latentgram.WordClusters`.
+Dhillon et al. 2012 (§4.2) learn a vector for each word from a large text and use it instead of the word. Here
+vectors are used by three families: as the matrix U of latent trees, as clusters in the symbols of head automata,
+and as features of the nodes of phrase trees. `latentgram.WordVectors` is such a space. For the last two, clusters
+alone are enough (`ClusterSpace`), such as those of Brown et al. (1992) in a file: `latentgram.WordClusters`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What there is to see in word vectors: the neighbours of a word, and clusters."""
+"""What can be inspected in word vectors: the neighbours of a word, and clusters."""
 
 from __future__ import annotations
 

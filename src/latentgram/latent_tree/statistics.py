@@ -1,14 +1,14 @@
 """What a latent tree is learned from: nodes, arcs, and triples of neighbouring nodes (Dhillon et al. 2012, §3.2).
 
-`Nodes` is a treebank as symbols with valency (symbols.py), which EM takes. Counted, as spectral learning takes it
+`Nodes` is a treebank as symbols with valency (symbols.py), the input of EM. Spectral learning uses its counts
 (`TreeCounts`):
 
 - `symbol`, `root`: how often each symbol is a node, and a root;
 - `pairs[d]`: (child, parent), d = 0 for left children and 1 for right ones;
 - `siblings`: (left child, parent, right child), all pairs of children of every node;
-- `lines[d]`: (child, parent, grandparent), d being the side of the child.
+- `lines[d]`: (child, parent, grandparent), where d is the side of the child.
 
-Each is a `Tally`, so statistics add. O(number of triples · log).
+Each is a `Tally`, so statistics can be added. O(number of triples · log).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`TreeSymbols`: what the words of a dependency tree are to a model of trees: tags or words, with valency.
+"""`TreeSymbols`: the symbols that represent words in a model of trees: tags or words, with valency.
 
-A model that gives p(words | topology) cannot choose between topologies, unless its symbols say how many children
-a node has. Symbol = word symbol · (c + 1)² + left · (c + 1) + right, with `left` and `right` the numbers of
+A model of p(words | topology) cannot choose between topologies, unless its symbols contain the number of children
+of a node. Symbol = word symbol · (c + 1)² + left · (c + 1) + right, with `left` and `right` the numbers of
 children on each side, at most c = `valency`; with c = 0 it is the word symbol alone.
 """
 

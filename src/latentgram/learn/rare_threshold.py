@@ -1,7 +1,7 @@
-"""The threshold of rare words chosen from the data: what `rare="auto"` asks of a learner.
+"""The threshold of rare words chosen from the data: the setting `rare="auto"` of a learner.
 
-A word seen at most θ times is read as a word of its kind. Too small a θ trusts words of which too little was seen,
-too large a one forgets what words say. So θ is the candidate under which one half of the trees best foretells the
+A word seen at most θ times is replaced by its class. A small θ trusts words with too few observations,
+a large one discards what words tell. So θ is the candidate with which one half of the trees best predicts the
 other half: for each half in turn, with p counted on it and smoothed, the sum over the words of the other of
 
     log p(tag | symbol)                   for phrases: the symbol is the word, or the signature of a rare one

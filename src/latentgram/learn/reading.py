@@ -1,4 +1,4 @@
-"""What recipes learn from, read from files: trees, text, tagged text, n-grams, whatever the files hold.
+"""Reading from files what recipes learn from: trees, text, tagged text, n-grams, whatever the files contain.
 
 Each reader takes the files and the learner; the rows of the registry name them (`Reads`).
 """

@@ -1,17 +1,18 @@
 """Learning which cells of a chart may stay closed (kernels/closing.py), from the trees a grammar is learned from.
 
-The tags that a parser knows are given, or its own best ones. So each tree is a lesson twice: with the tags of the
-treebank, and with those that the grammar's bigram model of tags finds, a few of them changed at random, because
+The tags known to a parser are either given or its own best ones. So each tree is used twice: with the tags of the
+treebank, and with those found by the grammar's bigram model of tags, a few of which are changed at random, because
 the model knows these words too well.
 
-A cell is closed if its score is below a least score. It is chosen on trees that were kept out of learning: the
-greatest score below which at most one in two thousand nodes of these trees lies. A treebank with too few nodes to
-tell gets no closing at all. Weights are rounded to bytes: a quarter of a megabyte.
+A cell is closed if its score is below a threshold, which is chosen on trees that were held out: the
+greatest one below which at most one in two thousand nodes of these trees lies. If a treebank has too few nodes to
+estimate this, no cells are closed. Weights are rounded to bytes: a quarter of a megabyte.
 
-Shares of the lessons are learned beside each other; there are as many whatever the number of threads.
+The training examples are divided into shares that are learned in parallel; their number does not depend on the
+number of threads.
 
-Cost: passes · 2 · trees · 30 n²/2 look-ups, at most for `MOST` trees spread over the treebank; as often as parts
-have to be kept out to have nodes enough, which is once for all but small treebanks.
+Cost: passes · 2 · trees · 30 n²/2 look-ups, for at most `MOST` trees spread over the treebank; this is repeated
+until enough nodes have been held out, which takes one round for all but small treebanks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Latent-variable PCFGs by clustering: `fit(LPCFG, trees, by=Clustering())`.
 
-What a node looks like from inside and from outside, in the few coordinates in which both agree (spectral.py),
-each view scaled to length one; k-means makes hard states of them, symbol by symbol. Counted and smoothed they
-are already a good grammar of probabilities; a few rounds of smoothed EM (em_steps.py) make it better. The number
-of states of a symbol grows with its nodes, eight at least for each state. Cost: that of the views, and 20 rounds
+Each node is represented by its inside and outside views, in the few coordinates that are correlated (spectral.py),
+each view scaled to length one; k-means turns them into hard states, symbol by symbol. Counted and smoothed they
+are already a good grammar of probabilities; a few rounds of smoothed EM (em_steps.py) improve it. The number of
+states of a symbol grows with its nodes, with at least eight for each state. Cost: that of the views, and 20 rounds
 of N·k·2d for the N nodes of a symbol, k states and d dimensions.
 """
 

@@ -1,10 +1,10 @@
-"""Several grammars of one treebank at little more than the price of one: `fit(Ensemble, trees, by=Combining())`.
+"""Several grammars of one treebank at little more than the cost of one: `fit(Ensemble, trees, by=Combining())`.
 
-Trees are prepared once and the views of their nodes are computed once for each set of features, at the most
-dimensions wanted; fewer dimensions are a slice. Members differ in what costs least and matters most: the
+Trees are prepared once and the views of their nodes are computed once for each set of features, with the greatest
+number of dimensions needed; fewer dimensions are a slice. Members differ in what costs least and matters most: the
 features, the number of states, the dimensions that are clustered, the seed of the clusters and, in large
-ensembles, the learner. With `noise` they differ in nothing but the features of nodes that are dropped at random
-(Narayan and Cohen 2015; there a classifier chooses among the members' trees, here their posteriors are combined).
+ensembles, the learner. With `noise` they differ only in the features of nodes that are dropped at random
+(Narayan and Cohen 2015, where a classifier chooses among the members' trees; here their posteriors are combined).
 They share symbols, rules and lexicon, so one chart serves them all (model.py).
 """
 

@@ -1,7 +1,7 @@
-"""Draw trees from a grammar of probabilities: data whose truth is known.
+"""Sampling trees from a grammar of probabilities: data from a known distribution.
 
-From the root down, each node (symbol a, state h) draws one of its rewritings: a rule with the states of both
-children, or a word (Cohen et al. 2012, §4.1). Cost: one look-up in a table of cumulated probabilities per node.
+From the root down, each node (symbol a, state h) draws one of its rewrites: a rule with the states of both
+children, or a word (Cohen et al. 2012, §4.1). Cost: one look-up in a table of cumulative probabilities per node.
 """
 
 from __future__ import annotations

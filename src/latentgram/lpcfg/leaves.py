@@ -1,9 +1,9 @@
-"""What stands over a word: the preterminals a grammar considers for each word of a sentence.
+"""The leaves of a sentence: the preterminals that a grammar considers for each word.
 
 A preterminal is a unary chain that ends in a tag (`NP+NN`). A word with a given tag may be any preterminal that
-ends in this tag; a word without may be any that was seen over it, or over its signature. Words never seen with
-their tag get the leaves of the tag's symbol (`‹=NN›`), or, if there is none, all preterminals of the tag; tags
-never seen get all preterminals of the word, and failing both all there are: no sentence is left without leaves.
+ends in this tag; a word without a tag may be any that was seen over it, or over its signature. Words never seen
+with their tag get the leaves of the tag's symbol (`‹=NN›`) or, if there is none, all preterminals of the tag;
+unknown tags get all preterminals of the word, and if both fail, all there are: no sentence is left without leaves.
 """
 
 from __future__ import annotations

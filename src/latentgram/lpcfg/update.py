@@ -1,17 +1,17 @@
-"""A few more trees for a grammar at once, without learning it again.
+"""Updating a grammar with a few more trees, without learning it again.
 
-The counts of rules, lexical entries and roots add (statistics.py), and a grammar keeps them. With n the old counts
-and n′ those with the new trees, the tensor of a rule follows its relative frequency,
+The counts of rules, lexical entries and roots can be added (statistics.py), and a grammar stores them. With n the
+old counts and n′ those with the new trees, the tensor of a rule follows its relative frequency,
 
     t′(a→b c) = t(a→b c) · (n′(a→b c)/n′(a)) / (n(a→b c)/n(a)),
 
 and so do q and π; a rule never seen before has the tensor that back-off gives to a rule without moments of its own
 (Cohen et al. 2013, §3.2), n′(a→b c)/n′(a) · mean_inside(a) ⊗ mean_outside(b) ⊗ mean_outside(c).
 
-For a plain PCFG this is the very grammar that counting all trees with the same vocabulary gives. For a latent one
-the one-state part is, and what the hidden states mean stays as it was until the grammar is learned again. Words
-that were unknown count as they do in learning: as their signatures, or by name where the grammar knows rare words
-by name (update_words.py). Cost: one pass over the tensors.
+For a plain PCFG this is exactly the grammar that counting all trees with the same vocabulary gives. For a latent
+one this holds for the one-state part, and the hidden states keep their meaning until the grammar is retrained.
+Words that were unknown are counted as in learning: as their signatures, or as themselves if the grammar has
+entries for rare words (update_words.py). Cost: one pass over the tensors.
 """
 
 from __future__ import annotations

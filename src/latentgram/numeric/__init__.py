@@ -1,1 +1,1 @@
-"""Mathematics that more than one family needs: semirings, trees, decompositions, clusters, the EM loop."""
+"""Mathematics shared by several families: semirings, trees, decompositions, clusters, the EM loop."""

@@ -1,13 +1,13 @@
-"""Expectation–maximisation: the one loop that every model shares.
+"""Expectation–maximisation: one loop for all models.
 
-With hidden variables h, data x and parameters θ, each round takes
+With hidden variables h, data x and parameters θ, each round computes
 
-    expect:    s(θ) = E[statistics of (x, h) | x, θ], and on the way the bound log p(x | θ)
+    expect:    s(θ) = E[statistics of (x, h) | x, θ], and with it the bound log p(x | θ)
     maximise:  θ' = argmax E[log p(x, h | θ')] = a closed form of s(θ)
 
-so that the bound never falls (a smoothed `maximise` may let it). What the statistics are and how they add up
-over shards is the model's affair; the loop reports, keeps the best round by a score on held-out data when one
-is given, and stops. Cost: one pass over the data a round.
+so that the bound never falls (a smoothed `maximise` may lower it). The statistics, and how they are summed
+over shards, are defined by the model; the loop reports, keeps the best round by a score on held-out data if one
+is given, and stops. Cost: one pass over the data per round.
 """
 
 from __future__ import annotations

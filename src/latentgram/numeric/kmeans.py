@@ -1,6 +1,7 @@
-"""k-means of weighted points (Lloyd), seeded by k-means++: hard states out of spectral vectors.
+"""k-means of weighted points (Lloyd), seeded by k-means++: hard states from spectral vectors.
 
-O(points · clusters · dimensions) a round. A cluster that loses all its points takes the point that lies worst.
+O(points · clusters · dimensions) per round. A cluster that loses all its points takes the point farthest from its
+centre.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 An engine maps a function over items and yields the results in the order of the items, so a fold over them is the
 same sum in the same order whatever the number of workers. Three more things make results equal to the last bit:
-where shards begin depends on the data only (`shards`), never on the workers; every call runs with one thread in
-each BLAS that is loaded before it, in workers and in process alike (threadpoolctl; workers also start with
-OMP_NUM_THREADS and its like and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the next.
+shard boundaries depend on the data only (`shards`), never on the workers; every call runs with one thread in each
+BLAS that is loaded before it, in workers and in this process alike (threadpoolctl; workers also start with
+OMP_NUM_THREADS and similar variables and NUMBA_NUM_THREADS set to 1); and no state passes from one call to the
+next.
 
-An engine reads at most a few items ahead of the result that is asked for, so streams do not pile up in memory.
+An engine reads at most a few items ahead of the requested result, so streams do not pile up in memory.
 There are three engines: `InProcess`, `LocalProcesses` (this machine) and `Cluster` (any Dask cluster). Compiled
-work on what lies in memory goes to threads where the engine is local (`within`, `across`, `compiled`).
+work on data in memory goes to threads if the engine is local (`within`, `across`, `compiled`).
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
     client ──items──▶ scheduler ──items──▶ workers
     client ◀─results─ scheduler ◀─results─ workers
 
-Function, items and results cross the network as bytes that only the two ends look into (wire.py). A function, with
-the model inside it, is one task of its own that every worker fetches once, from the scheduler or from another
-worker. The scheduler keeps what it was sent until the result is taken, so work that is lost with a worker is done
-again elsewhere, with the same result: it depends on function and item only.
+Function, items and results cross the network as bytes that only the two ends interpret (wire.py). A function, with
+the model inside it, is a task of its own that every worker fetches once, from the scheduler or from another
+worker. The scheduler keeps its input until the result has been taken, so work that is lost with a worker is
+repeated elsewhere, with the same result: it depends on function and item only.
 
-The client has at most `2 · n_jobs` items under way, and takes results in the order of the items. Items that will
-be mapped over again (`Kept`) are tasks of their own: they stay on the workers that they came to, and in later
-rounds only the function goes out.
+The client has at most `2 · n_jobs` items in progress, and takes results in the order of the items. Items that will
+be mapped over again (`Kept`) are tasks of their own: they stay on their workers, and in later rounds only the
+function is sent.
 """
 
 from __future__ import annotations

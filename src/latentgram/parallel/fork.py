@@ -1,8 +1,8 @@
-"""`Fork`: a copy of this process, which has everything that is imported and loaded here without doing so again.
+"""`Fork`: a copy of this process, which has everything that is imported and loaded here without repeating it.
 
-A copy has one thread, the one that made it: what another one held stays locked there for ever. So a process may
-be copied only while nothing else runs in it, and only where the libraries of the system allow it (those of macOS
-do not).
+A copy has one thread, the one that made it: locks held by other threads stay locked in it for ever. So a process
+may be copied only while nothing else runs in it, and only where the libraries of the system allow it (those of
+macOS do not).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The engines of one machine, and the sum over shards that every engine serves.
+"""The engines of one machine, and the sum over shards that every engine provides.
 
-Work that is sent goes to processes. Compiled work on what lies in memory goes to threads: compiled kernels
-(compiling.py), BLAS and LAPACK let go of the interpreter's lock, so threads run them side by side on arrays that
-nobody has to send. Pieces of work write to places of their own or are summed in order: results do not depend on
-the number of threads. These are daemons: Ctrl-C ends the process at once, though they work.
+Work that is sent goes to processes. Compiled work on data in memory goes to threads: compiled kernels
+(compiling.py), BLAS and LAPACK release the interpreter lock, so threads run them in parallel on shared arrays, and
+nothing has to be sent. Units of work write to places of their own or are summed in order: results do not depend on
+the number of threads. These are daemon threads: Ctrl-C ends the process at once, even while they work.
 
-Matrices here are small: within a call, waiting for threads of linear algebra costs more than they bring, and
-results must not depend on how many there are. So every call has one (`one_thread`). threadpoolctl and numpy are
+Matrices here are small: within a call, waiting for the threads of linear algebra costs more than they gain, and
+results must not depend on their number. So every call has one (`one_thread`). threadpoolctl and numpy are
 loaded on first use, so that the command line starts without them.
 """
 

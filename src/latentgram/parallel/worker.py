@@ -3,10 +3,10 @@
     this process ──(function, arguments)──▶ worker
     this process ◀──notes on the way, then the result or error── worker
 
-Messages are pickles on the standard input and output of the worker; closures are fine (cloudpickle), and what work
-prints goes to standard error. A worker ends when its input does, even in the middle of work, so none outlives the
-process that started it. The two share nothing, neither semaphores nor a thread that manages: a worker can be
-killed at any moment, and the end of a program never waits for work that nobody wants (the pools of the standard
+Messages are pickles on the standard input and output of the worker; closures are allowed (cloudpickle), and what
+the work prints goes to standard error. A worker ends when its input does, even in the middle of work, so none
+outlives the process that started it. The two share nothing, neither semaphores nor a managing thread: a worker can
+be killed at any moment, and the end of a program never waits for work that nobody needs (the pools of the standard
 library and of loky do wait, and have no public way not to).
 """
 

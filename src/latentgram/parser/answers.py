@@ -1,20 +1,20 @@
-"""Sentences in, text out, batch by batch: what `latentgram parse` does, wherever the work runs.
+"""Sentences in, text out, batch by batch: the work of `latentgram parse`, wherever it runs.
 
-A worker is sent a batch of questions and sends back one text, so that trees are made into text where they are
-found, and little travels. A sentence whose constraints nothing obeys is a fault with its place: it ends the work
-after the text before it, or is left out and reported.
+A worker is sent a batch of sentences and returns one text, so that trees are converted to text where they are
+found, and little is sent. A sentence whose constraints no tree satisfies is an error with its position: it ends
+the work after the text before it, or is left out and reported.
 
-Brackets carry the posterior of a node behind an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
-the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` where a tagger gave them,
-`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text that a model has cut), JSON in its own fields. Where the
-chart was pruned, posteriors are those among the trees that were left: JSON marks each such sentence by "pruned",
-and a remark at the end counts them. A fallback tree is flagged in CoNLL-U and JSON.
+Brackets have the posterior of a node after an `@` (`(NP@0.982 …)`), CoNLL-U in MISC (`HeadProb=`, `RelProb=` of
+the relation given the head, `TagProb=`, `UposProb=`, `XposProb=` and `FeatsProb=` if a tagger gave them,
+`LemmaProb=`, and `TokenProb=` and `SplitProb=` for text segmented by a model), JSON in its own fields. If the
+chart was pruned, posteriors are those among the remaining trees: JSON marks each such sentence by "pruned",
+and a message at the end counts them. A fallback tree is flagged in CoNLL-U and JSON.
 
-Answers written to a file can be taken up again where they stopped, nothing lost or doubled. What a mark remembers
-(data/partial_output.py) is how many questions are answered and a digest of them all. On resuming the input is read
-again from its beginning, which costs little beside parsing, and the digest shows that these questions were the
-same; input that has grown at its end since then is fine. Model and settings are compared by the identity of the
-output. Marks stand between batches, so batches fall as they would have without a break.
+Answers written to a file can be resumed where they stopped, without loss or repetition. A mark
+(data/partial_output.py) records the number of questions answered and a digest of them all. On resuming, the input
+is read again from its beginning, which costs little compared with parsing, and the digest shows that these
+questions were the same; input that has grown at its end since then is accepted. Model and settings are compared by
+the identity of the output. Marks are set between batches, so batches are the same as without an interruption.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""`Calibrator`: from posteriors to shares of right answers, fitted on trees that the model was not learned from.
+"""`Calibrator`: from posteriors to proportions of correct answers, fitted on trees the model has not seen.
 
-A grammar is surer of itself than it should be: what it says with probability p turns out right in f(p) < p of the
-cases. f is fitted by isotonic regression, the non-decreasing function of least squared error, and drawn as
-straight lines between the centres of its steps; it never turns round the order of two posteriors. There is one for
-phrases or arcs, one for tags, and one for whole trees: from the expected to the true F1, or share of right heads.
+A grammar is overconfident: predictions with probability p are correct in f(p) < p of the
+cases. f is fitted by isotonic regression, the non-decreasing function of least squared error, and interpolated
+linearly between the centres of its steps; it never reverses the order of two posteriors. There is one for
+phrases or arcs, one for tags, and one for whole trees: from the expected to the true F1, or proportion of correct
+heads.
 """
 
 from __future__ import annotations

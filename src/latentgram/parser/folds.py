@@ -1,7 +1,7 @@
-"""Trees seen by parsers that have not learned from them: one for each part of a treebank, learned from all others.
+"""Trees parsed by parsers that have not seen them: one for each part of a treebank, learned from all others.
 
-The learner is that of the parser's own model, with its settings; parts may be worked on anywhere, and results come
-in the order of the parts. Cost: as many times learning as there are parts.
+The learner is that of the parser's own model, with its settings; parts can be processed anywhere, and results come
+in the order of the parts. Cost: learning as many times as there are parts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What rates candidates on held-out data, for learners that choose among them: by what the kind of model can do.
+"""Scores of candidates on held-out data, for learners that choose among them, depending on the kind of model.
 
-Parsers are rated by the accuracy of their parses, taggers by that of their tags, others by log-probability.
+Parsers are scored by the accuracy of their parses, taggers by that of their tags, others by log-probability.
 """
 
 from __future__ import annotations

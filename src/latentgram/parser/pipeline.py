@@ -1,8 +1,8 @@
-"""From a treebank to a parser that takes raw text: a model, a tagger and a tokeniser in one file.
+"""From a treebank to a parser of raw text: a model, a tagger and a tokeniser in one file.
 
-A dependency parser is made of tags, so it is trained together with a tagger. The model sees the gold tags, or,
-with `jackknife` folds, tags of the kind it will get: those of taggers that have not seen the sentence. Gold tags
-are better if gold tags will be given, jackknifed ones if not.
+A dependency parser needs tags, so it is trained together with a tagger. The model is trained on the gold tags or,
+with `jackknife` folds, on predicted tags like those it will get: from taggers that have not seen the sentence.
+Gold tags are better if gold tags will be given, jackknifed ones if not.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Are posteriors worth what they say? Fitting on dev trees, and the proof on others.
+"""Can posteriors be trusted? Calibration on development trees, and its evaluation on others.
 
-A phrase is right if the gold tree has a node with its label over the same words (the root that every tree has is
-left out); an arc, if the head is right; a tag, if it is the gold one. Calibration is fitted on trees that the
-model was not learned from (`calibrate`), kept with the parser, and judged on yet others (`reliability`). Trees
-that it was fitted on, or that the model was learned from, are refused.
+A phrase is correct if the gold tree has a node with its label over the same words (the root that every tree has is
+left out); an arc, if the head is correct; a tag, if it is the gold one. Calibration is fitted on trees that the
+model was not learned from (`calibrate`), stored with the parser, and evaluated on yet others (`reliability`).
+Trees that it was fitted on, or that the model was learned from, are refused.
 
-The trees of a dev part are few, and parts of one tree are right or wrong together, so a curve from some hundreds
-of them is itself a per cent off. With `folds` the trees may be those of the model: each part of them is parsed by
-a model of the other parts (folds.py), and all of them fit the curve.
+A development part has few trees, and the parts of one tree tend to be right or wrong together, so a curve from
+some hundreds of them is itself off by a per cent. With `folds` the training trees of the model can be used: each
+part of them is parsed by a model learned from the other parts (folds.py), and the curve is fitted on all of them.
 """
 
 from __future__ import annotations

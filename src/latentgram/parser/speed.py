@@ -1,11 +1,11 @@
-"""How fast a model is on given sentences, and how much memory it takes.
+"""The speed of a model on given sentences, and the memory it needs.
 
-One batch runs untimed first, so that nothing is compiled or looked up for the first time on the clock. Then all
-sentences pass `repeats` times, in batches whose wall-clock times t_b are kept with their sizes n_b. The rate is
+One batch runs untimed first, so that nothing is compiled or initialised during the measurement. Then all sentences
+are processed `repeats` times, in batches whose wall-clock times t_b are recorded with their sizes n_b. The rate is
 
     Σ_b n_b / Σ_b t_b,
 
-and its 95 % interval that of the same ratio over batches drawn with replacement (a percentile bootstrap).
+and its 95 % interval is that of the same ratio over batches sampled with replacement (a percentile bootstrap).
 """
 
 from __future__ import annotations

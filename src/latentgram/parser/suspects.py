@@ -1,17 +1,17 @@
-"""Where a model doubts the trees of a treebank there may be errors of annotation.
+"""Possible annotation errors: trees of a treebank that a model finds improbable.
 
-Trees are ranked by log p̂(tree | sentence) / words, worst first. A tree that the model can derive has
-p̂ = p(tree | sentence). One that it cannot (a rule never seen, crossing arcs) has
+Trees are ranked by log p̂(tree | sentence) / words, worst first. For a tree that the model can derive,
+p̂ = p(tree | sentence). For one that it cannot derive (a rule never seen, crossing arcs),
 
     p̂(tree | sentence) = ∏_v max(q(v), ε),
 
-over its parts v, phrases or arcs, with their posteriors q(v) and q = 0 for the part that makes it impossible: a
-number that says how much of the tree the model would have had as well. Of a sentence that the model cannot derive
-at all nothing is known but that part. Every score is finite.
+over its parts v, phrases or arcs, with their posteriors q(v), and q = 0 for the part that makes it impossible:
+this measures how much of the tree the model agrees with. For a sentence that the model cannot derive at all, only
+that part is known. Every score is finite.
 
-A model has no doubts about trees that it was learned from. With `folds` parts every tree is rated by a model that
-was learned, by the same learner, from all parts but its own. Cost: one analysis of a sentence for each tree, and
-with parts so many times learning.
+A model rarely doubts trees that it was learned from. With `folds` parts every tree is scored by a model
+learned by the same learner from the other parts. Cost: one analysis of a sentence for each tree, and
+with parts as many times learning.
 """
 
 from __future__ import annotations

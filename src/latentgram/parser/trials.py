@@ -1,7 +1,7 @@
-"""A little of everything: each recipe of the registry on a few generated trees, and each parser on a sentence.
+"""Small trials: each recipe of the registry on a few generated trees, and each parser on a sentence.
 
-`warm_up` goes through the usual work of a kind of model once, so that all kernels of it are compiled; the laws of
-the tests use the same data and settings.
+`warm_up` runs the usual tasks of a kind of model once, so that all its kernels are compiled; the law tests use the
+same data and settings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Arrays in few bytes, to the last bit: differences, byte planes, zlib.
+"""Lossless compression of arrays: differences, byte planes, zlib.
 
-Offsets and sorted numbers differ little from their neighbours, so whole numbers are also tried as differences
-along the first axis (modulo 2^bits, so any can be added up again). The first bytes of all entries, then the second
-ones and so on make planes, of which the upper ones hardly change. What does not get smaller so stays as it is.
-Packing and unpacking cost O(bytes).
+Offsets and sorted numbers differ little from their neighbours, so integers are also tried as differences along the
+first axis (modulo 2^bits, so they can always be added up again). The first bytes of all entries, then the second
+ones and so on form planes, of which the upper ones hardly change. Arrays that do not become smaller in this way
+are stored unchanged. Packing and unpacking cost O(bytes).
 """
 
 from __future__ import annotations

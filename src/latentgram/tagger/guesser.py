@@ -1,7 +1,7 @@
-"""`Guesser`: which tags a word may have by the look of it, counted from the rare words of training.
+"""`Guesser`: the possible tags of a word judged by its form, counted from the rare words of training.
 
-See kernels/guessing.py for what is counted and how it becomes candidates. Frequent words are counted only by how
-they are written in lower case: their endings say little of those of new words.
+See kernels/guessing.py for what is counted and how it yields candidates. Frequent words are counted only by their
+lower-case form: their suffixes say little about those of new words.
 """
 
 from __future__ import annotations

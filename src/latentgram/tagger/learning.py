@@ -1,14 +1,16 @@
 """Learning a `Tagger`: features of word forms, weights by online learning of a log-linear model, averaged.
 
-Every feature that training shows at a word with more than one candidate has a weight for the parts of the right
-tag and, if it was seen at least `frequent` times, for those of all candidates. The loss is −log p(tags | words),
-so that posteriors are probabilities: the mean over all moments of learning keeps them from being too sure.
+Every feature that occurs in training at a word with more than one candidate has a weight for the parts of the
+correct tag and, if it was seen at least `frequent` times, for those of all candidates. The loss is −log p(tags |
+words), so that posteriors are probabilities; averaging the weights over all steps keeps them from being
+overconfident.
 
-With FEATS a tag has many parts, whose weights together make it too sure: all scores are multiplied by the number
-under which a tagger that has not seen every fifth sentence is right there as often as it says (scaling.py).
+With FEATS a tag has many parts, whose weights together make it overconfident: all scores are multiplied by the
+factor with which the posteriors of a tagger that has not seen every fifth sentence are calibrated there
+(scaling.py).
 
-Jackknifing (`jackknifed`) tags each part of a treebank by a tagger that was learned from the other parts: what a
-parser should be trained on that will be given tags with a tagger's errors.
+Jackknifing (`jackknifed`) tags each part of a treebank by a tagger that was learned from the other parts: training
+data for a parser that will get predicted tags.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
     p(t | x) ∝ exp Σ_i ( e_i(t_i) + pair[t_{i−1}, t_i] + triple[g(t_{i−2}), g(t_{i−1}), g(t_i)] ),
     e_i(t) = Σ_{p ∈ parts(t)} Σ_f weight[f(x, i), p].
 
-A tag is a triple of XPOS, UPOS and FEATS where training had them: all are predicted together, and the posterior of
-each is the sum over the tags that agree in it. Without FEATS a tag is its only part and its own group g; with them
-its parts are itself, its UPOS and XPOS and each attribute (tagset.py).
+A tag is a triple of XPOS, UPOS and FEATS, as far as the training data have them: all are predicted together, and
+the posterior of each is the sum over the tags that agree in it. Without FEATS a tag is its only part and its own
+group g; with them its parts are itself, its UPOS and XPOS and each attribute (tagset.py).
 
-Words seen often can only have tags they were seen with; others have those and the ones of words that look like
-them (guesser.py). Of these, candidates whose score is more than `margin` below the best one of their token are
-left out. So a token has few candidates, and over them the best sequence and all posteriors are exact
+Frequent words can only have tags they were seen with; others have those and the ones of words with a similar
+form (guesser.py). Candidates whose score is more than `margin` below the best one of their token are pruned.
+So a token has few candidates, and over them the best sequence and all posteriors are exact
 (kernels/chain.py). Training and tagging share this definition of p.
 """
 

@@ -1,10 +1,10 @@
-"""How sure a tagger may be: the scale of its scores under which it is right as often as its posteriors say.
+"""The confidence of a tagger: the scale of its scores with which its posteriors are calibrated.
 
-    argmax_s Σ_words Σ_columns log p_s(what was found is right, or wrong, as it was) − c (log s)²,
+    argmax_s Σ_words Σ_columns log p_s(whether the predicted tag is right) − c (log s)²,
 
-the columns being XPOS with UPOS, and FEATS, on sentences that the tagger has not seen. The best tags do not depend
-on s; only how sure they are does. A word whose right tag is not among its candidates counts too. The last term
-keeps s near 1 where there are few words.
+where the columns are XPOS with UPOS, and FEATS, on sentences that the tagger has not seen. The best tags do not
+depend on s; only their posteriors do. A word whose correct tag is not among its candidates counts too. The last
+term keeps s near 1 if there are few words.
 """
 
 from __future__ import annotations

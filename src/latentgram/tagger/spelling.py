@@ -1,7 +1,7 @@
-"""The spelling of a word as 64-bit numbers: the word, its endings and beginnings, its shape.
+"""The spelling of a word as 64-bit numbers: the word, its suffixes and prefixes, its shape.
 
 A tagger's features are made of these numbers (kernels/features.py). They are checksums of strings, so they need
-no table and are the same on every machine. All distinct words of a batch are looked at together
+no table and are the same on every machine. All distinct words of a batch are processed together
 (kernels/spelling.py).
 """
 

@@ -1,8 +1,8 @@
-"""`TagSet`: the tags of a tagger, the parts they are made of, and the groups they fall into.
+"""`TagSet`: the tags of a tagger, their parts, and their groups.
 
 A tag is a triple of XPOS, UPOS and FEATS. Without FEATS it has one part, itself, and is a group of its own. With
 FEATS its parts are itself, its UPOS, its XPOS and each of its attributes with its value, so that what is learned
-of `Case=Nom` in one tag serves all that have it; its group is its XPOS and UPOS.
+about `Case=Nom` in one tag applies to all that have it; its group is its XPOS and UPOS.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Absorb a few more tagged sentences into a tagger at once: its learner is online, so it simply goes on.
+"""A few more tagged sentences for a tagger: its learner is online, so learning simply continues.
 
-Words and tags that were not seen together become possible, features that were not seen are weighed for the tags
-they came with, and then the weights move as in learning (kernels/learning.py), by small steps, until the sentences
-are tagged as they should be or `PASSES` have gone by. A sentence with a tag that the tagger does not know teaches
-it nothing; one without FEATS gets those that the tagger finds likeliest with its tags. Cost: some passes over the
-weights.
+Words and tags that were not seen together become possible, unseen features get weights for the tags
+they occur with, and then the weights are updated as in learning (kernels/learning.py), by small steps, until the
+sentences are tagged correctly or `PASSES` are over. A sentence with a tag unknown to the tagger is ignored; one
+without FEATS gets the most probable ones given its tags. Cost: some passes over the weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Weights of hashed features after several passes over data: the mean over all moments (numeric/adagrad.py)."""
+"""Weights of hashed features after several passes over data: the mean over all steps (numeric/adagrad.py)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`Chooser`: which edit script a word gets, with the probability of each (kernels/choosing.py has the model).
+"""`Chooser`: the edit script of a word, with its probability (kernels/choosing.py has the model).
 
-Lemmas and the words of multiword tokens are both found so: the script of a word is chosen by its letters, its tags
-and what stands around it, among those that training has seen with the word or with words of the same ending.
+Lemmas and the words of multiword tokens are both found in this way: the script of a word is chosen by its letters,
+its tags and its neighbours, among those seen in training with the word or with words of the same ending.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`Lemmatiser`: the lemma of each word, by an edit script chosen for its letters, tags and features.
+"""`Lemmatiser`: the lemma of each word, by an edit script chosen by its letters, tags and features.
 
-    p(lemma | word, tags) = Σ p(script | word, tags) over the scripts that make the lemma of the word
+    p(lemma | word, tags) = Σ p(script | word, tags) over the scripts that yield the lemma
 
-The words of training and their lemmas are among what the choice looks at, so that irregular forms are known and
+The words of the training data and their lemmas are among the features, so that irregular forms are known and
 regular ones are learned. Linear in the words.
 """
 

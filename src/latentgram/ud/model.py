@@ -1,12 +1,12 @@
 """`UDParser`: raw text to Universal Dependencies, in one model.
 
-Text is cut into sentences, tokens and words (segmenter.py); these get tags and features, lemmas (lemmatiser.py),
-and heads with relations (arcs). Each step takes the best answer of the one before it and says how sure it is of
-its own:
+Text is divided into sentences, tokens and words (segmenter.py); these get tags and features, lemmas
+(lemmatiser.py), and heads with relations (arcs). Each step takes the best answer of the previous one and reports
+its own confidence:
 
-    p(cuts | text),  p(tags | words),  p(lemma | word, tags),  p(head | words, tags)
+    p(segmentation | text),  p(tags | words),  p(lemma | word, tags),  p(head | words, tags)
 
-The trees are learned with the tags that parsing will have: those of taggers that have not seen the sentence.
+The arcs are learned with tags like those of parsing: from taggers that have not seen the sentence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`Splitter`: which tokens are several words, and which: a split chosen for each token (chooser.py).
+"""`Splitter`: which tokens consist of several words, and of which: a split chosen for each token (chooser.py).
 
-Tokens of training are known with their words; others are split as tokens with the same ending or beginning are.
-Where the same token is now one word and now several, the tokens around it and their endings decide. Linear in the
-tokens.
+Tokens seen in training have the words they had there; others are split like tokens with the same ending or
+beginning. If the same token is sometimes one word and sometimes several, the tokens around it and their endings
+decide. Linear in the tokens.
 """
 
 from __future__ import annotations

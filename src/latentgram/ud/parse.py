@@ -1,4 +1,4 @@
-"""Parsing with a `UDParser`: tags where there are none, then trees, then lemmas, each with its probability."""
+"""Parsing with a `UDParser`: tags if there are none, then trees, then lemmas, each with its probability."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Edit scripts: how one string is made of another, in a form that also serves for words never seen.
+"""Edit scripts: how one string is made from another, in a form that also applies to unseen words.
 
-A script changes the case of a word, takes letters off both ends and puts others there: `studies` → `study` is
-"take 3 off the end, put y". The letters that stay are the longest string that both words share. What shares
-nothing is said outright. A *split* says the words of a multiword token. Where they are the token cut in pieces, it
-says how many letters are cut off at both ends: `don't` → `do` + `n't` is "3 off the end", which serves for `isn’t`
-and `they're` as well. Otherwise it says one word by a script and the others outright, as in `donnez-le` → `donnez`
-+ `le`. O(letters²) for a script, O(letters) to apply it.
+A script changes the case of a word, removes letters at both ends and adds others there: `studies` → `study` is
+"remove 3 at the end, add y". The letters that stay are the longest substring that both words share. If they share
+nothing, the result is given literally. A *split* gives the words of a multiword token. If they are pieces of the
+token, it contains the lengths of the pieces at both ends: `don't` → `do` + `n't` is "3 off the end", which works
+for `isn’t` and `they're` as well. Otherwise it gives one word by a script and the others literally, as in
+`donnez-le` → `donnez` + `le`. O(letters²) for a script, O(letters) to apply it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""`Segmenter`: raw text cut into sentences, tokens and words as a treebank cuts it.
+"""`Segmenter`: raw text divided into sentences, tokens and words as in a treebank.
 
-Tokens are cut by kernels/segmenting.py, sentences by kernels/sentences.py.
+Token boundaries are found by kernels/segmenting.py, sentence boundaries by kernels/sentences.py.
 
-A line is a paragraph, with which a sentence ends in any case; blanks within it are one blank. Where words are
-written without blanks, places for cuts are all places between characters; words that training has seen often help
-then. Tokens that are several words are split after that (multiwords.py). Linear in the text.
+A line is a paragraph, and ends a sentence in any case; spaces within it count as one. In scripts
+without spaces, tokens may end after any character; frequent words of the training data help
+then. Multiword tokens are split after that (multiwords.py). Linear in the text.
 """
 
 from __future__ import annotations

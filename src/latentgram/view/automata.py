@@ -1,7 +1,7 @@
 """Pictures of deterministic automata: states in columns by their distance from the start, arrows with labels.
 
-No layout program is needed: columns come from a breadth-first walk, the order within them from the mean place of
-the neighbours, and every arrow bends to its own side, so that the ways to and fro do not cover each other.
+No layout program is needed: columns come from a breadth-first search, the order within them from the mean position
+of the neighbours, and every arrow bends to its own side, so that arrows in opposite directions do not overlap.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How values show themselves in a notebook: tables and pictures, on light and dark backgrounds.
+"""Notebook displays of values: tables and pictures, for light and dark themes.
 
-What is shown takes its colours from the notebook, but for pictures, which bring their own for both (svg.py).
+Tables take their colours from the notebook; pictures have their own for both themes (svg.py).
 """
 
 from __future__ import annotations

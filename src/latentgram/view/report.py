@@ -1,4 +1,4 @@
-"""A report: one HTML page that holds its pictures and asks nothing of the network."""
+"""A report: one HTML page that contains its pictures and loads nothing from the network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A page of SVG: escaped elements, text widths without fonts, colours for probabilities.
 
-Drawings carry their own style, readable on light and dark backgrounds, and ask nothing of the system.
+Drawings contain their own style, readable on light and dark backgrounds, and need nothing from the system.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trees for the eye: constituency trees and dependency arcs as SVG, both as an outline for the terminal."""
+"""Pictures of trees: constituency trees and dependency arcs as SVG, both as an outline for the terminal."""
 
 from __future__ import annotations
 

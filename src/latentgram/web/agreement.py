@@ -1,8 +1,8 @@
-"""How two people agree who annotated the same sentences.
+"""The agreement of two annotators on the same sentences.
 
-Labelled F1 of brackets, or UAS and LAS of arcs, with one of them as the gold standard (F1 does not ask which); and
-Cohen's κ = (o − e)/(1 − e) over words, with o the share of words that got the same category from both and e the
-share that would by chance, from how often each uses each category. The category of a word is the label of the
+Labelled F1 of brackets, or UAS and LAS of arcs, with one of them as the gold standard (F1 is symmetric); and
+Cohen's κ = (o − e)/(1 − e) over words, with o the proportion of words with the same category from both and e the
+proportion expected by chance, from how often each uses each category. The category of a word is the label of the
 lowest constituent over it that is not its tag, or the relation to its head.
 """
 

@@ -1,9 +1,9 @@
-"""What a worker does with a sentence: its trees and posteriors as the API answers them.
+"""The work of a parsing process on a sentence: its trees and posteriors in the form of the API.
 
-Corrections that ask something of the parser become constraints. One that names what the grammar does not know,
-that contradicts an earlier one or that no tree obeys is told as unmet, and the tree obeys all the others; the last
-said gives way first. The rest is then made by hand on the trees that were found. On a `base` tree nothing is asked
-of the parser but how probable its parts are.
+Corrections that concern the parser become constraints. One that names something unknown to the grammar,
+contradicts an earlier one or is satisfied by no tree is reported as unmet, and the tree satisfies all the others;
+the latest one is given up first. The other corrections are then made by hand on the trees that were found. On a
+`base` tree the parser only computes the probabilities of its parts.
 """
 
 from __future__ import annotations

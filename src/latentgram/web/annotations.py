@@ -1,8 +1,8 @@
-"""The user's treebank: accepted trees are put into it, and all that is done to it is remembered (history.py).
+"""The user's treebank: accepted trees are added to it, and all changes to it are recorded (history.py).
 
-The history knows of each tree the client's id, by which a request that was sent twice is carried out once, the
+For each tree the history records the client's id, by which a repeated request is carried out once, the
 agreement of the parser's tree with the accepted one, and the corrections; and the scores on held-out trees, which
-tell of these by the digest. Without a file all is in one that ends with the program.
+are identified by their digest. Without a file everything is kept in one that is deleted when the program ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The JSON API of the page, documented by OpenAPI at `/api/openapi.json`, and the page itself.
 
-The files of the page are read when the application is made and served by name out of a table: no path that comes
-with a request ever reaches the file system.
+The files of the page are read when the application is created and served by name from a table: no path in a
+request ever reaches the file system.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The trees of the treebank file, as they are now: found, changed, taken away, and put back.
+"""The trees of the treebank file in its current state: found, changed, deleted, and restored.
 
-Every change is a row of the history, with what was there before, so that it can be undone; the file stays a plain
+Every change is a row of the history, with the previous state, so that it can be undone; the file stays a plain
 treebank. The file is read again when it has changed, whoever changed it.
 """
 

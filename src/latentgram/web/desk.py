@@ -1,7 +1,7 @@
-"""What annotators say of sentences: skipped, flagged, a comment, who is to do it, and who has it before him now.
+"""Annotators' notes on sentences: skipped, flagged, a comment, to whom it is assigned, and who has it open.
 
-It is kept in the history of the treebank, by a digest of the words, so that all servers of one treebank share it.
-A lease ends by itself: who went home blocks nobody.
+They are stored in the history of the treebank, by a digest of the words, so that all servers of one treebank share
+them. A lease expires: nobody is blocked by someone who has left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with a request or a file, in words for people: the checker of requests speaks of schemas."""
+"""Errors of a request or a file in plain words: the validator of requests speaks of schemas."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What stands between the network and the application: who may ask, how much, and what browsers may do.
+"""What stands between the network and the application: who may send requests, how large, and what browsers may do.
 
-A plain ASGI middleware. Without a token only requests to a loopback name are let in, so that a foreign page
+A plain ASGI middleware. Without a token only requests to a loopback name are accepted, so that a foreign page
 cannot reach the server through a name of its own (DNS rebinding), and none with a foreign `Origin`. With a token
-every request to the API must carry it. Bodies end at a limit of length and of time. Every answer forbids the
+every request to the API must contain it. Bodies are limited in size and time. Every response forbids the
 browser to load anything from elsewhere.
 """
 

@@ -1,4 +1,4 @@
-"""Tags for sentences that come without, to a parser that has no tagger of its own."""
+"""Tags for sentences without tags, for a parser without a tagger."""
 
 from __future__ import annotations
 

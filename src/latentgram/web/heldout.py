@@ -1,6 +1,7 @@
 """Accuracy on held-out trees, measured again whenever the parser has changed.
 
-A few trees are parsed at a time, so that nobody waits for it; scores add, so that of all is the sum of the parts.
+A few trees are parsed at a time, so that nobody waits for it; scores are added, so that the total is the sum of
+the parts.
 """
 
 from __future__ import annotations

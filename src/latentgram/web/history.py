@@ -1,15 +1,15 @@
 """The history of a treebank: what was done to it on the page, by whom, and how good the parser was then.
 
-It is a database of SQLite beside the treebank (`NAME.history.sqlite`), which itself stays a plain file for other
-programs. A change of the file and its row in the history come together or not at all, and once: the row is written
-first, with the text of the tree and what the file was; then the file is written; then the row is marked as done.
-Who finds a row that is not done, after a crash at whatever moment, does what is missing. So a request that is sent
-again after a crash finds its id in the history, and its tree is never appended twice. A file that cannot be
-written (a full disk, a protected file) takes the row back: what is told to have failed does not come later. The
-lock of the database is the lock of the treebank: tabs and servers wait for each other. A change is O(size of the
-treebank), a few milliseconds for 3,000 trees.
+It is an SQLite database next to the treebank (`NAME.history.sqlite`), which itself stays a plain file for other
+programs. A change of the file and its row in the history are made together or not at all, exactly once: the row is
+written first, with the text of the tree and the state of the file; then the file is written; then the row is
+marked as done. If a row is found that is not done, after a crash at any moment, the missing steps are completed.
+So a request that is repeated after a crash finds its id in the history, and its tree is never appended twice. If
+the file cannot be written (a full disk, a protected file), the row is removed: a change that was reported as
+failed is never made later. The lock of the database is the lock of the treebank: tabs and servers wait for each
+other. A change is O(size of the treebank), a few milliseconds for 3,000 trees.
 
-Earlier versions kept lines of JSON (`NAME.history.jsonl`) and a journal (`.NAME.journal`): they are taken over,
+Earlier versions had lines of JSON (`NAME.history.jsonl`) and a journal (`.NAME.journal`): they are imported,
 and so are databases of earlier versions.
 """
 

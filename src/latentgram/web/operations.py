@@ -3,10 +3,9 @@
     @operations.on("GET /api/queue")
     def queue(limit: Annotated[int, Field(ge=1, le=200)] = 50) -> QueueAnswer: ...
 
-A parameter that is a model of pydantic's is read from the body, `Request` is the request, all others come from
-the query. What is returned is written as JSON by its annotation, unless it is a response. What reads and writes is
-made when it is first needed, and the OpenAPI document when somebody asks for it: nobody waits for them at the
-start.
+A parameter whose type is a pydantic model is read from the body, `Request` is the request, all others come from
+the query. The return value is written as JSON by its annotation, unless it is a response. Readers and writers are
+made when they are first needed, and the OpenAPI document when it is requested, so that the server starts sooner.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-r"""A treebank file as pieces of text: one for each tree, so that one can be changed and all others stay.
+"""A treebank file as pieces of text: one for each tree, so that one can be changed while all others stay the same.
 
-Brackets end where as many have been closed as opened; between trees, lines that begin with `%`, `#` or `*x*` are
-comments (data/brackets.py). CoNLL-U is cut at blank lines. Places are in bytes; one pass.
+A bracketed tree ends where all its brackets are closed; between trees, lines that begin with `%`, `#` or `*x*` are
+comments (data/brackets.py). CoNLL-U is divided at blank lines. Positions are in bytes; one pass.
 """
 
 from __future__ import annotations

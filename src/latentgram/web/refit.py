@@ -1,4 +1,4 @@
-"""Learning again in a process of its own, with progress, while the page goes on."""
+"""Retraining in a separate process, with progress, while the page continues."""
 
 from __future__ import annotations
 

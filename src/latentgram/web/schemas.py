@@ -1,6 +1,6 @@
-"""What goes over the wire: the JSON of requests and answers, from which the API's OpenAPI document is made.
+"""The JSON of requests and responses, from which the API's OpenAPI document is made.
 
-What is seen inside a model is sent as its family tells it (kinds/looks.py).
+What can be inspected in a model is defined by its family (kinds/looks.py).
 """
 
 from __future__ import annotations

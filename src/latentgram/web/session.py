@@ -1,10 +1,10 @@
-"""`Session`: what the page works on: a parser that grows with every accepted tree, a treebank and a queue.
+"""`Session`: the state of the page: a parser that grows with every accepted tree, a treebank and a queue.
 
-An accepted tree is appended to the treebank, and that is all that anybody waits for. It is learned from beside:
-its counts are added to those of the grammar, or an online learner goes on with it, which takes a moment whatever
-the size of the treebank; what is accepted in that moment is learned together. Learning again goes on in a process
-of its own (refit.py); what was accepted meanwhile updates its result. Models without their statistics (head
-automata of older files) are retrained after each acceptance if that takes seconds, else now and then.
+An accepted tree is appended to the treebank, and nobody waits for more than that. It is learned in the background:
+its counts are added to those of the grammar, or an online learner continues with it, which takes a moment whatever
+the size of the treebank; trees accepted in that moment are learned together. Retraining runs in a
+separate process (refit.py); trees accepted meanwhile update its result. Models without their statistics (head
+automata from older files) are retrained after each acceptance if that takes seconds, otherwise now and then.
 
 Function tags and traces are for the treebank: a grammar that has none of them learns the tree without.
 """

@@ -1,7 +1,7 @@
-"""The queue: sentences that wait for a tree, in the order of the file, the most uncertain first, or mixed.
+"""The queue: sentences waiting for a tree, in the order of the file, the most uncertain first, or diverse.
 
 Uncertainty is the entropy over trees *per word*: by the entropy alone the longest sentences would come first. The
-mixed order goes through the uncertain ones so that neighbours share few words: with J the overlap of two sets of
+diverse order arranges the uncertain ones such that neighbours share few words: with J the overlap of two sets of
 words, |A ∩ B| / |A ∪ B|, the next sentence has the greatest uncertainty × (1 − its greatest J with those before
 it).
 """

@@ -1,12 +1,12 @@
-"""Processes that parse for the page: a slow sentence blocks nobody, and can be given up.
+"""Processes that parse for the page: a slow sentence blocks nobody, and can be cancelled.
 
-Compiled kernels hold the interpreter's lock while they run, so threads would wait for each other, and a thread
-cannot be stopped. Hence a few processes, each with the parser; work that nobody waits for any more ends with its
-process, if not by itself within a second, and a new one is started. A worker gets a new parser as soon as it has
-nothing else to do, and loads its compiled kernels at once: one worker after the other, so that nobody waits for it
-who would rather have an answer of the parser before (`fresh=False`). Work in the background leaves one worker free
-for people. The first workers may be copies of this process (`begin`), which have the parser already. Without
-processes (`count = 0`) work is done in threads, one at a time: for tests.
+A thread cannot be stopped, and threads would wait for each other in the Python parts of a parse. Hence a few
+processes, each with the parser; work that is no longer needed ends with its process, unless it ends within a
+second, and a new one is started. A worker gets a new parser as soon as it is idle, and loads its compiled kernels
+at once: one worker after the other, so that requests that need not wait for the new parser (`fresh=False`) are
+answered. Background work leaves one worker free for people. The first workers may be copies of this process
+(`begin`), which already have the parser. Without processes (`count = 0`) work is done in threads, one at a time:
+for tests.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Counts of n-grams: in memory, by way of the disk, as tables and as ARPA files."""
+"""Counts of n-grams: in memory, with temporary files, as tables and as ARPA files."""

@@ -1,4 +1,4 @@
-"""Columns of n-grams in memory or on disk, and the two steps that do not go through them in order.
+"""Columns of n-grams in memory or on disk, and the two steps that need random access.
 
 Estimating a model reads and writes numbers of the n-grams of one order row by row, which needs no memory. But the
 suffix of a row may be anywhere in the order below:
@@ -7,7 +7,7 @@ suffix of a row may be anywhere in the order below:
     values[i] = a number of the suffix of each row
 
 Both are done for a range of the lower order at a time that fits into memory: the column of suffixes is read once
-for each range. What is gathered of a range is written in order of the rows; read side by side, the parts give the
+for each range. The values found for a range are written in the order of the rows; merged, these parts give the
 whole column. Cost: rows · ranges, a few nanoseconds each; no row is ever sorted.
 """
 

@@ -1,11 +1,11 @@
-"""`NGramCounts`: how often each n-gram of a text occurs, up to an order, the rare ones left out.
+"""`NGramCounts`: how often each n-gram of a text occurs, up to an order, without the rare ones.
 
-Sentences are counted with the boundary symbol at both ends; no n-gram has a boundary inside. The cut-off of an
-order is the least count kept. An n-gram is kept only with all its parts, which is automatic when cut-offs do not
-fall with the order; where they fall, the missing parts are kept beyond their cut-off and counted in `repairs`.
+Sentences are counted with the boundary symbol at both ends; no n-gram contains a boundary inside. The cut-off of
+an order is the lowest count kept. An n-gram is kept only with all its parts, which is automatic if cut-offs do not
+decrease with the order; where they do, the missing parts are kept despite their cut-off and counted in `repairs`.
 Words below the cut-off of order 1 become `<unk>` before counting.
 
-Cost: a few hash probes per token (see kernels.py); memory about 20 bytes for each kept n-gram, and while counting
+Cost: a few hash probes per token (see kernels.py); memory about 20 bytes for each n-gram kept, and during counting
 24 for each n-gram whose parts reach the cut-off.
 """
 

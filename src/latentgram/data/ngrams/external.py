@@ -1,14 +1,15 @@
 """Counting n-grams of text that does not fit into memory: sorted runs on disk, merged.
 
-The text is read once; its words are numbered and written to disk as numbers. Then, order by order, a piece of the
-text at a time, as long as the memory allows, is counted as kernels.py counts text; its n-grams are written as a
-sorted run; the runs are merged, n-grams below their cut-off dropped; and every position learns the number of the
-n-gram that ends there, from which the next order is counted. So the a-priori rule holds for the whole text: what
-is too rare in all of it is never looked up as part of something longer.
+The text is read once; its words are numbered and written to disk as numbers. Then, for each order, the text is
+processed in pieces as long as the memory allows: each is counted as kernels.py counts text, and its n-grams are
+written as a sorted run. The runs are merged, n-grams below their cut-off are dropped, and every position is
+assigned the number of the n-gram that ends there, from which the next order is counted. So the a-priori rule holds
+for the whole text: n-grams that are too rare in all of it are never looked up as parts of longer ones.
 
-Memory: `memory` for a piece, and the n-grams that are kept (20 bytes each, about 60 while they are put together).
-Disk: 8 bytes per token, 20 for each n-gram of each run of one order, 20 for each n-gram kept. The result is that
-of `NGramCounts.of`. Tables can be written straight from the disk: not even what is kept need fit into memory.
+Memory: `memory` for a piece, and the n-grams kept (20 bytes each, about 60 during construction). Disk: 8 bytes per
+token, 20 for each n-gram of each run of one order, 20 for each n-gram kept. The result is that of
+`NGramCounts.of`. Tables can be written straight from the disk: then not even the n-grams kept need fit into
+memory.
 """
 
 from __future__ import annotations

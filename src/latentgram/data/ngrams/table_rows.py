@@ -1,9 +1,9 @@
 """`TableRows`: the lines of tables of n-grams as arrays of word numbers with their counts.
 
-Blocks of lines are read in compiled code (kernels/tables.py), but for lines that are not plainly written, which
-are read one by one. Lines of one n-gram, as tables with a line for each year have them, are summed whenever as
-many have come as there were distinct ones. Memory: 4 k + 16 bytes for each distinct n-gram of order k, twice that
-while they are summed, and the words.
+Blocks of lines are read in compiled code (kernels/tables.py), except for lines in an unusual form, which
+are read one by one. Lines of the same n-gram, as in tables with a line for each year, are summed whenever
+as many have accumulated as there were distinct ones. Memory: 4 k + 16 bytes for each distinct n-gram of order k,
+twice that while they are summed, and the words.
 """
 
 from __future__ import annotations

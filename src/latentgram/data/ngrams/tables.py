@@ -1,15 +1,15 @@
-r"""N-gram counts as tables of text: `w1 w2 w3<TAB>count`, as Web 1T and Google Books have them.
+"""N-gram counts as tables of text: `w1 w2 w3<TAB>count`, as in Web 1T and Google Books.
 
-Three kinds of line are told apart by their tabs: one count; or year, count and number of books (Google Books of
+Three kinds of line are distinguished by their tabs: one count; or year, count and number of books (Google Books of
 2009 and 2012; the years of an n-gram are summed); or many fields `year,count,books` (Google Books of 2020).
 Entries with a part of speech (`run_VERB`, `_NOUN_`) repeat others and are dropped. `<S>`, `<s>` and `_START_` are
-boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end. Folders are read as they come: indexes and
-totals, and the second copy of the vocabulary that Web 1T has, are left out.
+boundaries at the beginning, `</S>`, `</s>` and `_END_` at the end. Folders are read as distributed: indexes and
+totals, and the second copy of the vocabulary in Web 1T, are ignored.
 
 A table without boundaries gets them by a local rule, as footnote 1 of Smith and Eisner (2012) allows: a sentence
 ends after `.`, `!` or `?`. So cnt(… . #) = cnt(… .), cnt(# v …) = Σ_p cnt(p v …) over the three, and n-grams that
-go on behind one of them are dropped. Parts of n-grams that a table lacks are added with the largest count that
-needs them.
+continue after one of them are dropped. Parts of n-grams that are missing in a table are added with the largest
+count of the n-grams that contain them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`NGramTrie`: a set of n-grams that holds every part of its members, as flat arrays.
+"""`NGramTrie`: a set of n-grams that contains every part of its members, as flat arrays.
 
 Rows are sorted by order, then by words. Row r of order k is the row `prefix[r]` of order k-1 followed by
 `word[r]`, and `suffix[r]` is the row without its first word; the row of a unigram is the number of its word; -1 is
-the empty n-gram. The extensions of a row lie side by side. 12 bytes per row; finding an n-gram of order k costs
+the empty n-gram. The extensions of a row are contiguous. 12 bytes per row; finding an n-gram of order k costs
 k binary searches.
 """
 

@@ -1,8 +1,8 @@
 """Learning a `Committee`: `fit(Committee, trees, by=Gradient(layers=3))`, one `ChartCRF` after the other.
 
-What differs from one to the next is the binarisation of its grammar, and with it the symbols, the charts and most
-features; after that the seed of its clusters and of the order of its lessons. Two layers of one binarisation make
-much the same mistakes, and together would outvote a third. Cost: that of as many `ChartCRF`s.
+The layers differ in the binarisation of their grammars, and so in symbols, charts and most features; further
+layers differ in the seed of the clusters and of the order of the training sentences. Two layers with the same
+binarisation make much the same mistakes, and together would outvote a third. Cost: that of as many `ChartCRF`s.
 """
 
 from __future__ import annotations

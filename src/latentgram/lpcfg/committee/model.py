@@ -1,13 +1,13 @@
 """`Committee`: several `ChartCRF`s of one treebank that parse together.
 
-Layers over grammars of other binarisations or other seeds make different mistakes. A committee is their mixture,
+Layers over grammars with other binarisations or other seeds make different mistakes. A committee is their mixture,
 
     p(tree | sentence) = (1/G) Σ_g p_g(tree | sentence),        p(sentence) = (1/G) Σ_g p_g(sentence),
 
 the second over all grammars below the layers, as in an `Ensemble`. So the posterior of a treebank node is the mean
-of the members', and a draw is one of a member that was drawn first. A member whose grammar cannot derive the
-sentence has no say in the first. The members need not have a symbol in common: what they share are the nodes of
-treebank trees.
+of the members', and a sample is drawn from a randomly chosen member. A member whose grammar cannot derive the
+sentence is left out of the first mean. The members need not have any symbol in common: what they share are the
+nodes of treebank trees.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`TreebankNodes`: the symbols of a chart of treebank nodes, and what they are to grammars of other symbols.
+"""`TreebankNodes`: the symbols of a chart of treebank nodes, and their relation to grammars with other symbols.
 
-A symbol is a chain of labels over a phrase or over a word, whatever a grammar remembers beside it; all that
-binarisation puts in is one symbol, `@` (kernels.py). A tree goes from one binarisation to another by way of the
-treebank tree: O(nodes), many trees at once.
+A symbol is a chain of labels over a phrase or over a word, without anything else that a grammar records; all
+intermediate symbols of binarisation are one symbol, `@` (kernels.py). A tree is converted from one binarisation to
+another via the treebank tree: O(nodes), many trees at once.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The parser of a `Committee`: every member parses, and a tree is chosen by the mean of their posteriors.
 
-The members' charts become one chart of treebank nodes (kernels.py), in which a node has the mean of the posteriors
-that they give it. The decoder looks for the tree of the greatest expected F1 among all trees that can be put
-together of these nodes. Of rules nothing is said, since each member has its own. The entropy is the mean of the
-members': the mixture's is at least that, and at most log G more.
+The members' charts are merged into one chart of treebank nodes (kernels.py), in which a node has the mean of the
+members' posteriors. The decoder finds the tree with the greatest expected F1 among all trees that can be built
+from these nodes. There are no posteriors of rules, since each member has its own rules. The entropy is the mean of
+the members': that of the mixture is at least this, and at most log G more.
 
-A member whose grammar cannot derive the sentence has no say. If none can, they parse with the wider lexicon, as
-each would alone; if that fails, too, the first puts a tree together.
+A member whose grammar cannot derive the sentence is ignored. If none can, they parse with the wider lexicon, as
+each would alone; if that fails too, the first one builds a tree from parts.
 Cost: the parses of all members, and the chart.
 """
 

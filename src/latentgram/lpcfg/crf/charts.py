@@ -1,14 +1,14 @@
-"""Charts to learn from: those that a grammar makes of sentences it has not seen, and the trees to be taught.
+"""Charts to learn from: those that a grammar makes of sentences it has not seen, and the target trees.
 
-A grammar is far surer of the trees it was learned from than of any others, so charts of these would teach a layer
-above it to believe in everything the grammar says. `jackknifed` learns one grammar for each of some contiguous
-parts of a treebank, from all other parts, and has it make the charts of that part: once with the tags of the
-treebank and once with its own, so that one layer serves both. Where a tagger helps with the latter (tags.py), each
-part has one that has not seen it either. These charts have more in them than those of parsing
-(the thresholds are lower), for a layer must also learn what is wrong. Parts are independent of each other, and may
-be worked on anywhere; their order is that of the treebank.
+A grammar is far more confident about the trees it was learned from than about others, so charts of these would
+teach a layer to trust everything the grammar says. `jackknifed` learns one grammar for each of several contiguous
+parts of a treebank, from all other parts, and lets it make the charts of that part: once with the tags of the
+treebank and once with its own, so that one layer serves both. If a tagger helps with the latter (tags.py), each
+part has a tagger that has not seen it either. These charts contain more than those of parsing (the thresholds are
+lower), since a layer must also learn what is wrong. Parts are independent of each other and can be processed
+anywhere; their order is that of the treebank.
 
-Cost: the learning of so many grammars, and two parses of every sentence. A chart takes about 10 kB.
+Cost: learning as many grammars as there are parts, and two parses of every sentence. A chart takes about 10 kB.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """`ChartCRF`: a discriminative layer over an L-PCFG, a conditional random field over its pruned charts.
 
-The grammar says which constituents a sentence may have and how probable they are; the layer sees words, tags and
-heads at all borders at once, and weighs the edges of the chart anew (kernels/marginals.py):
+The grammar determines the possible constituents of a sentence and their probabilities; the layer sees words, tags
+and heads at all boundaries at once, and re-weights the edges of the chart (kernels/marginals.py):
 
     p(tree | sentence) ∝ q(tree | sentence)^b · exp( Σ w · f ),
 
-where q chooses every edge by itself with the grammar's posteriors. So a `ChartCRF` has
+where q chooses every edge independently with the grammar's posteriors. So a `ChartCRF` has
 
-    p(sentence)        the grammar's,
-    p(tree | sentence) the layer's: those of trees, spans, tags, the entropy and the expected F1.
+    p(sentence)        from the grammar,
+    p(tree | sentence) from the layer: that of trees, spans, tags, the entropy and the expected F1.
 
-At w = 0 and b = 1 the posteriors are the grammar's own. Where the treebank was small, a tagger helps with
-sentences that have no tags: q then is the grammar's times what the tagger says of the tags (tags.py).
+At w = 0 and b = 1 the posteriors are the grammar's own. If the treebank was small, a tagger helps with sentences
+without tags: q then is the grammar's distribution times the tagger's probabilities of the tags (tags.py).
 """
 
 from __future__ import annotations

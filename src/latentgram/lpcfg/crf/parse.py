@@ -1,9 +1,9 @@
 """The parser of a `ChartCRF`: that of its grammar, with the posteriors of the layer.
 
-The grammar prunes, and says what p(sentence) is and which trees obey constraints; then the layer gives the items
-and edges of the chart their posteriors anew. Decoders, n-best lists, entropies and marginals take these. The layer
-has no hidden states: draws follow the edges, which is exact, and `Viterbi` finds the most probable trees. A
-sentence without a parse is put together from parts by the grammar alone.
+The grammar prunes, and determines p(sentence) and which trees satisfy constraints; then the layer computes new
+posteriors of the items and edges of the chart. Decoders, n-best lists, entropies and marginals use these. The
+layer has no hidden states: samples are drawn edge by edge, which is exact, and `Viterbi` finds the most probable
+trees. For a sentence without a parse, the grammar alone builds a tree from parts.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a tagger says of a sentence without tags, put into the chart of a grammar.
+"""A tagger's probabilities for a sentence without tags, combined with the chart of a grammar.
 
-A small treebank shows few words, and of an unknown word the lexicon of a grammar knows only the signature of its
-form. A tagger sees its letters and the words around it. With q the distribution over trees that has the grammar's
-posteriors and chooses each edge by itself, and t_i the tag of word i,
+A small treebank has few words, and the lexicon of a grammar knows only the form signature of an unknown word.
+A tagger sees its letters and the words around it. With q the distribution over trees that has the grammar's
+posteriors and chooses each edge independently, and t_i the tag of word i,
 
     q'(tree) ∝ q(tree) · ∏_i max( p_tagger(t_i | sentence), FLOOR ),
 
-and the layer goes on from the posteriors of q'. Every tag of the chart stays possible: a tagger makes mistakes,
-and a tree may show which. Cost: the tagger, and a pass over the edges of the chart.
+and the layer starts from the posteriors of q'. Every tag of the chart stays possible: a tagger makes mistakes,
+which the tree may correct. Cost: the tagger, and a pass over the edges of the chart.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A few more trees for a `ChartCRF` at once: gradient steps are made one by one, so learning simply goes on.
+"""A few more trees for a `ChartCRF`: gradient steps are made one by one, so learning simply continues.
 
 The charts are those of the grammar before it has seen the trees, as in learning; after that the grammar counts
-them (lpcfg/update.py), and the tagger, if there is one, learns their tags (tagger/update.py). Weights that have
-been taught a lot move little and new ones a lot, for the sums of squares are kept. Cost: two parses and `PASSES`
-steps per tree, and what the grammar takes.
+them (lpcfg/update.py), and the tagger, if there is one, learns their tags (tagger/update.py). The sums of squares
+are kept, so weights with many updates change little and new ones change a lot. Cost: two parses and `PASSES` steps
+per tree, and the update of the grammar.
 """
 
 from __future__ import annotations

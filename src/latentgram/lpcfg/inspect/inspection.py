@@ -1,4 +1,4 @@
-"""What there is to see inside an `LPCFG`, or the first grammar of an `Ensemble`: its symbols and their states."""
+"""What can be inspected in an `LPCFG`, or in the first grammar of an `Ensemble`: its symbols and their states."""
 
 from __future__ import annotations
 

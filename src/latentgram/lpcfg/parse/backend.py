@@ -1,21 +1,22 @@
 """The parser of latent-variable PCFGs: posteriors by a cascade of grammars, then a decoder, then trees.
 
 Posteriors are divided by the signed probability of the sentence, so that a sentence whose probability comes out
-negative keeps the order of its parses (Cohen et al. 2013 §3.3 decode with sizes for the same reason; the decoders
-do both).
+negative keeps the order of its parses (Cohen et al. 2013 §3.3 decode with absolute values for the same reason; the
+decoders do both).
 
 A plain PCFG is parsed by the first stage of the same cascade. Without hidden states its most probable derivations
-can be searched, and draws edge by edge are draws from the posterior over trees. A tree has a single derivation in
-it, unless nodes are split outward from their heads.
+can be found, and samples drawn edge by edge are samples from the posterior over trees. A tree has a single
+derivation, unless nodes are split outward from their heads.
 
-p(tree) is that of all derivations of the treebank tree (labels.py), and a list has no tree twice.
+p(tree) is the sum over all derivations of the treebank tree (labels.py), and an n-best list contains no tree
+twice.
 
-Every sentence gets a tree. One that the grammar cannot derive is covered with the fewest parts that it can, each
-parsed by the same cascade as a part of some sentence, and the parts are joined under the commonest root; such
-trees are flagged as fallback.
+Every sentence gets a tree. One that the grammar cannot derive is covered with as few derivable parts as possible,
+each parsed by the same cascade as a part of some sentence, and the parts are joined under the most frequent root;
+such trees are flagged as fallback.
 
-A sentence whose time is over gets the tree of the last stage that was finished, or, if it is so long that none
-was, one that is put together from short parts by the first grammar alone: such trees are flagged as coarse.
+A sentence that exceeds its time gets the tree of the last completed stage or, if it is so long that there is
+none, one that is built from short parts by the first grammar alone: such trees are flagged as coarse.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""From leaves to posteriors: a coarse grammar says what a finer one need not look at.
+"""From leaves to posteriors: a coarse grammar determines what a finer one need not evaluate.
 
-1. The one-state projection of the grammar fills a chart that is cut as it grows (kernels/first_pass.py), and its
-   posteriors cut it again: what remains is a packed chart of a few hundred items.
+1. The one-state projection of the grammar fills a chart that is pruned as it grows (kernels/first_pass.py), and
+   its posteriors prune it again: a packed chart of a few hundred items remains.
 2. Each latent grammar, the smallest first, computes the posteriors of all items and edges on it
-   (kernels/inside_outside.py); the next one looks only at edges of at least `threshold`.
-3. The last one's posteriors are the result. Several last ones (an ensemble) are combined: each edge is chosen by
-   the geometric mean of the sizes of their marginals (kernels/members.py), and the posteriors are those of the
-   distribution that these choices make (kernels/edgewise.py); p(sentence) is the mean of theirs (model.py).
-   Decoders take the means themselves, by which trees are a little better (0.1 points of F1 on the wsj sample).
+   (kernels/inside_outside.py); the next one evaluates only edges with a posterior of at least `threshold`.
+3. The posteriors of the last one are the result. Several last ones (an ensemble) are combined: each edge is chosen
+   by the geometric mean of the absolute values of their marginals (kernels/members.py), and the posteriors are
+   those of the distribution defined by these choices (kernels/edgewise.py); p(sentence) is the mean of theirs
+   (model.py).
+   Decoders use the means themselves, which gives slightly better trees (0.1 points of F1 on the wsj sample).
 
-A plain PCFG is its own projection, so the first stage is all it needs. Nothing is cut there while the chart grows,
-so p(sentence) and all posteriors are exact; the chart that a decoder is given has the items of at least a
-threshold. No tree that is itself so probable is lost, since each of its items is at least as probable as the tree.
+A plain PCFG is its own projection, so it needs the first stage only. Nothing is pruned while its chart grows, so
+p(sentence) and all posteriors are exact; the chart given to a decoder contains the items above a threshold. No
+tree that is itself at least as probable is lost, since each of its items is at least as probable as the tree.
 
-The words' scales pass from stage to stage: each stage divides every word by its share |Z|^(1/n) of what the stage
-before found, so that 32-bit numbers do for sentences of any length.
+The words' scales pass from stage to stage: each stage divides every word by its share |Z|^(1/n) of the probability
+found by the previous stage, so that 32-bit numbers are enough for sentences of any length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of a tree, said to the parser: which symbols may stand over which words."""
+"""Constraints on the chart of a constituency parser: which symbols may be over which words."""
 
 from __future__ import annotations
 

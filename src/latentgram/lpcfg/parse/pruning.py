@@ -1,7 +1,7 @@
-"""What a sentence may cost: how much of its chart is looked at (`Pruning`), and how long (`Deadline`).
+"""Limits on the cost of a sentence: how much of its chart is evaluated (`Pruning`), and for how long (`Deadline`).
 
-Kernels run to their end. So those that can take seconds do a range of their outermost loop per call, and between
-two calls is a place to stop: there the deadline, and signals, are looked at.
+Kernels run to their end. So those that can take seconds process a range of their outermost loop per call, and
+between two calls the deadline and signals are checked.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Corrections of trees: what is asked of the parser, and what is done by hand."""
+"""Corrections of trees: those that the parser applies, and those made by hand."""

@@ -1,6 +1,6 @@
-"""Dependency trees changed by hand: everything stays as it is but what is named, crossing arcs included.
+"""Dependency trees changed by hand: everything stays as it is except what is named, crossing arcs included.
 
-Words are counted from 0 and heads from 1, 0 being the root. When a word is cut in two or two are joined, heads,
+Words are counted from 0 and heads from 1, 0 being the root. When a word is split or two are merged, heads,
 enhanced dependencies, multiword ranges and empty nodes are renumbered.
 """
 

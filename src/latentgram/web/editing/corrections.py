@@ -1,9 +1,9 @@
-"""Corrections: what a person says of a tree, in the order in which it was said.
+"""Corrections of a tree, in the order in which they were made.
 
-Some are asked of the parser, which finds the best tree that obeys them: spans, tags, heads. Others it cannot be
-asked, and they are made on its tree by hand: relations, lemmas, function tags, traces. Any correction may be made
-`by_hand`, and on a tree that is to stay as it is (`base`) all are. Cutting and joining words changes the sentence;
-what was said before is renumbered.
+Some become constraints, and the parser finds the best tree that satisfies them: spans, tags, heads. Others are
+made by hand on its tree: relations, lemmas, function tags, traces. Any correction may be made `by_hand`, and on a
+tree that is to stay as it is (`base`) all are. Splitting and merging words changes the sentence; earlier
+corrections are renumbered.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Constituency trees changed by hand: everything stays as it is but what is named.
+"""Constituency trees changed by hand: everything stays as it is except what is named.
 
-A part is named by its words and label, (first, end, label), with words counted from 0; traces (`-NONE-`) are not
-counted, so that the words of a tree are numbered as in its sentence. A change keeps the order of the words; what
-would need other words between them, or cross a constituent, is refused with a sentence. Each costs O(nodes).
+A part is identified by its words and label, (first, end, label), with words counted from 0; traces (`-NONE-`) are
+not counted, so that the words of a tree are numbered as in its sentence. A change keeps the order of the words;
+changes that would have other words between them, or cross a constituent, are refused with a message. Each costs
+O(nodes).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the parser is asked: a sentence, and what a person said of its tree."""
+"""The input of the parser: a sentence, and the corrections of its tree."""
 
 from __future__ import annotations
 

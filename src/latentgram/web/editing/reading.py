@@ -1,4 +1,4 @@
-"""What a request asks of the parser: a text cut into words, words with tags, or rows of CoNLL-U."""
+"""The input of the parser in a request: a text, which is split into words, words with tags, or rows of CoNLL-U."""
 
 from __future__ import annotations
 

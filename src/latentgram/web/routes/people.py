@@ -1,4 +1,4 @@
-"""Annotators over the wire: who did how much, how they agree, and which of two trees of a sentence stays."""
+"""The API for annotators: the work of each, their agreement, and which of two trees of a sentence is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue over the wire: what waits, what to do next, and what annotators say of sentences."""
+"""The API for the queue: what is waiting, what to do next, and annotators' notes on sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The treebank over the wire: search, change, undo, the history, earlier decisions, export."""
+"""The API for the treebank: search, change, undo, the history, earlier decisions, export."""
 
 from __future__ import annotations
 
