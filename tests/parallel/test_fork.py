@@ -68,16 +68,22 @@ def test_a_copy_that_is_killed_is_noticed_and_the_others_go_on():
 
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "sys.exit()"])
-def test_no_copy_outlives_its_parent(end):
+def test_no_worker_outlives_its_parent(end):
+    """Not even one that lets no other thread run, neither a copy nor a new process."""
     program = (
         "import contextlib, threading\n"
-        "def wait():\n"
-        "    with contextlib.suppress(Exception): workers[1].call(busy)\n"
+        "def stubborn():\n"
+        "    import re\n"
+        "    re.match('(a+)+b', 'a' * 40)\n"
+        "def wait(worker):\n"
+        "    with contextlib.suppress(Exception): worker.call(stubborn)\n"
+        "workers.append(Worker()); workers[3].call(len, 'begun')\n"
         "print(*(worker.process.pid for worker in workers), flush=True)\n"
-        "threading.Thread(target=wait, daemon=True).start(); time.sleep(0.3)\n"
+        "for worker in workers[1::2]: threading.Thread(target=wait, args=(worker,), daemon=True).start()\n"
+        "time.sleep(0.3)\n"
     )
-    done = run(program + end)
-    assert gone(map(int, done.stdout.split()))
+    done = run(program + end, timeout=30)
+    assert gone(list(map(int, done.stdout.split())), seconds=2)
 
 
 def test_what_waits_to_be_written_is_written_once():

@@ -4,10 +4,11 @@
     this process ◀──notes on the way, then the result or error── worker
 
 Messages are pickles on the standard input and output of the worker; closures are allowed (cloudpickle), and what
-the work prints goes to standard error. A worker ends when its input does, even in the middle of work, so none
-outlives the process that started it. The two share nothing, neither semaphores nor a managing thread: a worker can
-be killed at any moment, and the end of a program never waits for work that nobody needs (the pools of the standard
-library and of loky do wait, and have no public way not to).
+the work prints goes to standard error. A worker ends when its input does, even in the middle of work, and at once
+where the system takes care of that (lifeline.py), so none outlives the process that started it. The two share
+nothing, neither semaphores nor a managing thread: a worker can be killed at any moment, and the end of a program
+never waits for work that nobody needs (the pools of the standard library and of loky do wait, and have no public
+way not to).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import BinaryIO, NoReturn, ParamSpec, TypeVar, cast
 
 import cloudpickle
@@ -30,6 +32,7 @@ import cloudpickle
 from latentgram.errors import LatentgramError
 from latentgram.interrupt import LAST_DEEDS
 from latentgram.parallel.fork import Fork
+from latentgram.parallel.lifeline import hold, line
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -129,18 +132,20 @@ def _deaf() -> Iterator[None]:
 
 
 def _new_process(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+    held = line()
+    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve({held})"
     return subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, **environment},
+        pass_fds=() if held is None else (held,),
     )
 
 
 def _copy() -> Fork:
     pipes = (pipe for worker in _LIVING for pipe in (worker.process.stdin, worker.process.stdout))
-    return Fork(serve, [cast(BinaryIO, pipe) for pipe in pipes])
+    return Fork(partial(serve, line()), [cast(BinaryIO, pipe) for pipe in pipes])
 
 
 def borrow(environment: Mapping[str, str]) -> Worker:
@@ -182,8 +187,10 @@ _ANSWERS: list[BinaryIO] = []
 """In a worker: where answers go."""
 
 
-def serve() -> NoReturn:
-    """The life of a worker."""
+def serve(held: int | None) -> NoReturn:
+    """The life of a worker, which holds on to a line."""
+    if held is not None:
+        hold(held)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the parent who ends its workers
     calls = os.fdopen(os.dup(0), "rb")
     _ANSWERS.append(os.fdopen(os.dup(1), "wb"))
