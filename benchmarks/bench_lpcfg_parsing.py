@@ -6,8 +6,8 @@ COLLINS.prm. Speed is processor time of one core for everything from sentences t
 runs after one that compiles; the stages are timed in a run of their own: `first` is the one-state pass with its
 pruning, `small` and `full` are the latent stages, `rest` is everything else (looking words up, decoding, building
 trees, and all of sentences of more than 100 words). `exact` looks at the whole chart in double precision. The
-long sentence is made of development sentences one after the other and parsed in a process of its own, whose
-greatest resident size is given.
+long sentences, of 249 and 700 words, are made of development sentences one after the other; each is parsed in a
+process of its own, whose greatest resident size is given.
 
 `no cell closed` leaves out what a grammar has learned about cells that are no phrases (lpcfg/closing.py). `test
 part` is timed, not scored. "ensemble of five" is what `latentgram train ensemble` makes; it is measured where it
@@ -45,7 +45,8 @@ from latentgram.view.plots import line_plot
 
 FOLDER = Path(__file__).parent / "results"
 FULL = WITH_CLOSING
-LONG, RUNS = 249, 3
+LONG, RUNS = (249, 700), 3
+LONG_MODELS = ("clusters 16", "spectral 16", "spectral 32", "ensemble of four")
 STAGES = ("first", "small", "full", "rest")
 
 
@@ -128,13 +129,13 @@ def measure(
     return row | {f"{stage} ms": f"{ms:.2f}" for stage, ms in stage_times(backend, sentences).items()}
 
 
-def long_sentence(model: Path, treebank: Path) -> None:
+def long_sentence(model: Path, treebank: Path, length: int) -> None:
     """In a process of its own: parse one long sentence; print seconds and megabytes."""
     parser = lg.load(model)
     words = [pair for s in lg.Treebank.read(treebank).sentences() for pair in zip(s.words, s.tags, strict=True)]
     parser.parse(words[:20])
     begin = time.process_time()
-    parser.parse(words[:LONG])
+    parser.parse(words[:length])
     seconds = time.process_time() - begin
     print(f"{seconds:.2f} {peak()}")
 
@@ -180,16 +181,16 @@ def main(packs: list[str], names: list[str]) -> None:
             for row in rows
             if (row["treebank"], row["grammar"], row["setting"]) == (pack, f"spectral {m}", "default")
         ]
-        for name in models.keys() & {"spectral 16", "spectral 32", "ensemble of four"}:
+        for name in [name for name in LONG_MODELS if name in models]:
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / "model.lg"
                 lg.save(lg.Parser(models[name]), path)
-                call = [sys.executable, __file__, "--long", str(path), str(folder / "dev.mrg")]
-                seconds, megabytes = subprocess.run(
-                    call, capture_output=True, text=True, check=True
-                ).stdout.split()
-            long_rows.append({"treebank": pack, "grammar": name, "seconds": seconds, "megabytes": megabytes})
-            print(*long_rows[-1].values(), flush=True)
+                for words in LONG:
+                    call = [sys.executable, __file__, "--long", str(path), str(folder / "dev.mrg"), str(words)]
+                    done = subprocess.run(call, capture_output=True, text=True, check=True)
+                    row = {"treebank": pack, "grammar": name, "words": words}
+                    long_rows.append(row | dict(zip(("seconds", "megabytes"), done.stdout.split(), strict=True)))
+                    print(*long_rows[-1].values(), flush=True)
     for name, table in (("lpcfg_parsing.csv", rows), ("lpcfg_long.csv", long_rows)):
         if table:
             write_rows(FOLDER / name, table)
@@ -202,7 +203,7 @@ def main(packs: list[str], names: list[str]) -> None:
 if __name__ == "__main__":
     explain()
     if sys.argv[1:2] == ["--long"]:
-        long_sentence(Path(sys.argv[2]), Path(sys.argv[3]))
+        long_sentence(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
     else:
         chosen = [name for name in sys.argv[1:] if name in {*SINGLE, FIVE}]
         main([name for name in sys.argv[1:] if name not in chosen] or ["wsj-sample"], chosen)
