@@ -95,7 +95,7 @@ def test_scores_and_suspects(run: Callable, model: Path, corpus: Path) -> None:
     assert all(float(bits) > 0 for *_, bits in words)
     told = run("score", model, "-", "--format", "text", "--surprisal", "--to", "csv", given=SENTENCE)
     head, *rows = csv.reader(io.StringIO(told.out))
-    assert head == ["sentence", "place", "word", "surprisal", "entropy reduction", "unknown"]
+    assert head == ["sentence", "position", "word", "surprisal", "entropy_reduction", "unknown"]
     assert [row[:3] for row in rows] == [["1", str(n), word] for n, word in enumerate(SENTENCE.split(), 1)]
     assert [float(row[3]) for row in rows] == pytest.approx([float(bits) for *_, bits in words], abs=1e-4)
     assert all(np.isfinite(float(row[4])) for row in rows)
@@ -134,9 +134,9 @@ def test_hidden_states_surprise_exactly_if_asked(run: Callable, corpus: Path) ->
         assert alone.out.count("\n") >= 20
         assert run("score", model, corpus / "test.mrg", *asked, "--n-jobs", 2).out == alone.out
     table = run("score", model, corpus / "one.mrg", "--to", "csv").out.splitlines()
-    assert table[0] == "logprob,tree logprob,probability,sentence"
+    assert table[0] == "sentence,logprob,tree_logprob,probability,text"
     scored = lg.load(model, lg.Parser).score(trees[0])
-    assert [float(number) for number in table[1].split(",")[:2]] == [scored.logprob, scored.tree_logprob]
+    assert [float(number) for number in table[1].split(",")[1:3]] == [scored.logprob, scored.tree_logprob]
 
 
 def test_pruned_charts_are_told_of_in_every_form(run: Callable, corpus: Path, tmp_path: Path) -> None:

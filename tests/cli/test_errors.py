@@ -175,8 +175,8 @@ def test_bench_measures_and_refuses_what_has_no_speed(run: Callable, grammar: Pa
     result = run("bench", grammar, corpus / "test.mrg", "--repeats", 1, "--json")
     found = json.loads(result.out)
     assert found["sentences"] == 20
-    assert 0 < found["low"] <= found["rate"] <= found["high"]
-    assert found["words_a_second"] == pytest.approx(found["rate"] * found["words"] / 20)
+    assert 0 < found["low"] <= found["sentences_per_second"] <= found["high"]
+    assert found["words_per_second"] == pytest.approx(found["sentences_per_second"] * found["words"] / 20)
     assert "sentences per second" in run("bench", grammar, corpus / "test.mrg", "--repeats", 1).out
     (corpus / "none.txt").write_text("\n")
     assert "no sentences" in run("bench", grammar, corpus / "none.txt").err

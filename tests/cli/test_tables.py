@@ -26,9 +26,12 @@ def models(corpus: Path) -> dict[str, Path]:
             lg.BackoffNGram, lg.NGramCounts.of(text, order=2), by=lg.Counting(smoothing="witten-bell")
         ),
     }
+    arrows = lg.demo_dependencies(60, seed=0)
+    made["arcs"] = lg.Parser(lg.fit(lg.ArcFactored, arrows, by=lg.MIRA(order=1, passes=1)))
     for name, model in made.items():
         lg.save(model, corpus / f"{name}.lg")
-    return {name: corpus / f"{name}.lg" for name in made}
+    lg.demo_dependencies(3, seed=1).write(corpus / "three.conllu")
+    return {**{name: corpus / f"{name}.lg" for name in made}, "arrows": corpus / "three.conllu"}
 
 
 def read(text: str, form: str) -> list[dict[str, str]]:
@@ -44,8 +47,6 @@ def numbers(row: dict[str, object]) -> dict[str, object]:
 def _number(value: object) -> object:
     if value is None or value == "":
         return None
-    if isinstance(value, bool):
-        return str(value)
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -57,16 +58,20 @@ def _number(value: object) -> object:
     [
         (("data", "list"), {"name", "licence"}, None),
         (("info", "{parser}"), {"array", "type", "shape"}, None),
-        (("bench", "{parser}", "{test}", "--repeats", 1), {"rate"}, 1),
+        (("bench", "{parser}", "{test}", "--repeats", 1), {"sentences_per_second"}, 1),
         (("eval", "{parser}", "{test}"), {"f1", "recall", "no_parse"}, 1),
         (("eval", "{parser}", "{test}", "--rows"), {"sentence", "matched"}, 20),
         (("eval", "{parser}", "{test}", "--calibration"), {"from", "right"}, 10),
-        (("suspects", "{parser}", "{test}", "-n", 4), {"number", "per_word", "part"}, 4),
+        (("suspects", "{parser}", "{test}", "-n", 4), {"sentence", "per_word", "part"}, 4),
         (("show", "{parser}", "--symbol", "NP", "--spectrum"), {"state"}, None),
-        (("tag", "{tagger}", "--tokenised"), {"sentence", "number", "word", "tag", "probability"}, 6),
+        (("tag", "{tagger}", "--tokenised"), {"sentence", "position", "word", "tag", "probability"}, 6),
         (("tag", "{tagger}", "--tokenised", "--nbest", 2), {"rank"}, 12),
         (("ngram", "query", "{ngram}"), {"sentence", "log10_p", "unknown", "perplexity"}, 1),
         (("ngram", "query", "{ngram}", "--ngrams"), {"ngram", "log10_p"}, 1),
+        (("ngram", "query", "{ngram}", "--words"), {"sentence", "position", "word", "log10_p", "unknown"}, 7),
+        (("score", "{parser}", "{test}"), {"sentence", "logprob", "tree_logprob", "probability", "text"}, 20),
+        (("score", "{ngram}", "-", "--format", "text"), {"sentence", "logprob", "text"}, 1),
+        (("score", "{arcs}", "{arrows}"), {"sentence", "logprob", "tree_logprob"}, 3),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
 )
@@ -84,6 +89,20 @@ def test_three_forms_of_one_table(
     assert rows is None or len(forms["csv"]) == rows
     if command[0] != "bench":  # two measurements differ
         assert forms["csv"] == forms["tsv"] == forms["jsonl"]
+
+
+def test_what_a_model_does_not_know_is_missing(run: Callable, models: dict[str, Path]) -> None:
+    """A parser of arcs has no p(sentence): the cell is empty, in JSON null, and for the eye a dash."""
+    asked = ("score", models["arcs"], models["arrows"])
+    for form, missing in (("csv", ""), ("jsonl", None)):
+        assert [row["logprob"] for row in read(run(*asked, "--to", form).out, form)] == [missing] * 3
+    assert all(line.startswith("-\t") for line in run(*asked).out.splitlines())
+
+
+def test_what_is_true_or_false_is_a_number_for_spreadsheets(run: Callable, models: dict[str, Path]) -> None:
+    for form, unknown in (("csv", "1"), ("tsv", "1"), ("jsonl", True)):
+        answer = run("tag", models["tagger"], "--tokenised", "--to", form, given="Xyzzq")
+        assert [row["unknown"] for row in read(answer.out, form)] == [unknown]
 
 
 def test_words_with_commas_and_quotes_come_back(run: Callable, models: dict[str, Path]) -> None:

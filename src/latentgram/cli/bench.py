@@ -25,6 +25,7 @@ def bench(
 ) -> None:
     """Measure the memory of a model and its speed on one core, after a warm-up, with a confidence interval."""
     import latentgram
+    from latentgram.cli.console import progress
     from latentgram.errors import ModelFileError, a_or_an
     from latentgram.parser.speed import measure_speed
 
@@ -34,5 +35,6 @@ def bench(
     sentences = latentgram.Treebank.stream_sentences(files, format)
     if own_tags:
         sentences = (sentence.without_tags() for sentence in sentences)
-    speed = measure_speed(stored, sentences, repeats=repeats, batch=batch)
+    with progress() as shown:
+        speed = measure_speed(stored, sentences, repeats=repeats, batch=batch, progress=shown)
     write_figures(speed.to_json(), to, json, lambda: str(speed))

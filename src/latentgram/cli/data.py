@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from latentgram.cli.console import progress, say
-from latentgram.cli.tables import TableForm, write_table
+from latentgram.cli.tables import Form, TableForm, write_table
 
 app = typer.Typer(help="List and download corpora, or generate the demo treebank.", no_args_is_help=True)
 
@@ -23,6 +24,11 @@ def list_corpora(to: TableForm = None) -> None:
         (each.name, each.kind, each.language, each.licence, "here" if local_parts(each) else "to fetch", each.home)
         for each in CORPORA.values()
     ]
+    _write(columns, rows, to)
+
+
+def _write(columns: Sequence[str], rows: Sequence[tuple[str, ...]], to: Form | None) -> None:
+    """A table, or its rows for the eye."""
     if to is not None:
         write_table(columns, rows, to)
         return
@@ -36,6 +42,7 @@ def get(
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where to store it; by default in your cache folder.")
     ] = None,
+    to: TableForm = None,
 ) -> None:
     """Download a corpus if necessary, verify it, and print the location of its parts."""
     from latentgram.data.datasets import corpus_of, get_corpus
@@ -43,8 +50,7 @@ def get(
     say(f"{name}: {corpus_of(name).licence}")
     with progress() as shown:
         parts = get_corpus(name, cache=folder, progress=shown)
-    for part, path in parts.items():
-        typer.echo(f"{part}\t{path}")
+    _write(("part", "path"), [(part, str(path)) for part, path in parts.items()], to)
 
 
 @app.command("demo", no_args_is_help=True)

@@ -187,17 +187,18 @@ def _write_words(scored: Iterable[tuple[int, _Scored, Floats]], to: Form | None)
 
     from latentgram.data.text import END
 
-    def rows() -> Iterator[list[tuple[int, str, float, bool]]]:
+    def rows() -> Iterator[list[tuple[int, int, str, float, bool]]]:
         for number, block, _ in scored:
             sentence = np.repeat(np.arange(number, number + len(block.sizes)), block.sizes).tolist()
+            position = (np.arange(1, block.sizes.sum() + 1) - np.repeat(block.first, block.sizes)).tolist()
             logs = (block.logs / np.log(10)).tolist()
-            yield list(zip(sentence, block.words, logs, block.unknown.tolist(), strict=True))
+            yield list(zip(sentence, position, block.words, logs, block.unknown.tolist(), strict=True))
 
     if to is not None:
-        write_table(("sentence", "word", "log10_p", "unknown"), chain.from_iterable(rows()), to)
+        write_table(("sentence", "position", "word", "log10_p", "unknown"), chain.from_iterable(rows()), to)
         return
     for part in rows():
-        lines = (f"{word}\t{log:.5f}\t{unknown:d}\n{chr(10) * (word == END)}" for _, word, log, unknown in part)
+        lines = (f"{word}\t{log:.5f}\t{unknown:d}\n{chr(10) * (word == END)}" for *_, word, log, unknown in part)
         typer.echo("".join(lines), nl=False)
 
 

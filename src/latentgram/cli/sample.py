@@ -17,6 +17,7 @@ def sample(
 ) -> None:
     """Write sentences sampled from a model, one per line."""
     import latentgram
+    from latentgram.cli.console import counted
     from latentgram.data.sentence import Sentence
     from latentgram.kinds.kind import find_kind
     from latentgram.kinds.protocols import Sampler
@@ -27,5 +28,5 @@ def sample(
         raise ModelFileError(
             f"{model} is {a_or_an(type(source).__name__)}, from which sentences cannot be sampled"
         )
-    for drawn in source.sample(count, seed):
+    for drawn in counted(source.sample(count, seed), "sampling", count):
         typer.echo(" ".join(drawn.words if isinstance(drawn, Sentence) else drawn))

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 TOGETHER = 16
 """Trees that a worker is sent at a time."""
+SENTENCES = ("sentence", "logprob", "text")
+TREES = ("sentence", "logprob", "tree_logprob", "probability", "text")
+WORDS = ("sentence", "position", "word", "surprisal", "entropy_reduction", "unknown")
+"""Columns of the tables; `sentence` and `position`, that of a word in it, count from 1."""
 
 
 def score(
@@ -74,8 +78,8 @@ def score(
     if not surprisal and (rate := _logprob_of(model, kind in ("conllu", "brackets"))) is not None:
         with faults_of(file):
             stream = latentgram.Treebank.stream([file], kind)
-            rows = ((rate(item), " ".join(item.sentence.words)) for item in counted(stream, "scoring"))
-            _write(("logprob", "sentence"), rows, to, _sentence_line)
+            scored = ((rate(item), " ".join(item.sentence.words)) for item in counted(stream, "scoring"))
+            _write(SENTENCES, _numbered(scored), to, _sentence_line)
         return
     parser = load_parser(model)
     with engine_of(n_jobs, cluster) as engine:
@@ -86,23 +90,27 @@ def score(
             return
         if kind in ("text", "tagged"):
             sentences = latentgram.Treebank.stream_sentences([file], kind)
-            _write(("logprob", "sentence"), _of_sentences(parser, sentences, exact, engine), to, _sentence_line)
+            rows = _of_sentences(parser, sentences, exact, engine)
+            _write(SENTENCES, _numbered(rows), to, _sentence_line)
         else:
-            columns = ("logprob", "tree logprob", "probability", "sentence")
-            trees = _of_trees(parser, file, kind, exact, engine)
-            _write(columns, trees, to, _tree_line)
+            _write(TREES, _numbered(_of_trees(parser, file, kind, exact, engine)), to, _tree_line)
     if not exact and parser.kind.prunes and parser.kind.reader and not _reader(parser.model, False, False).exact:
         say("log p(sentence) is a lower bound, because improbable parts were pruned (--exact keeps them)")
 
 
-def _sentence_line(logprob: float, words: str) -> str:
+def _numbered(rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """The same rows, each with its number before it."""
+    return ((number, *row) for number, row in enumerate(rows, 1))
+
+
+def _sentence_line(_: int, logprob: float, words: str) -> str:
     """A row about a sentence for the eye."""
     return f"{logprob:.6f}\t{words}"
 
 
-def _tree_line(whole: float | str, tree: float, share: float, words: str) -> str:
+def _tree_line(_: int, whole: float | None, tree: float, share: float, words: str) -> str:
     """A row about a tree for the eye."""
-    return f"{whole if isinstance(whole, str) else f'{whole:.6f}'}\t{tree:.6f}\t{share:.6g}\t{words}"
+    return f"{'-' if whole is None else f'{whole:.6f}'}\t{tree:.6f}\t{share:.6g}\t{words}"
 
 
 def _write(
@@ -139,7 +147,7 @@ def _of_sentences(
 
 def _of_trees(
     parser: Parser, file: Path, kind: str, exact: bool, engine: Engine
-) -> Iterator[tuple[float | str, float, float, str]]:
+) -> Iterator[tuple[float | None, float, float, str]]:
     """log p of the words of trees, of the trees with their words, p(tree | words), and the words."""
     from latentgram.cli.console import counted
     from latentgram.parallel import shards
@@ -160,14 +168,14 @@ class _TreeScorer:
     parser: Parser
     reader: Reader | None
 
-    def __call__(self, batch: Sequence[Tree | DependencyTree]) -> list[tuple[float | str, float, float, str]]:
+    def __call__(self, batch: Sequence[Tree | DependencyTree]) -> list[tuple[float | None, float, float, str]]:
         return [self._row(tree) for tree in batch]
 
-    def _row(self, tree: Tree | DependencyTree) -> tuple[float | str, float, float, str]:
+    def _row(self, tree: Tree | DependencyTree) -> tuple[float | None, float, float, str]:
         scored = self.parser.score(tree)
         if self.reader is not None and not scored.conditional:
             scored = dataclasses.replace(scored, logprob=self.reader.read(scored.sentence).logprob)
-        whole = "-" if scored.conditional else scored.logprob
+        whole = None if scored.conditional else scored.logprob
         return whole, scored.tree_logprob, scored.probability, " ".join(scored.sentence.words)
 
 
@@ -177,7 +185,7 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
 
     seen = broken = negative = 0
 
-    def rows() -> Iterator[tuple[int, int, str, float, float, int]]:
+    def rows() -> Iterator[tuple[int, int, str, float, float, bool]]:
         nonlocal seen, broken, negative
         bare = (sentence.without_tags() for sentence in sentences)
         for number, reading in enumerate(counted(reader.read_many(bare, engine=engine), "reading"), 1):
@@ -186,10 +194,9 @@ def _write_surprisal(reader: Reader, sentences: Iterable[Sentence], engine: Engi
             for place, (word, bits, less, unknown) in enumerate(
                 zip(reading.sentence.words, *figures, strict=True), 1
             ):
-                yield number, place, word, bits, less, int(unknown)
+                yield number, place, word, bits, less, unknown
 
-    columns = ("sentence", "place", "word", "surprisal", "entropy reduction", "unknown")
-    _write(columns, rows(), to, "{0}\t{2}\t{3:.4f}".format)
+    _write(WORDS, rows(), to, "{0}\t{2}\t{3:.4f}".format)
     if not reader.exact:
         say("prefix probabilities are lower bounds, because improbable parts were pruned (--exact keeps them)")
     if broken:

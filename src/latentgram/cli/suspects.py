@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
 from pathlib import Path
 
 import typer
@@ -19,6 +18,9 @@ from latentgram.cli.options import (
     read_trees,
 )
 from latentgram.cli.tables import TableForm
+
+FIGURES = ("per_word", "part", "probability", "text", "mean", "impossible", "place")
+"""Columns of the table after the number of the sentence, as a `Suspect` calls them."""
 
 
 @options
@@ -53,7 +55,7 @@ def suspects(asked: Suspicion) -> None:
     from latentgram.cli.console import progress, say
     from latentgram.cli.tables import write_table
     from latentgram.data.files import write_text
-    from latentgram.parser.suspects import Suspect, find_suspects, suspects_report
+    from latentgram.parser.suspects import find_suspects, suspects_report
 
     check_output(asked.report, asked.model, asked.treebank)
     parser = load_parser(asked.model)
@@ -61,7 +63,8 @@ def suspects(asked: Suspicion) -> None:
     with faults_of(asked.treebank), asked.engine() as engine, progress() as shown:
         doubtful = find_suspects(parser, trees, asked.count, folds=asked.folds, engine=engine, progress=shown)
     if asked.to is not None:
-        write_table([field.name for field in fields(Suspect)], map(astuple, doubtful), asked.to)
+        rows = ((each.number, *(getattr(each, name) for name in FIGURES)) for each in doubtful)
+        write_table(("sentence", *FIGURES), rows, asked.to)
     else:
         for each in doubtful:
             part = f"{each.part} ({each.probability:.4g})"

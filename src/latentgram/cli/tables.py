@@ -1,7 +1,9 @@
 """Tables: the one place where commands write rows with named columns, as CSV, TSV or JSON lines.
 
-Numbers keep all their digits. A missing value is an empty cell, in JSON null; infinite numbers, which JSON does
-not have, are null there as well.
+Columns of one name mean the same in all tables: `sentence` is the number of a sentence, `position` that of a word
+in it, both from 1, and `text` is the sentence itself. Numbers keep all their digits. A missing value is an empty
+cell, in JSON null; infinite numbers, which JSON does not have, are null there as well. Truth values are 1 and 0,
+in JSON true and false.
 """
 
 from __future__ import annotations
@@ -28,8 +30,11 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], form: 
     word,bits
     \"\"\"\",1.5
     "a,b",
-    >>> write_table(("word", "bits"), [("the", float("-inf"))], "jsonl")
-    {"word": "the", "bits": null}
+    >>> write_table(("word", "bits", "unknown"), [("the", float("-inf"), False)], "jsonl")
+    {"word": "the", "bits": null, "unknown": false}
+    >>> write_table(("word", "unknown"), [("the", False)], "tsv")
+    word	unknown
+    the	0
     """
     if form == "jsonl":
         for row in rows:
@@ -58,4 +63,6 @@ def _for_json(value: object) -> object:
 def _for_cell(value: object) -> object:
     if isinstance(value, float) and math.isnan(value):
         return None
+    if isinstance(value, bool):
+        return int(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value

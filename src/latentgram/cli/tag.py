@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TOGETHER = 1000
 """Sentences tagged at a time."""
-COLUMNS = ("sentence", "rank", "number", "word", "tag", "probability", "unknown")
+COLUMNS = ("sentence", "rank", "position", "word", "tag", "probability", "unknown")
 """Of the table."""
 
 

@@ -84,7 +84,7 @@ def _first_bytes(path: PathLike) -> bytes:
             return file.read(_PEEK_BYTES)
     if isinstance(sys.stdin.buffer, io.BufferedReader):
         return sys.stdin.buffer.peek(_PEEK_BYTES)
-    raise DataError("the format of standard input is not known: name it", path=path)
+    raise DataError("the format of standard input is not known: name it (--format, in Python format=)", path=path)
 
 
 def has_trees(path: PathLike) -> bool:

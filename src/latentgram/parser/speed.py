@@ -22,6 +22,7 @@ import numpy as np
 from latentgram.data.sentence import Sentence
 from latentgram.errors import DataError, SettingError
 from latentgram.parser.parser import BATCH, Parser
+from latentgram.progress import Progress, Silent
 from latentgram.sequences.hmm import HMM
 from latentgram.tagger.model import Tagger
 
@@ -35,11 +36,11 @@ class Speed:
     sentences: int
     words: int
     repeats: int
-    rate: float
-    """Sentences per second."""
+    sentences_per_second: float
     low: float
+    """The ends of the interval."""
     high: float
-    words_a_second: float
+    words_per_second: float
     milliseconds: float
     """Of a sentence in a batch, the mean."""
     slowest: float
@@ -54,8 +55,9 @@ class Speed:
     def __str__(self) -> str:
         memory = "" if self.peak_megabytes is None else f"; at most {self.peak_megabytes:,.0f} MB of memory"
         return (
-            f"{self.rate:,.1f} sentences per second [{self.low:,.1f}, {self.high:,.1f}] (95 % interval), "
-            f"{self.words_a_second:,.0f} words per second; {self.milliseconds:.2f} ms per sentence, "
+            f"{self.sentences_per_second:,.1f} sentences per second [{self.low:,.1f}, {self.high:,.1f}] "
+            "(95 % interval), "
+            f"{self.words_per_second:,.0f} words per second; {self.milliseconds:.2f} ms per sentence, "
             f"{self.slowest:.2f} in the slowest batch{memory}\n"
             f"({self.sentences:,} sentences of {self.words / self.sentences:.1f} words, passes: {self.repeats}, "
             "after a warm-up)"
@@ -63,14 +65,19 @@ class Speed:
 
 
 def measure_speed(
-    model: Parser | Tagger | HMM, sentences: Iterable[Sentence], *, repeats: int = 3, batch: int | None = None
+    model: Parser | Tagger | HMM,
+    sentences: Iterable[Sentence],
+    *,
+    repeats: int = 3,
+    batch: int | None = None,
+    progress: Progress | None = None,
 ) -> Speed:
     """Time a parser or tagger on sentences, `batch` of them together (at most 64, and at least ten batches).
 
     >>> import latentgram as lg
     >>> parser = lg.Parser(lg.fit(lg.LPCFG, lg.demo_treebank(50), by=lg.Counting()))
     >>> speed = measure_speed(parser, lg.demo_treebank(5, seed=1).sentences(), repeats=2)
-    >>> speed.sentences, speed.low <= speed.rate <= speed.high
+    >>> speed.sentences, speed.low <= speed.sentences_per_second <= speed.high
     (5, True)
     """
     if repeats < 1 or (batch is not None and batch < 1):
@@ -84,12 +91,13 @@ def measure_speed(
     run = _runner(model)
     batches = [listed[first : first + batch] for first in range(0, len(listed), batch)]
     run(batches[0])
-    seconds = []
-    for _ in range(repeats):
-        for part in batches:
-            started = time.perf_counter()
-            run(part)
-            seconds.append(time.perf_counter() - started)
+    seconds: list[float] = []
+    shown = progress or Silent()
+    for part in batches * repeats:
+        started = time.perf_counter()
+        run(part)
+        seconds.append(time.perf_counter() - started)
+        shown.step("measuring", len(seconds), len(batches) * repeats)
     taken, sizes = np.array(seconds), np.array([len(part) for part in batches] * repeats, float)
     words = sum(map(len, listed))
     low, high = _interval(sizes, taken)
