@@ -188,7 +188,7 @@ def test_a_fault_without_a_line_names_file_and_sentence(run: Callable, place: Pa
     (tmp_path / "bare.conllu").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "utf-8")
     result = run("parse", place / "s.lg", tmp_path / "bare.conllu")
     assert result.status == 1
-    assert "bare.conllu: sentence 1: the grammar works on tags: the sentence needs" in result.err
+    assert "bare.conllu: sentence 1: the parser needs" in result.err
 
 
 def test_tags_of_any_column_are_compared(run: Callable, place: Path) -> None:

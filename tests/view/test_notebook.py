@@ -77,3 +77,25 @@ def test_a_style_does_not_leave_its_drawing() -> None:
     selectors = [name for rule in rules if "{" in rule for name in rule.split("{")[0].split(",")]
     assert selectors
     assert all(name.startswith(":where(.latentgram) ") for name in selectors)
+
+
+def test_words_with_surprisal_and_with_tags(parser: lg.Parser) -> None:
+    reading = lg.Surprisal.of(parser.model).read("the <old> man sleeps .")
+    rows = [[cell.text for cell in row.iter("td")] for row in shown(reading).iter("tr")][1:]
+    assert [row[0] for row in rows] == [*reading.sentence.words, "(end)"]
+    assert [row[1] for row in rows] == [f"{bits:.2f}" for bits in (*reading.surprisal, reading.ending)]
+    hmm = lg.fit(lg.HMM, [["<a>", "b"], ["b"]], by=lg.EM(states=2, iterations=2))
+    tagging = hmm.tag(["<a>", "b"])
+    rows = [[cell.text for cell in row.iter("td")] for row in shown(tagging).iter("tr")][1:]
+    assert [tuple(row[:2]) for row in rows] == list(zip(tagging.words, tagging.tags, strict=True))
+
+
+def test_a_prompt_shows_one_readable_line(parser: lg.Parser) -> None:
+    parse = parser.parse("the man sleeps .")
+    assert repr(parse.tree) == f"<Tree {parse.tree}>"
+    assert repr(parse).startswith(f"<Parse: {parse.tree}, log p(sentence) = ")
+    assert repr(lg.Surprisal.of(parser.model).read("the man")).startswith("<Reading: the ")
+    tree = lg.demo_dependencies(1)[0]
+    parsed = lg.Parse(tree.sentence, tree, float("nan"), float("nan"), parse.confidence, parse.confidence)
+    arcs = zip(tree.words, tree.heads, tree.deprels, strict=True)
+    assert repr(parsed) == f"<Parse: {' '.join(f'{word}←{head}({name})' for word, head, name in arcs)}>"

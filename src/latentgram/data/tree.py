@@ -48,6 +48,9 @@ class Tree:
     children: tuple[Tree, ...] = ()
     word: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
+
     @classmethod
     def of_preorder(cls, labels: Sequence[str], words: Sequence[str | None], arities: Sequence[int]) -> Tree:
         """The tree whose nodes have these labels, words and numbers of children, parents before children."""

@@ -44,6 +44,22 @@ class Reading:
         """[n] by how many bits each word lowers the entropy."""
         return np.asarray(-np.diff(self.entropy) / math.log(2))
 
+    def __repr__(self) -> str:
+        words = zip(self.sentence.words, self.surprisal.tolist(), strict=True)
+        return f"<Reading: {' '.join(f'{word} {bits:.2f}' for word, bits in words)} (bits)>"
+
+    def _repr_html_(self) -> str:
+        """The words with their surprisal, in a notebook; unknown words are marked."""
+        from latentgram.view.report import html_table
+
+        figures = self.surprisal.tolist(), self.reduction.tolist(), self.unknown.tolist()
+        rows = [
+            (word, f"{bits:.2f}", "" if math.isnan(less) else f"{less:.2f}", "unknown" if unknown else "")
+            for word, bits, less, unknown in zip(self.sentence.words, *figures, strict=True)
+        ]
+        rows.append(("(end)", f"{self.ending:.2f}", "", ""))
+        return html_table(("word", "surprisal (bits)", "entropy reduction (bits)", ""), rows)
+
 
 def _bits(logs: Floats) -> Floats:
     """By how much logarithms fall from one to the next, in bits; infinite from where nothing is left."""

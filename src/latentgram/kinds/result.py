@@ -62,6 +62,8 @@ class Parse:
     >>> parse = parser.parse("The dog sleeps .")
     >>> len(parse.confidence) == len(list(parse.tree.nodes())), parse.fallback
     (True, False)
+    >>> parse
+    <Parse: (TOP (S ... (. .))), log p(sentence) = -12.26, p(tree | sentence) = 1>
     """
 
     sentence: Sentence
@@ -210,6 +212,13 @@ class Parse:
             **numbers,
         )
 
+    def __repr__(self) -> str:
+        tree = self.tree
+        shown = str(tree) if isinstance(tree, Tree) else " ".join(map(_arc, tree.words, tree.heads, tree.deprels))
+        figures = {"log p(sentence)": self.logprob, "p(tree | sentence)": self.probability}
+        known = (f", {name} = {value:.4g}" for name, value in figures.items() if not math.isnan(value))
+        return f"<Parse: {shown}{''.join(known)}>"
+
     def _repr_svg_(self) -> str:
         """The tree, coloured by its posteriors, in a notebook."""
         return draw(self.tree, self.confidence.tolist())
@@ -223,6 +232,11 @@ class Parse:
             return 0.0
         evidence = 0.0 if self.conditional else self.logprob
         return math.exp(min(self.tree_logprob - evidence, 0.0))
+
+
+def _arc(word: str, head: int, relation: str) -> str:
+    """A word with its head and relation: `dog←2(nsubj)`."""
+    return f"{word}←{head}({relation})"
 
 
 class NBest(list[Parse]):

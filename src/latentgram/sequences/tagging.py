@@ -28,3 +28,11 @@ class Tagging:
     """The sides of the tags of a `Tagger`, None for what it has not learned; FEATS as in CoNLL-U, `_` for none."""
     posteriors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """The posterior of every entry of `xpos`, `upos` and `feats`, by these names."""
+
+    def _repr_html_(self) -> str:
+        """The words with their tags and the posteriors of these, in a notebook."""
+        from latentgram.view.report import html_table
+
+        rows = zip(self.words, self.tags, self.confidence, self.unknown, strict=True)
+        cells = [(word, tag, f"{sure:.3f}", "unknown" if new else "") for word, tag, sure, new in rows]
+        return html_table(("word", "tag", "p", ""), cells)
